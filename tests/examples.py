@@ -832,7 +832,6 @@ def _certainties() -> Any:
     adaptive.PartialCredit,
     adaptive.Nominal,
     adaptive.DiBello,
-    adaptive.DiBelloNormal,
 )
 def _response_models() -> Any:
     dina = adaptive.Dina(0.2, 0.1, (1, 2))
@@ -849,7 +848,6 @@ def _response_models() -> Any:
         adaptive.PartialCredit(1.5, (0.0, -1.0, 1.0)),
         adaptive.Nominal((1.5, -0.5), (0.0, 1.0)),
         adaptive.DiBello((1.0, 0.5), (-0.5, 1.0)),
-        adaptive.DiBelloNormal((1.0, 0.5), 0.0, 0.6, 3),
     ]
 
 

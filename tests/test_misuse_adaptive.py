@@ -398,7 +398,6 @@ def special() -> dict[str, Any]:
         ("PartialCredit", (ability,), 4),
         ("Nominal", (ability,), 3),
         ("DiBello", (parent, other), 3),
-        ("DiBelloNormal", (parent, other), 3),
         *((kind, (RAIN,), 2) for kind in ADDITIVE),
         ("Tabulated", (RAIN,), 2),
     ):
@@ -537,7 +536,6 @@ def of_functions() -> Iterator[Call]:
             {
                 "learned": fitted,
                 "alpha": 0.1,
-                "refit": False,
                 "progress": tests["progress"],
             },
         ),
@@ -553,7 +551,6 @@ def of_functions() -> Iterator[Call]:
                 "largest_error": 0.1,
             },
         ),
-        (adaptive.drawn_bank, {"bank": BANK, "rng": rng()}),
         (
             adaptive.item_drift,
             {
@@ -584,7 +581,6 @@ def of_functions() -> Iterator[Call]:
                 "learned": fitted,
                 "cutoff": 0.9,
                 "alpha": 0.1,
-                "refit": True,
                 "groups": adaptive.FunctioningOptions(),
                 "runner": lambda what, compute: compute(lambda done, total: None),
             },

@@ -137,7 +137,7 @@ class TableOptions:
         no key. The names of items are expected as by `Responses.from_csv`.
         """
         from bnmind.adaptive import ItemBank, Responses
-        from bnmind.adaptive.items.descriptions import answer_keys
+        from bnmind.adaptive.items.bank_tables import answer_keys
 
         key, lowest = self.key, self.lowest
         if key is not None and lowest:
@@ -213,7 +213,7 @@ def say_notes(found: adaptive.Responses | adaptive.KnownProfiles) -> None:
 def qmatrix_for(path: Path, responses: Path, fixed_width: int | None) -> adaptive.QMatrix:
     """Return the Q-matrix in a file; the names in the responses may tell where its items are."""
     from bnmind.adaptive import QMatrix
-    from bnmind.adaptive.items.tables.text_table import read_table
+    from bnmind.adaptive.items.text_tables import read_table
     from bnmind.adaptive.responses.responses import names_in
 
     table = read_table(path)
@@ -245,7 +245,7 @@ def profiles_in(
 
 def with_named_prior(bank: adaptive.ItemBank, prior: str | None) -> adaptive.ItemBank:
     """Return a bank with the prior of the option, which names it or its file."""
-    from bnmind.adaptive.items.priors import named_prior, prior_of
+    from bnmind.adaptive.items.bank_tables import named_prior, prior_of
 
     if prior is None:
         return bank

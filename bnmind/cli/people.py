@@ -93,7 +93,7 @@ def _start(
     The file of items, or else the bank, may have choices and a key that score the responses.
     """
     from bnmind.adaptive import irt_options, irt_start
-    from bnmind.adaptive.learning.inputs import learning_inputs
+    from bnmind.adaptive.learning.model import learning_inputs
 
     irt = _irt_model(gate, model)
     if irt is not None:
@@ -457,7 +457,7 @@ def _tell_names(bank: adaptive.ItemBank, out: Path) -> None:
 def _summary(learned: adaptive.Learned, options: LearnOptions) -> adaptive.LearnedSummary:
     """Return the summary, having written the files with parameters and standard errors."""
     from bnmind import adaptive
-    from bnmind.adaptive.learning.fit.summary import item_frame
+    from bnmind.adaptive.learning.judgment import item_frame
 
     paths = (options.coefficients, options.table)
     if learned.n_parameters > _MOST_PARAMETERS and not any(paths):
@@ -526,9 +526,6 @@ class JudgeOptions:
         numbers of examinees and items, and from guesses and slips.
     alpha
         Reject a simpler model if p is smaller.
-    refit
-        Test simpler models by learning the whole model anew for each of them. By default the
-        profiles' probabilities stay those of G-DINA (two-step test).
     groups
         Test which items behave differently in a group, by the column named group.
     group_column
@@ -542,7 +539,6 @@ class JudgeOptions:
     gates: Annotated[list[GateName] | None, "NAME", typer.Option("--gate")] = None
     cutoff: Annotated[str, "P"] = "0.95"
     alpha: Share = 0.05
-    refit: bool = False
     groups: bool = False
     group_column: str | None = None
     anchors: Annotated[str | None, "A,B,…"] = None
@@ -613,7 +609,6 @@ def judge(
         models[gates[0]],
         cutoff=cutoff,
         alpha=options.alpha,
-        refit=options.refit,
         groups=testing if by_groups and data.groups else None,
         runner=working,
     )
@@ -634,7 +629,7 @@ def _with_options(part: str | Table) -> str | Table:
     """Return a part of a judgment whose advice names the options of the command."""
     if not isinstance(part, str):
         return part
-    return part.replace("refit=True", "--refit").replace("purify=True", "--purify")
+    return part.replace("purify=True", "--purify")
 
 
 def _cutoff_of(text: str) -> float | None:

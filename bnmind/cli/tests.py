@@ -242,7 +242,7 @@ class _Tests:
     ) -> _Tests:
         """Return the tests with some selectors, by a design or by other options."""
         from bnmind.adaptive import SimulationOptions, selector_by_name, stopper_by_names
-        from bnmind.adaptive.items.priors import BANK_PRIOR, named_prior
+        from bnmind.adaptive.items.bank_tables import BANK_PRIOR, named_prior
 
         if test.design is None:
             bank = with_named_prior(bank, test.prior)
@@ -288,7 +288,7 @@ class _Tests:
     ) -> adaptive.SimulationResult:
         """Return tests of examinees in folds, whose banks are learned from the other folds."""
         from bnmind.adaptive import Bounds, LearningOptions, replay
-        from bnmind.adaptive.items.priors import prior_of
+        from bnmind.adaptive.items.bank_tables import prior_of
         from bnmind.adaptive.learning.learn import learn
 
         if any(design.eligibility is not None for design in self.designs.values()):

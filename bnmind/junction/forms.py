@@ -107,7 +107,7 @@ def _tables(
 # form           source                                  cost
 # =============  ======================================  =================================
 # table          the distribution                        all its parents in one clique
-# chain          `bnmind.rank_one.forms_form`            two partial results in each clique
+# chain          `bnmind.rank_one.chain_form`            two partial results in each clique
 # ordered chain  the same, with the parents in the
 #                order in which the model has them
 # observed       `bnmind.rank_one.observed_chain`: the   two partial results in each clique,

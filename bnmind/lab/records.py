@@ -76,7 +76,7 @@ from bnmind.adaptive import (
     selector_by_name,
     stopper_by_names,
 )
-from bnmind.adaptive.items.qmatrix_csv import read_qmatrix
+from bnmind.adaptive.items.qmatrix import read_qmatrix
 from bnmind.adaptive.items.records import bank_from_json, bank_to_json
 from bnmind.adaptive.learning.model import bank_to_learn
 from bnmind.adaptive.response_models.registry import gate_of

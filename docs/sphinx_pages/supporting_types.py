@@ -17,13 +17,12 @@ __all__ = ["MEMBERS_SHOWN", "OPAQUE", "our_types", "supporting_types"]
 
 MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
     "bnmind._registry": ("Argument", "Registered"),
-    "bnmind.adaptive.classification.known_profiles": ("SkillAgreement",),
-    "bnmind.adaptive.learning.em.em": ("Parameters",),
-    "bnmind.adaptive.response_models.additive.effects": ("MainEffects",),
-    "bnmind.adaptive.response_models.base.model": ("MadeForSkills",),
-    "bnmind.adaptive.response_models.additive.link": ("LinkFunction",),
+    "bnmind.adaptive.classification": ("SkillAgreement",),
+    "bnmind.adaptive.learning.em": ("Parameters",),
+    "bnmind.adaptive.response_models.additive": ("LinkFunction", "MainEffects"),
+    "bnmind.adaptive.response_models.base": ("MadeForSkills",),
     "bnmind.adaptive.response_models.registry": ("RegisteredModel",),
-    "bnmind.adaptive.response_models.sequential": ("StepsOf",),
+    "bnmind.adaptive.response_models.tables": ("StepsOf",),
     "bnmind.adaptive.selection.selector": ("Questions",),
     "bnmind.adaptive.sessions.events": ("SessionState", "Step"),
     "bnmind.adaptive.simulation.simulate": ("ProgressOfTests",),

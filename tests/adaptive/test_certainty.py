@@ -32,7 +32,6 @@ from bnmind.adaptive import (
     TableBelief,
     TableCertainty,
     TreeBelief,
-    drawn_bank,
     irt_bank,
     learn,
     learn_irt,
@@ -45,15 +44,16 @@ from bnmind.adaptive import (
     write_bank,
 )
 from bnmind.adaptive.beliefs.estimates import probability_errors
-from bnmind.adaptive.items.averaging import drawn_table
-from bnmind.adaptive.items.certain_tables import cause_order, table_deviations
-from bnmind.adaptive.response_models.base.vector import (
+from bnmind.adaptive.items.bank import cause_order, table_deviations
+from bnmind.adaptive.items.item import drawn_table, with_table
+from bnmind.adaptive.response_models.base import (
     parameter_names,
     parameter_vector,
     with_parameters,
 )
 from bnmind.errors import InvalidModelError, ModelFileError
 from bnmind.information import Floats
+from bnmind.pgm import Network
 
 Q = [[1, 0], [0, 1], [1, 1]] * 3
 
@@ -105,10 +105,22 @@ def drawn_tables(bank: ItemBank, item: str, n: int) -> Floats:
     assert known.certainty is not None
     drawn = [
         drawn_table(known.certainty, cpd.variable, cpd.parents, known.gate, rng=rng)
-        for _ in range(n - 1)
+        for _ in range(n)
     ]
-    order = cause_order(bank, item)
-    return np.array([drawn_bank(bank, rng).channel(item), *(table[order] for table in drawn)])
+    return np.array(drawn)[:, cause_order(bank, item)]
+
+
+def drawn_bank(bank: ItemBank, rng: np.random.Generator) -> ItemBank:
+    """Return a bank whose uncertain parameters are drawn from their distributions."""
+    items, cpds = [], {cpd.variable.name: cpd for cpd in bank.network.cpds}
+    for item in bank.items:
+        cpd = cpds[item.name]
+        assert item.certainty is not None
+        table = drawn_table(item.certainty, cpd.variable, cpd.parents, item.gate, rng=rng)
+        changed, cpds[item.name] = with_table(item, cpd.variable, cpd.parents, table)
+        items.append(changed)
+    network = Network(tuple(cpds[cpd.variable.name] for cpd in bank.network.cpds))
+    return dataclasses.replace(bank, network=network, items=tuple(items))
 
 
 @pytest.mark.parametrize("kind", ["table", "curve", "effects"])

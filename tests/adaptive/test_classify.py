@@ -30,7 +30,7 @@ from bnmind.adaptive import (
     read_qmatrix,
     start_belief,
 )
-from bnmind.adaptive.classification.known_profiles import agreement
+from bnmind.adaptive.classification import agreement
 from bnmind.errors import InvalidArgumentError, TableError
 from tests.banks import banks, enumerated
 from tests.data_sets import data_set

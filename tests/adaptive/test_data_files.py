@@ -15,7 +15,7 @@ import pyreadstat
 import pytest
 
 from bnmind.adaptive import ItemBank, Responses, read_bank, read_qmatrix
-from bnmind.adaptive.items.tables.text_table import read_table
+from bnmind.adaptive.items.text_tables import read_table
 from bnmind.errors import InvalidArgumentError, ModelFileError, TableError
 from bnmind.pgm.files import write_model
 
@@ -120,26 +120,6 @@ def test_other_lines_are_no_digits(tmp_path: Path, text: str) -> None:
 
 
 BANK = ItemBank.from_qmatrix([[1, 0], [1, 1]], skill_names=["add", "carry"])
-
-
-def test_sets_of_nodes_of_netica_tell_the_roles(tmp_path: Path) -> None:
-    path = tmp_path / "math.dne"
-    write_model(BANK.network, path)
-    whole = path.read_text(encoding="utf-8")
-    sets = "NodeSet Observables {Nodes = (item_1, item_2);};\n"
-    text = whole.replace("node add {", 'node add {\n\ttitle = "Adding";')
-    path.write_text(f"{text.rstrip().removesuffix('};')}{sets}}};\n", encoding="utf-8")
-    found = read_bank(path)
-    assert (found.item_names, found.skills) == (("item_1", "item_2"), ("add", "carry"))
-    assert found.labels == ("Adding", "carry")
-    skills = "NodeSet ReportingVars {Nodes = (add);};\n"
-    path.write_text(f"{text.rstrip().removesuffix('};')}{sets}{skills}}};\n", encoding="utf-8")
-    assert read_bank(path).skills == ("add",)
-    path.write_text(
-        f"{whole.rstrip().removesuffix('};')}{sets.replace('item_2', 'x')}}};\n", encoding="utf-8"
-    )
-    with pytest.raises(ModelFileError, match="names x, which is no node"):
-        read_bank(path)
 
 
 @pytest.mark.parametrize(("n", "is_cut"), [(5, False), (6, False), (7, True)])

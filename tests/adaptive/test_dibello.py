@@ -17,7 +17,6 @@ from bnmind.adaptive import (
     Combination,
     Design,
     DiBello,
-    DiBelloNormal,
     ItemBank,
     Link,
     MaximalItems,
@@ -26,8 +25,8 @@ from bnmind.adaptive import (
     read_bank,
     write_bank,
 )
-from bnmind.adaptive.response_models.base.model import response_channel
-from bnmind.adaptive.response_models.dibello.combination import effective_abilities
+from bnmind.adaptive.response_models.base import response_channel
+from bnmind.adaptive.response_models.dibello import effective_abilities
 from bnmind.errors import InvalidModelError
 from bnmind.pgm import Network, Variable
 from tests.modes import examples
@@ -140,36 +139,20 @@ def test_three_increments_are_those_of_the_tests_of_cpttools() -> None:
         np.testing.assert_allclose(row, expected[::-1], atol=1e-12)
 
 
-@given(positive, numbers, st.floats(0.1, 3), st.integers(2, 5))
-def test_the_normal_model_is_calc_dn_table(
-    slope: float, difficulty: float, deviation: float, n: int
-) -> None:
-    skill = Variable("skill", ("low", "medium", "high"))
-    channel = response_channel(DiBelloNormal(slope, difficulty, deviation, n), [skill])
-    for row, level in zip(channel, range(3), strict=True):
-        eta = slope * NORMAL.inv_cdf((2 * level + 1) / 6) - difficulty
-        limits = [-math.inf, *(NORMAL.inv_cdf(r / n) for r in range(1, n)), math.inf]
-        below = [NORMAL.cdf((limit - eta) / deviation) for limit in limits]
-        np.testing.assert_allclose(row, np.diff(below), atol=1e-12)
-
-
 def test_a_network_of_skills_and_items_is_built_from_an_experts_numbers(tmp_path: Path) -> None:
     levels = ("low", "medium", "high")
     general, part = Variable("general", levels), Variable("part", levels)
     skills = Network(
         (
-            DiBelloNormal(1.0, 0.0, 1.0, 3).cpd(general, ()),
-            DiBelloNormal(0.8, 0.0, 0.6, 3).cpd(part, [general]),
+            DiBello(1.0, (-0.5, 0.5)).cpd(general, ()),
+            DiBello(0.8, (-0.5, 0.5)).cpd(part, [general]),
         )
-    )
-    np.testing.assert_allclose(
-        np.real(skills.cpd("general").to_factor().values), [1 / 3] * 3, atol=1e-12
     )
     models: list[ResponseModel] = [
         DiBello(1.0, (0.0,)),
         DiBello((1.0, 0.5), (-0.5, 0.5), link=Link.GRADED_RESPONSE),
         DiBello(1.0, ((0.0, -1.0), 0.5), Combination.OFFSET_CONJUNCTIVE),
-        DiBelloNormal(0.7, 0.2, 0.5, 3),
+        DiBello(0.7, (0.2,)),
     ]
     needs = [[1, 0], [1, 1], [1, 1], [0, 1]]
     bank = ItemBank.from_response_models(
@@ -198,8 +181,6 @@ def test_a_network_of_skills_and_items_is_built_from_an_experts_numbers(tmp_path
             lambda: DiBello.samejima(1.0, 0.0, combination=Combination.OFFSET_CONJUNCTIVE),
             "without offsets",
         ),
-        (lambda: DiBelloNormal(1.0, 0.0, 0.0, 2), "deviation to be a finite number above 0"),
-        (lambda: DiBelloNormal(1.0, 0.0, 1.0, 1), "n_responses to be a whole number of at least 2"),
     ],
 )
 def test_wrong_numbers_are_refused(make: object, message: str) -> None:

@@ -27,8 +27,7 @@ from bnmind.adaptive import (
     Saturated,
     learn,
 )
-from bnmind.adaptive.learning.em.em import BankAscent, Parameters
-from bnmind.adaptive.learning.em.response_layout import Expected
+from bnmind.adaptive.learning.em import BankAscent, Expected, Parameters
 from bnmind.adaptive.learning.learn import LearningModel
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.fitting.squarem import Place, climb, expected_steps, extrapolation

@@ -27,8 +27,7 @@ from bnmind.adaptive import (
     simulate,
     write_bank,
 )
-from bnmind.adaptive.items.name_match import match_names
-from bnmind.adaptive.items.tables.text_table import number_of, read_table, table_of
+from bnmind.adaptive.items.text_tables import match_names, number_of, read_table, table_of
 from bnmind.errors import (
     InvalidModelError,
     ModelFileError,

@@ -36,7 +36,7 @@ from bnmind.adaptive import (
     learn,
     learn_groups,
 )
-from bnmind.adaptive.learning.em.e_step_table import TableExpectation
+from bnmind.adaptive.learning.em import TableExpectation
 from bnmind.adaptive.learning.learn import LearningModel
 from bnmind.errors import (
     ImpossibleEvidenceError,

@@ -30,7 +30,7 @@ from bnmind.adaptive import (
     irt_bank,
     learn,
 )
-from bnmind.adaptive.learning.parameters.isotonic import monotone_chances
+from bnmind.adaptive.learning.blocks import monotone_chances
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.information import Floats
 from tests.modes import examples

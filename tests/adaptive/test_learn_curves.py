@@ -30,12 +30,12 @@ from bnmind.adaptive import (
     learn_irt,
     standard_errors,
 )
-from bnmind.adaptive.learning.model import item_blocks
-from bnmind.adaptive.learning.parameters.curves.block import CurveBlock
-from bnmind.adaptive.learning.parameters.curves.scoring import (
+from bnmind.adaptive.learning.curves import (
+    CurveBlock,
     expected_log_likelihood,
     fisher_scoring,
 )
+from bnmind.adaptive.learning.model import item_blocks
 from bnmind.errors import InvalidArgumentError, InvalidModelError, UnknownNameError
 from bnmind.information import Floats
 from tests.modes import examples

@@ -26,13 +26,13 @@ from bnmind.adaptive import (
     predictive_check,
     standard_errors,
 )
-from bnmind.adaptive.learning.fit.standard_errors import (
+from bnmind.adaptive.learning.blocks import isotonic, monotone_chances, two_chances
+from bnmind.adaptive.learning.skill_families import SkillFamilies
+from bnmind.adaptive.learning.standard_errors import (
     _scores,
     skill_scores,
     table_expectation,
 )
-from bnmind.adaptive.learning.parameters.isotonic import isotonic, monotone_chances, two_chances
-from bnmind.adaptive.learning.parameters.skill_families import SkillFamilies
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
 from tests.modes import examples

@@ -29,9 +29,9 @@ from bnmind.adaptive import (
     learn,
 )
 from bnmind.adaptive.beliefs.estimates import has_ability
+from bnmind.adaptive.learning.em import MIXTURE_STARTS, usual_starts
 from bnmind.adaptive.learning.notes import item_rest_correlations
-from bnmind.adaptive.learning.parameters.least_chance import bounded_rows
-from bnmind.adaptive.learning.starts import MIXTURE_STARTS, usual_starts
+from bnmind.adaptive.learning.skill_families import bounded_rows
 from bnmind.information import Floats
 from tests.modes import examples
 

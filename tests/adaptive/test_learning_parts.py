@@ -18,10 +18,8 @@ from bnmind.adaptive import (
     IDENTITY,
     LOG,
     LOGIT,
-    Acdm,
     Dina,
     Examinees,
-    Gdina,
     Independent,
     ItemBank,
     LearningOptions,
@@ -29,25 +27,21 @@ from bnmind.adaptive import (
     NoisyAnd,
     ParametricModel,
     Priors,
-    Responses,
+    ResponseModel,
     Saturated,
     Sequential,
     learn,
     learn_groups,
-    reduced_models_by_ratio,
     start_belief,
 )
-from bnmind.adaptive.assembly.program import Program, possible_classes
-from bnmind.adaptive.calibration.calibrate import _best
-from bnmind.adaptive.calibration.drift import _chart
-from bnmind.adaptive.learning.fit.comparison import _log_evidence
-from bnmind.adaptive.learning.fit.item_fit import _pooled_statistic
-from bnmind.adaptive.learning.fit.limited_information import block_slopes
-from bnmind.adaptive.learning.fit.standard_errors import _notes
+from bnmind.adaptive.assembly.blueprint import Program, possible_classes
+from bnmind.adaptive.calibration import _best, _chart
+from bnmind.adaptive.learning.blocks import ItemBlock
+from bnmind.adaptive.learning.comparison import _log_evidence
 from bnmind.adaptive.learning.model import block_of, item_rules
-from bnmind.adaptive.learning.parameters.block import ItemBlock
-from bnmind.adaptive.response_models import ResponseModel
-from bnmind.adaptive.response_models.additive.link import (
+from bnmind.adaptive.learning.model_fit import _pooled_statistic, block_slopes
+from bnmind.adaptive.learning.standard_errors import _notes
+from bnmind.adaptive.response_models.additive import (
     COMPLEMENTARY,
     LinkFunction,
 )
@@ -166,17 +160,6 @@ def test_drift_that_ends_and_returns_began_before_it_was_first_noticed() -> None
             break
     assert (chart.noticed, chart.began) == (rows[place], rows[zero])
     assert 0 < chart.p_value <= 0.05  # the chance of a false alarm
-
-
-def test_a_refit_of_an_item_that_skill_makes_harder_learns_the_simpler_model() -> None:
-    q = [[1, 0], [0, 1]] * 3 + [[1, 1]]
-    truth = ItemBank.from_qmatrix(q, 0.1, 0.1, gate=Acdm)
-    codes = np.array(Examinees.drawn(truth, 400, seed=2).responses)
-    codes[:, -1] = 1 - codes[:, -1]
-    options = LearningOptions(monotone=False, starts=1)
-    learned = learn(Responses.of(codes), q, gate=Gdina, options=options)
-    (found,) = reduced_models_by_ratio(learned, refit=True)
-    assert found["dina"].statistic > 20
 
 
 @given(st.integers(0, 2**16), st.integers(2, 30))

@@ -26,8 +26,8 @@ from bnmind.adaptive import (
     reduced_models,
     validate_qmatrix,
 )
-from bnmind.adaptive.learning.em.em import Parameters
-from bnmind.adaptive.learning.fit.limited_information import MOST_ITEMS, _shared
+from bnmind.adaptive.learning.em import Parameters
+from bnmind.adaptive.learning.model_fit import MOST_ITEMS, _shared
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
 from bnmind.pgm import Network

@@ -40,9 +40,8 @@ from bnmind.adaptive import (
     learn,
 )
 from bnmind.adaptive.learning.learn import LearningModel
-from bnmind.adaptive.learning.parameters.link_newton import ascended
-from bnmind.adaptive.learning.parameters.polytope import Polytope
-from bnmind.adaptive.response_models.additive.link import COMPLEMENTARY, LinkFunction
+from bnmind.adaptive.learning.main_effects import Polytope, ascended
+from bnmind.adaptive.response_models.additive import COMPLEMENTARY, LinkFunction
 from bnmind.errors import InvalidArgumentError, InvalidModelError
 from bnmind.information import Floats
 from tests.modes import examples

@@ -39,7 +39,7 @@ from bnmind.adaptive import (
     with_certainties,
     write_bank,
 )
-from bnmind.adaptive.pilot.pilot_items import drawn_places, open_pilots
+from bnmind.adaptive.pilot import drawn_places, open_pilots
 from bnmind.errors import InvalidArgumentError, ModelFileError
 from tests.registries import check_value, examples_of, registry_faults
 

@@ -16,7 +16,7 @@ from bnmind.adaptive import (
     with_prior,
 )
 from bnmind.adaptive.beliefs.tables import ProfileSpace
-from bnmind.adaptive.items.priors import named_prior, prior_of
+from bnmind.adaptive.items.bank_tables import named_prior, prior_of
 from bnmind.errors import BnmindError, InvalidModelError, ModelFileError
 
 Q = [[1, 0], [0, 1], [1, 1]]

@@ -42,10 +42,10 @@ from bnmind.adaptive import (
     start_beliefs,
     validate_qmatrix,
 )
-from bnmind.adaptive.assembly.structure import _cliques
+from bnmind.adaptive.assembly.blueprint import _cliques
 from bnmind.adaptive.beliefs.belief import CauseIndex
-from bnmind.adaptive.items.averaging import _quadrature
-from bnmind.adaptive.items.tables.text_table import table_of
+from bnmind.adaptive.items.item import _quadrature
+from bnmind.adaptive.items.text_tables import table_of
 from bnmind.adaptive.learning.model import item_blocks
 from bnmind.adaptive.selection.scores import Ranking
 from bnmind.adaptive.trees import CertifiedInterval, EntropyOfSkills

@@ -20,7 +20,6 @@ from bnmind.adaptive import (
     ItemBank,
     Learned,
     LearningOptions,
-    Llm,
     ResponseModel,
     Responses,
     Rrum,
@@ -112,23 +111,10 @@ def test_two_steps_compare_the_expected_counts(learned: Learned, item: int) -> N
         assert found[model].degrees == 1
 
 
-def test_a_refit_learns_one_item_with_the_simpler_model(learned: Learned) -> None:
-    found = {one.item: one for one in reduced_models_by_ratio(learned, refit=True)}
-    assert {one.method for one in found.values()} == {"likelihood ratio"}
-    start = ItemBank.from_qmatrix(Q, 0.2, 0.2, gate=Gdina)
-    for model, make in (("dina", Dina), ("llm", Llm)):
-        gate = ItemBank.from_qmatrix(Q, 0.2, 0.2, gate=make).item("item_6").gate
-        again = learn(learned.responses, mixed(start, {"item_6": gate}), options=learned.options)
-        loss = 2 * (learned.log_likelihood - again.log_likelihood)
-        assert found["item_6"][model].statistic == pytest.approx(loss, abs=0.01)
-        assert found["item_6"][model].degrees == learned.n_parameters - again.n_parameters
-
-
 def test_all_tests_choose_the_true_models(learned: Learned) -> None:
     kinds = [
         reduced_models(learned, alpha=0.01),
         reduced_models_by_ratio(learned, alpha=0.01),
-        reduced_models_by_ratio(learned, alpha=0.01, refit=True),
     ]
     for found in kinds:
         assert [one.chosen for one in found] == ["dina", "acdm", "rrum"]

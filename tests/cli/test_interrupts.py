@@ -71,7 +71,7 @@ def test_learn_writes_the_best_parameters_so_far(monkeypatch: pytest.MonkeyPatch
         starts.append(1)
         return climb(*place, **{**options, "until": wait})
 
-    monkeypatch.setattr("bnmind.adaptive.learning.starts.climb", slow)
+    monkeypatch.setattr("bnmind.adaptive.learning.em.climb", slow)
     heard = run("learn", "r.csv", "--qmatrix", "q.csv", "--out", "new.json", "--starts", "9")
     assert heard.exit_code == 130
     told = "interrupted before the end; the best parameters so far are in new.json\n"
@@ -155,7 +155,7 @@ def test_evaluate_gives_intervals_and_judge_what_it_has(monkeypatch: pytest.Monk
     def pairs(_: object) -> None:
         interrupt()
 
-    monkeypatch.setattr("bnmind.adaptive.learning.fit.judgment.pair_fit", pairs)
+    monkeypatch.setattr("bnmind.adaptive.learning.judgment.pair_fit", pairs)
     heard = run("judge", "r.csv", "--qmatrix", "q.csv", "--group-column", "group")
     assert heard.exit_code == 130
     assert "the results above are those computed so far" in heard.stderr

@@ -1,25 +1,600 @@
-"""A blueprint of a test: an item may be asked only if the test can still meet all constraints."""
+"""Blueprints: bounds on whole tests, as integer programs that find a test of all bounds.
+
+The integer program of the items that complete a test.
+
+=========  ====================================================================
+symbol     name here
+=========  ====================================================================
+c          a class of interchangeable parts: items that belong to the same groups,
+           or a testlet, of which all items are asked or none
+n_c        ``available``: the parts of class c that can still be asked
+y_c        the parts of class c that complete the test
+s_c        ``sizes``: the items of a part
+V_cg       ``vectors``: the items of a part that belong to group g
+need, room the items of each group that the test still needs, and may still hold
+R          ``length``: the items that may still be asked
+K          ``cliques``: classes that exclude each other
+=========  ====================================================================
+
+    0 ≤ y_c ≤ n_c,  y_c = 1 for a testlet that has begun,
+    need ≤ V'y ≤ room,  s'y ≤ R,  Σ_{c in K} y_c ≤ 1
+
+The parts of a bank that matter to the constraints on a test, and the program of a test's rest.
+
+Items that belong to the same groups, have no enemies and are in no testlet are interchangeable:
+they are one class. So the program of a large bank is small.
+
+References
+----------
+W. van der Linden, *Linear Models for Optimal Test Design*, Springer 2005, chapters 3 and 5.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import lru_cache
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import check_shape, checked
-from bnmind._values import Count, Value
-from bnmind.adaptive.assembly.bounds import Bound
-from bnmind.adaptive.assembly.program import possible_classes, shortage
-from bnmind.adaptive.assembly.structure import Structure, structure_of
+from bnmind._values import Count, Natural, Value
 from bnmind.adaptive.beliefs.belief import MISSING
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.selection.rules import asked_mask, checked_asked
-from bnmind.errors import InvalidArgumentError
+from bnmind.adaptive.selection.rules import asked_mask, checked_asked, named_codes
+from bnmind.errors import InvalidArgumentError, UnknownNameError
+from bnmind.information import Floats
 
-__all__ = ["Blueprint", "enemies_of"]
+
+class Bound(Protocol):
+    """The interface of bounds. A bound is immutable and hashable."""
+
+    @property
+    def least(self) -> int:
+        """The least number of items of the group in a test."""
+
+    @property
+    def most(self) -> int | None:
+        """The largest number of items of the group in a test; None without a limit."""
+
+    @property
+    def label(self) -> str:
+        """The group, for messages, such as "skill addition"."""
+
+    def members(self, bank: ItemBank) -> NDArray[np.bool_]:
+        """Return a mask of the items of the group, ``(items,)``; raises `UnknownNameError`.
+
+        Parameters
+        ----------
+        bank
+            The bank whose items are meant.
+        """
+
+
+class _Bounded(Value):
+    """A bound, of which the least number is at most the largest one."""
+
+    def _faults(self: Bound) -> Iterator[str]:
+        if self.most is not None and self.least > self.most:
+            yield (
+                f"{self.label}: the least number of items, {self.least}, is above the largest,"
+                f" {self.most}"
+            )
+
+
+@dataclass(frozen=True)
+class CodeBound(_Bounded):
+    """Bounds for the number of items with a content code.
+
+    Parameters
+    ----------
+    code
+        The content code.
+    least, most
+        The least and the largest number of items in a test; no largest by default.
+    """
+
+    code: str
+    least: Natural = 0
+    most: Natural | None = None
+
+    @property
+    def label(self) -> str:
+        """The group, for messages."""
+        return f"content code {self.code}"
+
+    @checked
+    def members(self, bank: ItemBank) -> NDArray[np.bool_]:
+        """Return a mask of the items with the code, ``(items,)``."""
+        mask: NDArray[np.bool_] = named_codes(bank, [self.code])[0]
+        return mask
+
+
+@dataclass(frozen=True)
+class SkillBound(_Bounded):
+    """Bounds for the number of items that depend on a skill directly.
+
+    An item that needs several skills counts for each of them.
+
+    Parameters
+    ----------
+    skill
+        The name of the skill.
+    least, most
+        The least and the largest number of items in a test; no largest by default.
+    """
+
+    skill: str
+    least: Natural = 0
+    most: Natural | None = None
+
+    @property
+    def label(self) -> str:
+        """The group, for messages."""
+        return f"skill {self.skill}"
+
+    @checked
+    def members(self, bank: ItemBank) -> NDArray[np.bool_]:
+        """Return a mask of the items that measure the skill, ``(items,)``.
+
+        Raises
+        ------
+        UnknownNameError
+            If the bank has no such skill.
+        """
+        if self.skill not in bank.skills:
+            raise UnknownNameError("skill", self.skill, bank.skills)
+        mask: NDArray[np.bool_] = bank.q_matrix[:, bank.skills.index(self.skill)]
+        return mask
+
+
+@dataclass(frozen=True)
+class ItemsBound(_Bounded):
+    """Bounds for the number of items among some.
+
+    Parameters
+    ----------
+    items
+        The names of the items.
+    least, most
+        The least and the largest number of them in a test; no largest by default.
+    name
+        The group, for messages.
+    """
+
+    items: tuple[str, ...]
+    least: Natural = 0
+    most: Natural | None = None
+    name: str = ""
+
+    @property
+    def label(self) -> str:
+        """The group, for messages."""
+        few = ", ".join(self.items[:3]) + (", …" if len(self.items) > 3 else "")
+        return f"items {self.name or few}"
+
+    @checked
+    def members(self, bank: ItemBank) -> NDArray[np.bool_]:
+        """Return a mask of the items, ``(items,)``."""
+        mask = np.zeros(len(bank.items), dtype=bool)
+        mask[[bank.position(name) for name in self.items]] = True
+        return mask
+
+
+Counts = NDArray[np.intp]
+
+_MISSES = 4
+"""Greedy completions that may fail before the integer program is solved."""
+
+
+@dataclass(frozen=True, eq=False)
+class Program(Value):
+    """The constraints on the rest of a test; see the head of this module."""
+
+    _: KW_ONLY
+    available: Counts
+    """``(classes,)``"""
+    sizes: Counts
+    """``(classes,)``"""
+    vectors: Counts
+    """``(classes, groups)``"""
+    need: Counts
+    """``(groups,)``, at least 0."""
+    room: Counts
+    """``(groups,)``, at least 0."""
+    length: int
+    begun: NDArray[np.bool_]
+    """``(classes,)``, the testlets to be finished."""
+    cliques: NDArray[np.bool_]
+    """``(cliques, classes)``"""
+
+    def meets(self, parts: Counts) -> bool:
+        """Return whether parts ``(classes,)`` complete the test."""
+        counts = parts @ self.vectors
+        return bool(
+            self.fits(parts) and np.all(counts >= self.need) and np.all(parts[self.begun] >= 1)
+        )
+
+    def fits(self, parts: Counts) -> bool:
+        """Return whether parts are within all upper limits."""
+        return bool(
+            np.all(parts <= self.available)
+            and np.all(parts @ self.vectors <= self.room)
+            and parts @ self.sizes <= self.length
+            and np.all(self.cliques @ parts <= 1)
+        )
+
+
+def possible_classes(program: Program) -> NDArray[np.bool_] | None:
+    """Return the classes that some completion of the test holds, ``(classes,)``.
+
+    They are found exactly: by small changes of completions that are known, and for classes
+    that these do not reach, by solving the integer program.
+
+    Returns
+    -------
+    NDArray or None
+        None if nothing completes the test.
+    """
+    parts = _greedy(program)
+    if parts is None:
+        parts = best_completion(program, -program.sizes.astype(np.float64))
+    if parts is None:
+        return None
+    found = _near(program, parts)
+    open_classes = (program.available > 0) & (found | ~_hopeless(program))
+    misses = 0
+    while misses < _MISSES and (rest := np.flatnonzero(open_classes & ~found)).size > misses:
+        parts = _greedy(program, int(rest[misses]))
+        if parts is None:
+            misses += 1
+        else:
+            found |= _near(program, parts)
+    while (left := open_classes & ~found).any():
+        parts = best_completion(program, left.astype(np.float64), at_least_one=left)
+        if parts is None:
+            break
+        found |= _near(program, parts)
+    return found & (program.available > 0)
+
+
+def _hopeless(program: Program) -> NDArray[np.bool_]:
+    """Return classes that no completion holds, by bounds that are quick, ``(classes,)``.
+
+    A class is too much for a group, or leaves too few items for the minima of groups that have
+    no item in common.
+    """
+    vectors = program.vectors
+    over = np.asarray((vectors > program.room).any(axis=1), dtype=bool)
+    n_groups = len(program.need)
+    if not program.need.any():
+        return over
+    inside = (vectors[program.available > 0] > 0).astype(np.intp)
+    is_apart = inside.T @ inside == 0
+    apart = np.zeros((n_groups, n_groups), dtype=bool)  # a family of such groups in each row
+    for family in range(n_groups):
+        free = np.arange(n_groups) != family
+        free &= is_apart[family]
+        apart[family, family] = True
+        for group in np.argsort(-program.need, kind="stable").tolist():
+            if free[group] and program.need[group]:
+                apart[family, group] = True
+                free &= is_apart[group]
+    still = np.maximum(program.need - vectors, 0) @ apart.T.astype(np.intp)
+    short = still.max(axis=1) > program.length - program.sizes
+    return np.asarray(over | short, dtype=bool)
+
+
+def _greedy(program: Program, first: int | None = None) -> Counts | None:
+    """Return a completion by the class that helps most, again and again; None if stuck.
+
+    It holds the class ``first``, if given.
+    """
+    parts = np.where(program.begun, 1, 0).astype(np.intp)
+    if first is not None:
+        parts[first] += not program.begun[first]
+    if not program.fits(parts):
+        return None
+    while True:
+        short = np.maximum(program.need - parts @ program.vectors, 0)
+        if not short.any():
+            return parts
+        may = _addable(program, parts)
+        helps = np.minimum(program.vectors, short).sum(axis=1)
+        worth = np.where(may & (helps > 0), helps / program.sizes, -1.0)
+        best = int(np.argmax(worth))
+        if worth[best] <= 0:
+            return None
+        parts[best] += 1
+
+
+def _addable(program: Program, parts: Counts) -> NDArray[np.bool_]:
+    """Return the classes of which a completion may hold one more part, ``(classes,)``."""
+    used = parts @ program.vectors
+    may: NDArray[np.bool_] = (
+        (parts < program.available)
+        & (used + program.vectors <= program.room).all(axis=1)
+        & (parts @ program.sizes + program.sizes <= program.length)
+    )
+    if len(program.cliques):
+        full = program.cliques @ parts >= 1
+        may &= ~program.cliques[full].any(axis=0)
+    return may
+
+
+def _near(program: Program, parts: Counts) -> NDArray[np.bool_]:
+    """Return the classes of a completion, and of those that differ by one part."""
+    found = (parts > 0) | _addable(program, parts)
+    if found[program.available > 0].all():
+        return found
+    for own in np.flatnonzero((parts > 0) & ~program.begun).tolist():
+        fewer = parts.copy()
+        fewer[own] -= 1
+        counts = fewer @ program.vectors
+        meets = (counts + program.vectors >= program.need).all(axis=1)
+        found |= _addable(program, fewer) & meets
+    return found
+
+
+def best_completion(
+    program: Program, worth: Floats, *, at_least_one: NDArray[np.bool_] | None = None
+) -> Counts | None:
+    """Return the parts of largest total worth that complete the test, ``(classes,)``.
+
+    Parameters
+    ----------
+    program
+        The constraints.
+    worth
+        ``(classes,)``, the worth of a part.
+    at_least_one
+        ``(classes,)``, classes of which at least one part must be in it.
+
+    Returns
+    -------
+    NDArray or None
+        None if nothing completes the test.
+    """
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    open_classes = np.flatnonzero(program.available > 0)
+    if not len(open_classes):
+        nothing = np.zeros(len(program.available), dtype=np.intp)
+        return nothing if program.meets(nothing) and at_least_one is None else None
+    rows, low, high = _rows(program, open_classes)
+    if at_least_one is not None:
+        rows.append(at_least_one[open_classes].astype(np.float64)[None])
+        low.append(np.ones(1))
+        high.append(np.full(1, np.inf))
+    found = milp(
+        -worth[open_classes],
+        integrality=np.ones(len(open_classes), dtype=np.intp),
+        bounds=Bounds(
+            program.begun[open_classes].astype(np.float64),
+            program.available[open_classes].astype(np.float64),
+        ),
+        constraints=LinearConstraint(
+            np.concatenate(rows), np.concatenate(low), np.concatenate(high)
+        ),
+        options={"mip_rel_gap": 0.0},
+    )
+    if found.x is None:
+        return None
+    parts = np.zeros(len(program.available), dtype=np.intp)
+    parts[open_classes] = np.rint(found.x).astype(np.intp)
+    return parts
+
+
+def _rows(
+    program: Program, classes: NDArray[np.intp]
+) -> tuple[list[Floats], list[Floats], list[Floats]]:
+    """Return the constraints as rows with their lower and upper limits."""
+    vectors = program.vectors[classes].T.astype(np.float64)
+    binds = (program.need > 0) | (program.room < vectors @ program.available[classes])
+    rows = [program.sizes[classes].astype(np.float64)[None], vectors[binds]]
+    low = [np.full(1, -np.inf), program.need[binds].astype(np.float64)]
+    high = [np.full(1, float(program.length)), program.room[binds].astype(np.float64)]
+    cliques = program.cliques[:, classes]
+    cliques = cliques[cliques.sum(axis=1) > 1]
+    rows.append(cliques.astype(np.float64))
+    low.append(np.full(len(cliques), -np.inf))
+    high.append(np.ones(len(cliques)))
+    return rows, low, high
+
+
+def shortage(program: Program) -> Counts:
+    """Return by how many items each group misses its minimum at best, ``(groups,)``.
+
+    The total is as small as possible; all other constraints are met.
+    """
+    n_classes, n_groups = program.vectors.shape
+    # A missing item is a part of a class of its own: it belongs to a group, and takes no place.
+    relaxed = Program(
+        available=np.concatenate([program.available, program.need]),
+        sizes=np.concatenate([program.sizes, np.zeros(n_groups, dtype=np.intp)]),
+        vectors=np.concatenate([program.vectors, np.eye(n_groups, dtype=np.intp)]),
+        need=program.need,
+        room=np.maximum(program.room, program.need),
+        length=program.length,
+        begun=np.concatenate([program.begun, np.zeros(n_groups, dtype=bool)]),
+        cliques=np.concatenate(
+            [program.cliques, np.zeros((len(program.cliques), n_groups), dtype=bool)], axis=1
+        ),
+    )
+    worth = np.concatenate([np.zeros(n_classes), -np.ones(n_groups)])
+    parts = best_completion(relaxed, worth)
+    return program.need.copy() if parts is None else parts[n_classes:]
+
+
+@dataclass(frozen=True, eq=False)
+class Structure(Value):
+    """The groups, classes, testlets and enemies of a bank."""
+
+    _: KW_ONLY
+    members: NDArray[np.bool_]
+    """``(groups, items)``"""
+    least: Counts
+    """``(groups,)``"""
+    most: Counts
+    """``(groups,)``; the number of items where there is no limit."""
+    class_of: Counts
+    """``(items,)``, the class of each item; testlets come after the other classes."""
+    n_single: int
+    """The number of classes that are not testlets."""
+    vectors: Counts
+    """``(single classes, groups)``"""
+    cliques: NDArray[np.bool_]
+    """``(cliques, classes)``, classes that exclude each other."""
+
+    @property
+    def n_classes(self) -> int:
+        """The number of classes."""
+        n: int = self.cliques.shape[1]
+        return n
+
+    def in_testlet(self) -> NDArray[np.bool_]:
+        """Return a mask of the items in testlets, ``(items,)``."""
+        mask: NDArray[np.bool_] = self.class_of >= self.n_single
+        return mask
+
+    def begun(self, asked: NDArray[np.intp], open_items: NDArray[np.bool_]) -> int:
+        """Return the class of the testlet to be finished; `MISSING` if there is none.
+
+        Parameters
+        ----------
+        asked
+            ``(questions,)`` positions of the items asked, in order.
+        open_items
+            ``(items,)``, a mask of the items that may be asked.
+        """
+        if not len(asked):
+            return MISSING
+        own = int(self.class_of[asked[-1]])
+        goes_on = own >= self.n_single and bool((open_items & (self.class_of == own)).any())
+        return own if goes_on else MISSING
+
+    def program(
+        self,
+        counts: Counts,
+        open_items: NDArray[np.bool_],
+        *,
+        length: int,
+        begun: int = MISSING,
+    ) -> Program:
+        """Return the program of the rest of a test.
+
+        Parameters
+        ----------
+        counts
+            ``(groups,)``, the items asked of each group.
+        open_items
+            ``(items,)``, a mask of the items that may be asked.
+        length
+            The number of items that may still be asked.
+        begun
+            The class of the testlet to be finished; `MISSING` if there is none.
+        """
+        n, single = self.n_classes, self.n_single
+        of_class = np.bincount(self.class_of[open_items], minlength=n)
+        available = of_class.copy()
+        available[single:] = of_class[single:] > 0
+        sizes = np.ones(n, dtype=np.intp)
+        sizes[single:] = np.maximum(of_class[single:], 1)
+        vectors = np.zeros((n, len(self.members)), dtype=np.intp)
+        vectors[:single] = self.vectors
+        inside = np.flatnonzero(open_items & self.in_testlet())
+        np.add.at(vectors, self.class_of[inside], self.members[:, inside].T.astype(np.intp))
+        return Program(
+            available=available.astype(np.intp),
+            sizes=sizes,
+            vectors=vectors,
+            need=np.maximum(self.least - counts, 0),
+            room=np.maximum(self.most - counts, 0),
+            length=length,
+            begun=np.arange(n) == begun,
+            cliques=self.cliques,
+        )
+
+
+@lru_cache(maxsize=64)
+def structure_of(
+    bank: ItemBank, bounds: tuple[Bound, ...], enemies: tuple[tuple[str, str], ...] = ()
+) -> Structure:
+    """Return the structure of a bank, given bounds for groups of items, and further enemies.
+
+    Raises
+    ------
+    UnknownNameError
+        If a bound names an item, a skill or a content code that the bank does not have.
+    """
+    n_items = len(bank.items)
+    members = np.array([bound.members(bank) for bound in bounds], dtype=bool)
+    members = members.reshape(len(bounds), n_items)
+    named = [(item.name, other) for item in bank.items for other in item.enemies]
+    pairs = {
+        tuple(sorted((bank.position(first), bank.position(second))))
+        for first, second in (*named, *enemies)
+    }
+    hostile = {place for pair in pairs for place in pair}
+    classes: dict[object, int] = {}
+    class_of = np.empty(n_items, dtype=np.intp)
+    testlets: dict[str, list[int]] = {}
+    for place, item in enumerate(bank.items):
+        if item.testlet:
+            testlets.setdefault(item.testlet, []).append(place)
+            continue
+        kind: object = place if place in hostile else members[:, place].tobytes()
+        class_of[place] = classes.setdefault(kind, len(classes))
+    n_single = len(classes)
+    for number, places in enumerate(testlets.values()):
+        class_of[places] = n_single + number
+    vectors = np.zeros((n_single, len(bounds)), dtype=np.intp)
+    alone = class_of < n_single
+    vectors[class_of[alone]] = members[:, alone].T
+    n_classes = n_single + len(testlets)
+    cliques = [sorted({int(class_of[place]) for place in clique}) for clique in _cliques(pairs)]
+    cliques = [clique for clique in cliques if len(clique) > 1]
+    excluding = np.zeros((len(cliques), n_classes), dtype=bool)
+    for row, clique in enumerate(cliques):
+        excluding[row, clique] = True
+    return Structure(
+        members=members,
+        # Larger numbers say no more, and need not fit into an integer of the machine.
+        least=np.array([min(bound.least, n_items + 1) for bound in bounds], dtype=np.intp),
+        most=np.array(
+            [n_items if bound.most is None else min(bound.most, n_items) for bound in bounds],
+            dtype=np.intp,
+        ),
+        class_of=class_of,
+        n_single=n_single,
+        vectors=vectors,
+        cliques=excluding,
+    )
+
+
+def _cliques(pairs: Iterable[Sequence[int]]) -> list[list[int]]:
+    """Return sets of items that exclude each other, which cover all pairs of enemies."""
+    edges = {(first, second) for first, second in pairs}
+    near: dict[int, set[int]] = {}
+    for first, second in edges:
+        near.setdefault(first, set()).add(second)
+        near.setdefault(second, set()).add(first)
+    covered: set[tuple[int, int]] = set()
+    cliques = []
+    for first, second in sorted(edges):
+        if (first, second) in covered:
+            continue
+        clique = [first, second]
+        common = near[first] & near[second]
+        while common:
+            clique.append(min(common))
+            common &= near[clique[-1]]
+        clique.sort()
+        covered |= {(a, b) for a in clique for b in clique if a < b}
+        cliques.append(clique)
+    return cliques
 
 
 @dataclass(frozen=True)

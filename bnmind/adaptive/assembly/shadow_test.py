@@ -23,9 +23,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
 from bnmind._values import Value
-from bnmind.adaptive.assembly.blueprint import Blueprint, enemies_of
-from bnmind.adaptive.assembly.program import Program, best_completion
-from bnmind.adaptive.assembly.structure import Structure, structure_of
+from bnmind.adaptive.assembly.blueprint import (
+    Blueprint,
+    Program,
+    Structure,
+    best_completion,
+    enemies_of,
+    structure_of,
+)
 from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.selection.selector import (

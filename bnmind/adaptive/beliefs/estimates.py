@@ -62,9 +62,8 @@ from bnmind._values import ReadOnlyDict, Value
 from bnmind.adaptive.beliefs.belief import BatchBelief, CauseIndex, SkillBelief, likelihood
 from bnmind.adaptive.beliefs.junction_trees import TreeBatch, TreeBelief
 from bnmind.adaptive.beliefs.tables import ProfileSpace, TableBatch, TableBelief, n_profiles
-from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of
-from bnmind.adaptive.items.certain_tables import table_deviations
-from bnmind.adaptive.response_models.base.abilities import ability_values
+from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of, table_deviations
+from bnmind.adaptive.response_models.base import ability_values
 from bnmind.errors import (
     ImpossibleEvidenceError,
     InvalidArgumentError,

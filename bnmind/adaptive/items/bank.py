@@ -1,10 +1,11 @@
-"""Item banks: a network in which some variables are skills and some are items."""
+"""Item banks: skills and items as one Bayesian network."""
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
@@ -16,13 +17,11 @@ from bnmind._arguments import checked, checked_if_it_fails
 from bnmind._display import MOST_ROWS, table_html
 from bnmind._messages import close_names, counted, did_you_mean, shown
 from bnmind._values import Value, told
-from bnmind.adaptive.items.averaging import averaged_items
-from bnmind.adaptive.items.certainty import certainty_faults
-from bnmind.adaptive.items.item import Item
+from bnmind.adaptive.items.item import Certainty, Item, averaged_items, certainty_faults, deviations
 from bnmind.adaptive.items.qmatrix import QMatrix, bank_parts, skill_levels
 from bnmind.adaptive.items.skill_distributions import ProfileDistribution
-from bnmind.adaptive.response_models.base.model import ResponseModel
-from bnmind.adaptive.response_models.dina import Dina
+from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.adaptive.response_models.gates import Dina
 from bnmind.adaptive.response_models.registry import gate_of
 from bnmind.errors import InvalidArgumentError, InvalidModelError, UnknownNameError
 from bnmind.information import Floats
@@ -31,8 +30,6 @@ from bnmind.pgm.variable import label_text
 
 if TYPE_CHECKING:
     import pandas
-
-__all__ = ["HasBank", "ItemBank", "bank_of"]
 
 # --- The structure of an item bank, derived from its network --------------------------------------
 #
@@ -622,3 +619,53 @@ class HasBank(Protocol):
 def bank_of(source: ItemBank | HasBank) -> ItemBank:
     """Return a bank, or the bank of what has one."""
     return source if isinstance(source, ItemBank) else source.bank
+
+
+def cause_order(bank: ItemBank, item: str) -> NDArray[np.intp]:
+    """Return the place of each configuration of `ItemBank.cause` in the order of the network."""
+    parents = bank.network.cpd(item).parents
+    places = np.arange(np.prod([v.n_states for v in parents], dtype=np.intp))
+    table = places.reshape([v.n_states for v in parents])
+    names = [v.name for v in parents]
+    return table.transpose([names.index(name) for name in bank.cause(item)]).reshape(-1)
+
+
+def table_deviations(bank: ItemBank, item: str) -> Floats:
+    """Return how the channel of an item deviates, ``(directions, configurations, responses)``.
+
+    The covariance of the cells is the sum over the directions of the products of their entries.
+    An item without a certainty has no direction. Configurations are as in `ItemBank.channel`.
+    """
+    of_item, cpd = bank.item(item), bank.network.cpd(item)
+    if of_item.certainty is None:
+        return np.zeros((0, *bank.channel(item).shape))
+    found = deviations(of_item.certainty, cpd.variable, cpd.parents, of_item.gate)
+    ordered: Floats = found[:, cause_order(bank, item)]
+    return ordered
+
+
+@checked
+def with_certainties(bank: ItemBank, certainties: Mapping[str, Certainty]) -> ItemBank:
+    """Return a bank that knows how sure the parameters of some items are.
+
+    Parameters
+    ----------
+    bank
+        The item bank.
+    certainties
+        The certainties of some items, by name; those of other items stay.
+
+    Raises
+    ------
+    UnknownNameError
+        If the bank has no such item.
+    InvalidModelError
+        If a certainty does not fit its item.
+    """
+    for name in certainties:
+        bank.position(name)
+    items = [
+        dataclasses.replace(item, certainty=certainties.get(item.name, item.certainty))
+        for item in bank.items
+    ]
+    return dataclasses.replace(bank, items=tuple(items))

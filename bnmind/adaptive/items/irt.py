@@ -25,8 +25,8 @@ from bnmind._messages import many, shown
 from bnmind._values import Value
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.item import Item
-from bnmind.adaptive.response_models.base.model import ResponseModel
-from bnmind.adaptive.response_models.logistic import Logistic
+from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.adaptive.response_models.curves import Logistic
 from bnmind.errors import InvalidArgumentError, InvalidModelError
 from bnmind.pgm import Network, TabularCPD, Variable
 

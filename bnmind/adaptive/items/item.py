@@ -1,18 +1,170 @@
-"""Items: the questions of a test, with their wording, cost and constraints."""
+r"""Items, and how certain the parameters of their response models are.
+
+How sure the parameters of an item are.
+
+=====================  ===================================================================
+symbol                 name here
+=====================  ===================================================================
+θ_c                    row c of the item's table: the chances of the responses in one group
+                       of parent configurations
+θ_c ~ Dirichlet(a_c)   `TableCertainty`, with a_c in ``counts``
+φ ~ N(φ₀, C)           `ParameterCertainty`: the parameters of the response model, with C in
+                       ``covariance`` (Laplace's approximation)
+E[θ_c]                 `mean_table`: a_c / Σ a_c; for a curve by Gauss-Hermite quadrature
+L_k                    `deviations`: the covariance of the cells of the table is Σ_k L_k ⊗ L_k
+=====================  ===================================================================
+
+An examinee answers an item once, so a likelihood holds one cell of each item's table. If the
+parameters of different items are independent, the expected likelihood is therefore the likelihood
+of the expected tables:
+
+.. math:: P(s | x) ∝ P(s) ∫ \prod_i θ_{i, c_i(s), x_i} dP(θ) = P(s) \prod_i E[θ_{i, c_i(s), x_i}]
+
+So `ItemBank.averaged`, a bank of mean tables, carries the uncertainty of the parameters exactly
+into selection and into posteriors; parameters of the same item may depend on each other.
+
+References
+----------
+D. Spiegelhalter and S. Lauritzen, "Sequential updating of conditional probabilities on directed
+graphical structures", Networks 1990 (mean tables); C. Lewis, "Expected response functions", in
+*Essays on Item Response Theory*, Springer 2001 (the same for curves).
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
+from itertools import product
+from typing import Annotated, TypeAlias
 
-from bnmind._values import Value
-from bnmind.adaptive.items.certainty import Certainty
-from bnmind.adaptive.response_models.base.model import ResponseModel
+import numpy as np
+from annotated_types import Gt
+
+from bnmind._values import Finite, NonNegative, Value, sealed
+from bnmind.adaptive.response_models.base import (
+    ResponseModel,
+    model_near,
+    model_table,
+    parameter_vector,
+)
+from bnmind.adaptive.response_models.gates import GuessSlip
+from bnmind.adaptive.response_models.tables import Gdina
 from bnmind.errors import InvalidModelError
+from bnmind.information import Floats
+from bnmind.pgm import Network, TabularCPD, Variable
 from bnmind.pgm.variable import name_text
 
-__all__ = ["Item"]
+
+@dataclass(frozen=True, eq=False)
+class TableCertainty(Value):
+    """The rows of a table have independent Dirichlet distributions.
+
+    Parameters
+    ----------
+    counts
+        ``(rows, responses)``, positive: the parameters of the Dirichlet distribution of each row,
+        about the number of answers that tell of it plus 1.
+    rows
+        The row of each parent configuration, in the order of the parents in the network; the last
+        one changes fastest. Configurations that the response model does not distinguish share a
+        row.
+    answers
+        The number of examinees who answered the item.
+
+    Examples
+    --------
+    >>> certainty = TableCertainty([[9, 3], [2, 6]], (0, 0, 0, 1))
+    >>> certainty.means.tolist()
+    [[0.75, 0.25], [0.25, 0.75]]
+    """
+
+    counts: Annotated[Floats, Gt(0), Finite]
+    rows: tuple[int, ...]
+    answers: NonNegative = 0.0
+
+    _error = InvalidModelError
+
+    def _faults(self) -> Iterator[str]:
+        rows, shape = sorted(set(self.rows)), self.counts.shape
+        if len(shape) != 2:
+            yield f"expected counts (rows, responses) as certainty of a table, got shape {shape}"
+        elif rows != list(range(shape[0])):
+            yield f"expected the rows 0 to {shape[0] - 1} for the parent configurations, got {rows}"
+
+    @property
+    def means(self) -> Floats:
+        """``(rows, responses)``: the expected chances."""
+        return sealed(self.counts / self.counts.sum(axis=1, keepdims=True))
+
+
+@dataclass(frozen=True, eq=False)
+class ParameterCertainty(Value):
+    """The parameters of a response model have a joint normal distribution.
+
+    Parameters
+    ----------
+    covariance
+        ``(parameters, parameters)`` of the numbers in the fields of the response model, in their
+        order; of a curve of one ability the intercepts −a b stand in place of difficulties and
+        thresholds b. A parameter with variance zero is certain.
+    answers
+        The number of examinees who answered the item.
+    model
+        The response model whose parameters are the means; None for that of the item.
+
+    Examples
+    --------
+    >>> ParameterCertainty([[0.04, 0.0], [0.0, 0.09]]).errors.tolist()
+    [0.2, 0.3]
+    """
+
+    covariance: Annotated[Floats, Finite]
+    answers: NonNegative = 0.0
+    model: ResponseModel | None = None
+
+    _error = InvalidModelError
+
+    def _faults(self) -> Iterator[str]:
+        c, scale = self.covariance, float(np.abs(self.covariance).max(initial=0.0))
+        is_square = c.ndim == 2 and c.shape[0] == c.shape[1]
+        if not is_square or not np.allclose(c, c.T, rtol=0, atol=1e-9 * scale):
+            yield "expected a symmetric covariance of the parameters of an item"
+        elif len(c) and np.linalg.eigvalsh(c)[0] < -1e-9 * scale:
+            yield "expected a covariance without negative variances in any direction"
+
+    @property
+    def errors(self) -> Floats:
+        """``(parameters,)``: the standard deviations."""
+        return sealed(np.sqrt(np.maximum(np.diag(self.covariance), 0.0)))
+
+
+Certainty: TypeAlias = TableCertainty | ParameterCertainty
+"""How sure the parameters of an item are."""
+
+
+def certainty_faults(
+    certainty: Certainty, item: Variable, parents: Sequence[Variable], model: ResponseModel | None
+) -> list[str]:
+    """Return why something cannot be the certainty of an item; empty if it can."""
+    if isinstance(certainty, TableCertainty):
+        shape = math.prod(v.n_states for v in parents), item.n_states
+        got = len(certainty.rows), certainty.counts.shape[1]
+        if got == shape:
+            return []
+        return [
+            f"expected a certainty of {item.name} with {shape[0]} parent configurations and"
+            f" {shape[1]} responses, got {got[0]} and {got[1]}"
+        ]
+    known = certainty.model or model
+    n = 0 if known is None else len(parameter_vector(known))
+    if n == len(certainty.covariance) and n:
+        return []
+    return [
+        f"expected a covariance of the {n} parameters of item {item.name}, got one of"
+        f" {len(certainty.covariance)}"
+    ]
 
 
 @dataclass(frozen=True)
@@ -95,3 +247,180 @@ class Item(Value):
             )
         if self.name in self.enemies:
             yield f"item {self.name} cannot be its own enemy"
+
+
+_NODES = 7
+"""The nodes of the quadrature for each dimension."""
+
+_MOST_DIMENSIONS = 3
+"""Up to this number of dimensions the nodes form a grid; above it they lie on the axes."""
+
+_STEP = 1e-4
+_NONE = 1e-12
+"""Directions with a smaller variance are certain."""
+
+
+_LEAST = 1e-6
+_MOST_COUNTS = 1e6
+
+
+def mean_table(
+    certainty: Certainty, item: Variable, parents: Sequence[Variable], model: ResponseModel | None
+) -> Floats:
+    """Return the expected table of an item, ``(parent configurations, responses)``.
+
+    Parameters
+    ----------
+    certainty
+        The distribution of its parameters.
+    item, parents
+        Its variable, and its parents in the network.
+    model
+        Its response model, if there is one.
+    """
+    if isinstance(certainty, TableCertainty):
+        return certainty.means[list(certainty.rows)]
+    known = _known(certainty, model)
+    roots = _roots(certainty.covariance)
+    if not len(roots):
+        return model_table(known, item, parents)
+    nodes, weights = _quadrature(len(roots))
+    tables = [model_table(model_near(known, node @ roots), item, parents) for node in nodes]
+    mean: Floats = np.tensordot(weights, tables, axes=1)
+    return mean
+
+
+def deviations(
+    certainty: Certainty, item: Variable, parents: Sequence[Variable], model: ResponseModel | None
+) -> Floats:
+    """Return the deviations of a table, ``(directions, parent configurations, responses)``.
+
+    The covariance of the cells is the sum over the directions of the products of their entries.
+    Those of a curve are derivatives. The parameters are those of `mean_table`.
+    """
+    shape = (-1, math.prod(v.n_states for v in parents), item.n_states)
+    directions = []
+    if isinstance(certainty, TableCertainty):
+        rows, totals = np.array(certainty.rows), certainty.counts.sum(axis=1)
+        for row, mean in enumerate(certainty.means):
+            for root in _roots((np.diag(mean) - np.outer(mean, mean)) / (totals[row] + 1)):
+                directions.append(np.where((rows == row)[:, None], root, 0.0))
+        return np.array(directions).reshape(shape)
+    known = _known(certainty, model)
+    for root in _roots(certainty.covariance):
+        up, down = (model_near(known, sign * _STEP * root) for sign in (1, -1))
+        moved = parameter_vector(up) - parameter_vector(down)
+        width = float(moved @ root) / float(root @ root)
+        change = model_table(up, item, parents) - model_table(down, item, parents)
+        directions.append(change / width if width else np.zeros_like(change))
+    return np.array(directions).reshape(shape)
+
+
+def table_certainty(
+    certainty: Certainty, item: Variable, parents: Sequence[Variable], model: ResponseModel | None
+) -> TableCertainty:
+    """Return about the same certainty for the rows of the table by themselves.
+
+    Each row has the mean of the table, and so many counts that its variances are met, by their
+    median over the responses. Equal rows are one. Other rows that have parameters in common depend
+    on each other, which the result does not know.
+    """
+    if isinstance(certainty, TableCertainty):
+        return certainty
+    mean = np.maximum(mean_table(certainty, item, parents, model), _LEAST)
+    mean /= mean.sum(axis=1, keepdims=True)
+    variances = (deviations(certainty, item, parents, model) ** 2).sum(axis=0)
+    totals = np.median(mean * (1 - mean) / np.maximum(variances, 1 / _MOST_COUNTS) - 1, axis=1)
+    counts = mean * np.clip(totals, 1.0, _MOST_COUNTS)[:, None]
+    # Equal rows are those that the model does not distinguish.
+    _, first, rows = np.unique(counts.round(6), axis=0, return_index=True, return_inverse=True)
+    return TableCertainty(counts[first], tuple(rows.reshape(-1).tolist()), certainty.answers)
+
+
+def drawn_table(
+    certainty: Certainty,
+    item: Variable,
+    parents: Sequence[Variable],
+    model: ResponseModel | None,
+    *,
+    rng: np.random.Generator,
+) -> Floats:
+    """Return a drawn table, ``(parent configurations, responses)``; as `mean_table`."""
+    if isinstance(certainty, TableCertainty):
+        shares = np.maximum(rng.standard_gamma(certainty.counts), 1e-300)
+        drawn: Floats = (shares / shares.sum(axis=1, keepdims=True))[list(certainty.rows)]
+        return drawn
+    known = _known(certainty, model)
+    roots = _roots(certainty.covariance)
+    if not len(roots):
+        return model_table(known, item, parents)
+    return model_table(model_near(known, rng.standard_normal(len(roots)) @ roots), item, parents)
+
+
+def _known(certainty: ParameterCertainty, model: ResponseModel | None) -> ResponseModel:
+    known = certainty.model or model
+    assert known is not None  # as `certainty_faults` checks
+    return known
+
+
+def _roots(covariance: Floats) -> Floats:
+    """Return vectors whose outer products sum to a covariance, ``(directions, size)``."""
+    variances, vectors = np.linalg.eigh(covariance)
+    large = variances > _NONE
+    roots: Floats = (vectors[:, large] * np.sqrt(variances[large])).T
+    return roots
+
+
+def _quadrature(n: int) -> tuple[Floats, Floats]:
+    """Return nodes ``(nodes, n)`` and weights for the mean under a standard normal distribution.
+
+    A grid of Gauss and Hermite for few dimensions. For many, the nodes ± √n on each axis, which
+    are exact for polynomials of degree three.
+    """
+    if n > _MOST_DIMENSIONS:
+        far = np.sqrt(n) * np.eye(n)
+        return np.concatenate([far, -far]), np.full(2 * n, 0.5 / n)
+    from numpy.polynomial.hermite_e import hermegauss
+
+    places, weights = hermegauss(_NODES)
+    weights = weights / weights.sum()
+    nodes = np.array(list(product(places, repeat=n)))
+    return nodes, np.array([math.prod(row) for row in product(weights, repeat=n)])
+
+
+def averaged_items(network: Network, items: tuple[Item, ...]) -> tuple[Network, tuple[Item, ...]]:
+    """Return a network and items with mean tables; those of certain items do not change."""
+    cpds = {cpd.variable.name: cpd for cpd in network.cpds}
+    averaged = []
+    for item in items:
+        cpd = cpds[item.name]
+        if item.certainty is not None:
+            table = mean_table(item.certainty, cpd.variable, cpd.parents, item.gate)
+            item, cpds[item.name] = with_table(item, cpd.variable, cpd.parents, table)
+        averaged.append(item)
+    return Network(tuple(cpds[cpd.variable.name] for cpd in network.cpds)), tuple(averaged)
+
+
+def with_table(
+    item: Item, variable: Variable, parents: tuple[Variable, ...], table: Floats
+) -> tuple[Item, TabularCPD]:
+    """Return an item with another table ``(parent configurations, responses)``.
+
+    Its response model stays one of a guess and a slip if the table allows it, and is a `Gdina`
+    otherwise. The certainty of the parameters stays the same.
+    """
+    certainty = item.certainty
+    if isinstance(certainty, ParameterCertainty) and certainty.model is None:
+        # The parameters are those of the model before.
+        certainty = dataclasses.replace(certainty, model=item.gate)
+    gate = item.gate
+    if isinstance(gate, GuessSlip) and table[0, 1] <= table[-1, 1]:
+        gate = dataclasses.replace(gate, guess=float(table[0, 1]), slip=float(table[-1, 0]))
+    elif gate is not None:
+        gate = Gdina(table)
+    if gate is not None:
+        cpd = gate.cpd(variable, parents)
+        return dataclasses.replace(item, gate=gate, certainty=certainty), cpd  # type: ignore[return-value]
+    shape = (variable.n_states, *(v.n_states for v in parents))
+    plain = TabularCPD(variable, parents, table.T.reshape(shape))
+    return dataclasses.replace(item, certainty=certainty), plain

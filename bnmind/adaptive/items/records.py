@@ -31,16 +31,18 @@ from pydantic import Field
 
 from bnmind._messages import listed, many
 from bnmind._records import FileRecord, LargeRecord, Names, fields_given, record_from_json
-from bnmind.adaptive.items.averaging import table_certainty
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.items.certainty import Certainty, ParameterCertainty, TableCertainty
-from bnmind.adaptive.items.item import Item
-from bnmind.adaptive.response_models.base.model import ResponseModel
-from bnmind.adaptive.response_models.base.vector import parameter_vector
-from bnmind.adaptive.response_models.noisy_skills import NoisySkills
-from bnmind.adaptive.response_models.parametric import ParametricModel
+from bnmind.adaptive.items.item import (
+    Certainty,
+    Item,
+    ParameterCertainty,
+    TableCertainty,
+    table_certainty,
+)
+from bnmind.adaptive.response_models.base import ResponseModel, parameter_vector
+from bnmind.adaptive.response_models.gates import NoisySkills
 from bnmind.adaptive.response_models.registry import FORMER_NAMES, RESPONSE_MODELS
-from bnmind.adaptive.response_models.tabulated import Tabulated
+from bnmind.adaptive.response_models.tables import ParametricModel, Tabulated
 from bnmind.errors import (
     BnmindError,
     InvalidModelError,

@@ -30,17 +30,21 @@ from bnmind._values import Value
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.qmatrix import QMatrix
 from bnmind.adaptive.items.skill_distributions import ProfileDistribution
-from bnmind.adaptive.learning.em.em import BankAscent, Parameters
-from bnmind.adaptive.learning.em.response_layout import Expectation, Expected
-from bnmind.adaptive.learning.inputs import learning_inputs
+from bnmind.adaptive.learning.em import (
+    BankAscent,
+    Expectation,
+    Expected,
+    Parameters,
+    all_climbs,
+    usual_starts,
+)
 from bnmind.adaptive.learning.irt import has_curves
 from bnmind.adaptive.learning.learn import LearningModel
-from bnmind.adaptive.learning.parameters.options import LearningOptions
-from bnmind.adaptive.learning.parameters.skill_families import SkillFamilies
-from bnmind.adaptive.learning.starts import all_climbs, usual_starts
-from bnmind.adaptive.response_models.base.abilities import ability_values
-from bnmind.adaptive.response_models.base.model import ResponseModel
-from bnmind.adaptive.response_models.dina import Dina
+from bnmind.adaptive.learning.model import learning_inputs
+from bnmind.adaptive.learning.options import LearningOptions
+from bnmind.adaptive.learning.skill_families import SkillFamilies
+from bnmind.adaptive.response_models.base import ResponseModel, ability_values
+from bnmind.adaptive.response_models.gates import Dina
 from bnmind.adaptive.responses.responses import Responses
 from bnmind.errors import InvalidArgumentError
 from bnmind.fitting.squarem import LearningRecord

@@ -29,13 +29,9 @@ from bnmind.adaptive.beliefs.estimates import has_ability
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.irt import ABILITY, AbilityGrid, irt_bank
 from bnmind.adaptive.learning.learn import Learned, learn
-from bnmind.adaptive.learning.parameters.options import LearningOptions, Priors
-from bnmind.adaptive.response_models.base.model import ResponseModel
-from bnmind.adaptive.response_models.base.vector import parameter_vector, with_parameters
-from bnmind.adaptive.response_models.graded_response import GradedResponse
-from bnmind.adaptive.response_models.logistic import Logistic
-from bnmind.adaptive.response_models.nominal import Nominal
-from bnmind.adaptive.response_models.partial_credit import PartialCredit
+from bnmind.adaptive.learning.options import LearningOptions, Priors
+from bnmind.adaptive.response_models.base import ResponseModel, parameter_vector, with_parameters
+from bnmind.adaptive.response_models.curves import GradedResponse, Logistic, Nominal, PartialCredit
 from bnmind.adaptive.responses.responses import Responses
 from bnmind.errors import InvalidModelError, TableError
 from bnmind.information import Floats

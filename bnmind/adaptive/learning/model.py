@@ -1,4 +1,4 @@
-"""The parameters to learn: blocks of items and families of skills."""
+"""What is learned: the model of a bank and its responses, and what a user gives for it."""
 
 from __future__ import annotations
 
@@ -10,45 +10,41 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bnmind._messages import listed
+from bnmind._messages import counted, listed
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.items.qmatrix import QMatrix, bank_parts, skill_levels
+from bnmind.adaptive.items.qmatrix import QMatrix, bank_parts, renamed_skills, skill_levels
 from bnmind.adaptive.items.skill_distributions import Independent, ProfileDistribution, Saturated
-from bnmind.adaptive.learning.parameters.block import (
+from bnmind.adaptive.items.text_tables import are_numbered, match_names
+from bnmind.adaptive.learning.blocks import (
     FixedBlock,
     ItemBlock,
     ItemRule,
     PairBlock,
     RuleBlock,
+    StepsBlock,
+    TableBlock,
 )
-from bnmind.adaptive.learning.parameters.curves.block import CURVES, CurveBlock, curve_blocks
-from bnmind.adaptive.learning.parameters.gdina import TableBlock
-from bnmind.adaptive.learning.parameters.main_effects import EffectsBlock, SharedBlock
-from bnmind.adaptive.learning.parameters.noisy import NoisyBlock
-from bnmind.adaptive.learning.parameters.options import Bounds, LearningOptions, kept_off
-from bnmind.adaptive.learning.parameters.sequential import StepsBlock
-from bnmind.adaptive.response_models.additive.effects import (
-    ItemEffects,
-    MainEffects,
-    SkillEffects,
-)
-from bnmind.adaptive.response_models.base.model import ResponseModel, response_channel
-from bnmind.adaptive.response_models.dina import Dina
-from bnmind.adaptive.response_models.gdina import Gdina
-from bnmind.adaptive.response_models.guess_slip import GuessSlip
-from bnmind.adaptive.response_models.noisy_skills import NoisySkills
-from bnmind.adaptive.response_models.parametric import ParametricModel
+from bnmind.adaptive.learning.curves import CURVES, CurveBlock, curve_blocks
+from bnmind.adaptive.learning.main_effects import EffectsBlock, NoisyBlock, SharedBlock
+from bnmind.adaptive.learning.options import Bounds, LearningOptions, kept_off
+from bnmind.adaptive.response_models.additive import ItemEffects, MainEffects, SkillEffects
+from bnmind.adaptive.response_models.base import ResponseModel, response_channel
+from bnmind.adaptive.response_models.gates import Dina, GuessSlip, NoisySkills
 from bnmind.adaptive.response_models.registry import gate_of
-from bnmind.adaptive.response_models.sequential import Sequential, StepsOf
-from bnmind.adaptive.response_models.tabulated import Tabulated
-from bnmind.errors import InvalidArgumentError, InvalidModelError, UnknownNameError
+from bnmind.adaptive.response_models.tables import (
+    Gdina,
+    ParametricModel,
+    Sequential,
+    StepsOf,
+    Tabulated,
+)
+from bnmind.adaptive.responses.responses import Responses, names_in
+from bnmind.errors import InvalidArgumentError, InvalidModelError, TableError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.pgm import Network, Variable
 
 if TYPE_CHECKING:
     import pandas
-
-__all__ = ["SATURATED_SKILLS", "bank_to_learn", "item_blocks", "item_rules"]
 
 # --- Learning items with a response model of the user's own, numerically --------------------------
 #
@@ -392,3 +388,75 @@ def block_of(rule: ItemRule, options: LearningOptions) -> ItemBlock | None:
         known_steps = [step for step in steps if step is not None]
         return StepsBlock(rule, tuple(known_steps)) if len(known_steps) == len(steps) else None
     return None
+
+
+def learning_inputs(
+    responses: Responses | pandas.DataFrame | ArrayLike,
+    model: ItemBank | QMatrix | pandas.DataFrame | ArrayLike,
+    gate: str | Callable[..., ResponseModel],
+    skills: ProfileDistribution | Network | None,
+) -> tuple[ItemBank, Responses]:
+    """Return the bank whose parameters are the first start, and the responses to its items.
+
+    A Q-matrix whose rows only have numbers gets the names of the columns of the responses, by
+    position. The notes of the responses say so, and repeat those of the Q-matrix.
+
+    Raises
+    ------
+    TableError
+        If the responses do not fit the items.
+    InvalidModelError
+        If the Q-matrix is invalid.
+    """
+    named = isinstance(responses, Responses) or hasattr(responses, "columns")
+    q = None
+    if not isinstance(model, ItemBank):
+        q = QMatrix.of(model, expected=names_in(responses) if named else ())
+    names = model.item_names if isinstance(model, ItemBank) else q.item_names if q else ()
+    if named:
+        data = Responses.of(responses, expected=names)
+    else:
+        data = Responses.of(responses, items=names)
+    if q is None:
+        bank = bank_to_learn(model, gate, skills)
+    else:
+        q, data = _with_equal_names(q, data)
+        bank = bank_to_learn(q, gate, skills, _numbers_of_responses(q, data))
+    data = data.for_bank(bank)
+    data.require_answers()
+    return bank, data
+
+
+def _numbers_of_responses(q: QMatrix, data: Responses) -> dict[str, int]:
+    """Return the number of responses to each item in the data; without the items unknown here."""
+    match = match_names(data.items, q.item_names)
+    if match is None:
+        return {}
+    most = data.codes.max(axis=0, initial=0)
+    pairs = zip(q.item_names, match.places, strict=True)
+    return {name: int(most[place]) + 1 for name, place in pairs}
+
+
+def _with_equal_names(q: QMatrix, data: Responses) -> tuple[QMatrix, Responses]:
+    """Return a Q-matrix with the names of the responses, if its own only count its rows."""
+    match = match_names(data.items, q.item_names)
+    strange = not set(data.items) & set(q.item_names)
+    if match is None and strange and len(data.items) == len(q.skills) != len(q.items):
+        raise TableError(
+            [
+                f"the Q-matrix has {counted(len(q.items), 'row')} and"
+                f" {counted(len(q.skills), 'column')}, and the responses have"
+                f" {counted(len(data.items), 'item')}: it must have a row for each item, and"
+                " seems to be transposed"
+            ]
+        )
+    notes = [*data.notes, *(f"Q-matrix: {note}" for note in q.notes)]
+    by_position = match is not None and match.by_position
+    if match is not None and by_position and are_numbered(q.item_names):
+        if set(data.items) & set(q.skills) and are_numbered(q.skills):
+            notes.append(f"Q-matrix: {renamed_skills(q.skills)}")
+            skills = tuple(f"skill_{number}" for number in range(1, len(q.skills) + 1))
+            q = replace(q, skills=skills)
+        q = q.with_item_names(data.items)
+        notes.append(match.note)
+    return q, replace(data, notes=tuple(notes))

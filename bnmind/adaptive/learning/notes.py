@@ -36,15 +36,11 @@ from bnmind._values import Value
 from bnmind.adaptive.beliefs.belief import MISSING
 from bnmind.adaptive.beliefs.estimates import has_ability
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.items.certainty import ParameterCertainty
-from bnmind.adaptive.learning.em.e_step_table import TableExpectation
-from bnmind.adaptive.learning.em.em import Parameters
-from bnmind.adaptive.learning.em.response_layout import Expectation, ResponseLayout
-from bnmind.adaptive.learning.parameters.options import Bounds, LearningOptions
-from bnmind.adaptive.learning.parameters.skill_families import SkillFamilies
-from bnmind.adaptive.response_models.graded_response import GradedResponse
-from bnmind.adaptive.response_models.logistic import Logistic
-from bnmind.adaptive.response_models.partial_credit import PartialCredit
+from bnmind.adaptive.items.item import ParameterCertainty
+from bnmind.adaptive.learning.em import Expectation, Parameters, ResponseLayout, TableExpectation
+from bnmind.adaptive.learning.options import Bounds, LearningOptions
+from bnmind.adaptive.learning.skill_families import SkillFamilies
+from bnmind.adaptive.response_models.curves import GradedResponse, Logistic, PartialCredit
 from bnmind.adaptive.responses.responses import Responses
 from bnmind.fitting.squarem import LearningRecord
 from bnmind.information import Floats

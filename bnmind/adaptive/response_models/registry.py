@@ -11,27 +11,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bnmind.adaptive.response_models.additive.acdm import Acdm
-from bnmind.adaptive.response_models.additive.leaky_or import LeakyOr
-from bnmind.adaptive.response_models.additive.llm import Llm
-from bnmind.adaptive.response_models.additive.nida import Nida
-from bnmind.adaptive.response_models.additive.nido import Nido
-from bnmind.adaptive.response_models.additive.rrum import Rrum
-from bnmind.adaptive.response_models.base.model import ResponseModel
-from bnmind.adaptive.response_models.dibello.normal import DiBelloNormal
-from bnmind.adaptive.response_models.dibello.steps import DiBello
-from bnmind.adaptive.response_models.dina import Dina
-from bnmind.adaptive.response_models.dino import Dino
-from bnmind.adaptive.response_models.gdina import Gdina
-from bnmind.adaptive.response_models.graded import Graded
-from bnmind.adaptive.response_models.graded_response import GradedResponse
-from bnmind.adaptive.response_models.logistic import Logistic
-from bnmind.adaptive.response_models.noisy_and import NoisyAnd
-from bnmind.adaptive.response_models.noisy_or import NoisyOr
-from bnmind.adaptive.response_models.nominal import Nominal
-from bnmind.adaptive.response_models.partial_credit import PartialCredit
-from bnmind.adaptive.response_models.sequential import Sequential
-from bnmind.adaptive.response_models.tabulated import Tabulated
+from bnmind.adaptive.response_models.additive import Acdm, LeakyOr, Llm, Nida, Nido, Rrum
+from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.adaptive.response_models.curves import (
+    Graded,
+    GradedResponse,
+    Logistic,
+    Nominal,
+    PartialCredit,
+)
+from bnmind.adaptive.response_models.dibello import DiBello
+from bnmind.adaptive.response_models.gates import Dina, Dino, NoisyAnd, NoisyOr
+from bnmind.adaptive.response_models.tables import Gdina, Sequential, Tabulated
 from bnmind.errors import UnknownNameError
 
 __all__ = [
@@ -90,10 +81,6 @@ RESPONSE_MODELS: Mapping[str, RegisteredModel] = MappingProxyType(
         "partial-credit": RegisteredModel(PartialCredit(1.0, (0.0,)), "steps in one ability"),
         "nominal": RegisteredModel(Nominal((1.0,), (0.0,)), "unordered responses, one ability"),
         "dibello": RegisteredModel(DiBello(1.0, (0.0,)), "slopes and difficulties of an expert"),
-        "dibello-normal": RegisteredModel(
-            DiBelloNormal(slopes=1.0, difficulty=0.0, deviation=0.5, n_responses=2),
-            "the same, with a normal distribution",
-        ),
         "own": RegisteredModel(Tabulated("Own", _EVEN, {"p": 0.5}), "the table of your own model"),
     }
 )

@@ -1,10 +1,16 @@
-"""The responses in the cells of a table: positions, truth values, and missing ones."""
+"""Tables of responses: what each column is, and the responses in its cells.
+
+The columns of a table of responses: who answers, in which group, and which are items.
+
+What is guessed is said in a note. A column that is named is never guessed.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,20 +18,16 @@ from numpy.typing import NDArray
 
 from bnmind._messages import first_faults, in_shell, shown
 from bnmind.adaptive.beliefs.belief import MISSING
-from bnmind.adaptive.items.tables.choice_cells import AnswerKey
-from bnmind.adaptive.items.tables.text_table import TRUTH_VALUES, number_of
-
-__all__ = [
-    "FEW_CELLS",
-    "MAX_CODE",
-    "MISSING_CODES",
-    "MISSING_TEXTS",
-    "WRONG",
-    "CellCodes",
-    "how_to_declare",
-    "place_text",
-    "wrong_cells",
-]
+from bnmind.adaptive.items.text_tables import (
+    TRUTH_VALUES,
+    AnswerKey,
+    TextTable,
+    is_row_names,
+    match_names,
+    names_shown,
+    number_of,
+)
+from bnmind.errors import UnknownNameError
 
 MISSING_TEXTS = ("", "NA", "N/A", "NaN", ".", "#N/A", "#NULL!", "NULL", "<NA>")
 """Texts that always stand for a missing response, in any case of letters."""
@@ -188,3 +190,252 @@ def place_text(row: int, column: int, examinees: Sequence[str], items: Sequence[
     """Return the place of a cell in words; rows are counted from 1 without the header."""
     who = f" (examinee {examinees[row]})" if examinees[row] != str(row + 1) else ""
     return f"row {row + 1}{who}, column {items[column]}"
+
+
+_EXAMINEES = re.compile(
+    r"(examinee|person|persons|student|subject|subj|respondent|participant|case|user|candidate"
+    r"|testee|test_?taker|learner|pupil|child|id|sid|pid|uid|schüler(in)?|proband(in)?|vpn|vnr)"
+    r"([ ._-]?(id|nr|no|num|number|name|code))?",
+    re.IGNORECASE,
+)
+_FIRST = re.compile(r"x|names?|index|nr|no", re.IGNORECASE)
+"""Names that a first column of names may have, but also an item."""
+
+_GROUPS = re.compile(r"groups?|gruppe|group[ ._-]?(id|name)", re.IGNORECASE)
+
+_PLAIN = ("examinee", "id")
+"""Names of columns that always name the examinees, in lower case."""
+
+_FEW = 9
+
+_MOSTLY = 0.5
+"""The least share of distinct cells of a column that names examinees who occur twice."""
+
+
+@dataclass(frozen=True)
+class ColumnOptions:
+    """What the caller knows of the columns of a table."""
+
+    expected: tuple[str, ...] | None = None
+    """The names of the items; if all are found, other columns are left out."""
+    _: KW_ONLY
+    id_column: str | None = None
+    """The column with the names of the examinees; None to guess."""
+    group_column: str | None = None
+    """The column with the groups of the examinees; None to guess."""
+    ignore: tuple[str, ...] = ()
+    """Columns that are not items."""
+    keys: Mapping[str, AnswerKey] = field(default_factory=dict)
+    """The keys of items, by their names."""
+
+
+@dataclass(frozen=True)
+class ColumnRoles:
+    """The places of the columns of a table, by their roles."""
+
+    names: tuple[str, ...]
+    """The name of each item."""
+    items: tuple[int, ...]
+    """The column of each item."""
+    _: KW_ONLY
+    examinee: int | None
+    group: int | None
+    notes: tuple[str, ...]
+
+
+def is_examinee_name(name: str) -> bool:
+    """Return whether a column of this name names the examinees."""
+    return _EXAMINEES.fullmatch(name.strip()) is not None
+
+
+def left_out_note(names: Sequence[str], codes: Iterable[NDArray[np.signedinteger[Any]]]) -> str:
+    """Return the note on columns that were left out; those that hold 0 and 1 may be items.
+
+    >>> left_out_note(["age", "i12"], [np.array([12, 13]), np.array([1, 0])])
+    'columns that are not items were left out: age, i12; i12 is not in the Q-matrix or bank'
+    """
+    note = f"columns that are not items were left out: {names_shown(names)}"
+    pairs = zip(names, codes, strict=True)
+    items = [name for name, column in pairs if {*column.tolist()} - {MISSING} == {0, 1}]
+    if not items:
+        return note
+    are = "is" if len(items) == 1 else "are"
+    return f"{note}; {names_shown(items)} {are} not in the Q-matrix or bank"
+
+
+def roles_of(table: TextTable, cells: CellCodes, options: ColumnOptions) -> ColumnRoles:
+    """Return the roles of the columns of a table with a row for each examinee.
+
+    Parameters
+    ----------
+    table
+        The table; it has names of columns.
+    cells
+        Reads its cells.
+    options
+        What is known of the columns.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such column.
+    """
+    header = table.header
+    assert header is not None
+    notes: list[str] = []
+    examinee, group = _place(header, options.id_column), _place(header, options.group_column)
+    out = {examinee, group, *(_place(header, name) for name in options.ignore)}
+    expected = options.expected
+    free = [place for place in range(len(header)) if place not in out]
+    match = None if expected is None else match_names([header[place] for place in free], expected)
+    items = None if match is None or match.by_position else [free[place] for place in match.places]
+    are_items = set(items or ())
+    others = [place for place in free if place not in are_items]
+    if examinee is None:
+        examinee = _guessed_examinee(table, others)
+        if examinee is not None and header[examinee].lower() not in _PLAIN:
+            notes.append(_taken(header[examinee], "names"))
+        notes += _names_that_recur(table, others) if examinee is None else []
+    if group is None:
+        groups = [p for p in others if p != examinee and _GROUPS.fullmatch(header[p])]
+        if len(groups) == 1:
+            group = groups[0]
+            notes.append(_taken(header[group], "groups"))
+    others = [
+        place
+        for place in others
+        if place not in (examinee, group) and not _numbers_rows(table, place)
+    ]
+    if items is not None and match is not None and expected is not None:
+        notes += [match.note] if match.note else []
+        if others:
+            codes = [cells.of(table.column(place)) for place in others]
+            notes.append(left_out_note(_at(header, others), codes))
+        return ColumnRoles(
+            names=tuple(expected),
+            items=tuple(items),
+            examinee=examinee,
+            group=group,
+            notes=tuple(notes),
+        )
+    unkeyed = [place for place in others if header[place] not in options.keys]
+    texts = [place for place in unkeyed if _holds_texts(table.column(place), cells)]
+    if texts and len(texts) < len(others) and not _are_choices(table, texts, len(others)):
+        if examinee is None and texts[0] == 0 and _distinct(table.column(0)):
+            examinee = texts.pop(0)
+            notes.append(_taken(header[examinee], "names"))
+        if texts:
+            notes.append(
+                f"columns with texts, not responses, were left out:"
+                f" {names_shown(_at(header, texts))}"
+            )
+        left_out = {examinee, *texts}
+        others = [place for place in others if place not in left_out]
+    return ColumnRoles(
+        names=tuple(_at(header, others)),
+        items=tuple(others),
+        examinee=examinee,
+        group=group,
+        notes=tuple(notes),
+    )
+
+
+def _at(header: Sequence[str], places: Iterable[int]) -> list[str]:
+    return [header[place] for place in places]
+
+
+def _taken(name: str, what: str) -> str:
+    which = f"column {name} was" if name else "the column without a name was"
+    return f"{which} taken for the {what} of the examinees"
+
+
+def _place(header: Sequence[str], name: str | None) -> int | None:
+    """Return the column of a name; raises `UnknownNameError`."""
+    if name is None:
+        return None
+    if name not in header:
+        raise UnknownNameError("column", name, [one for one in header if one])
+    return header.index(name)
+
+
+def _guessed_examinee(table: TextTable, places: Sequence[int]) -> int | None:
+    """Return the column that seems to name the examinees; None if there is none."""
+    header = table.header
+    assert header is not None
+    for place in places:
+        if header[place].lower() in _PLAIN:
+            return place
+    for place in places:
+        if _may_name_examinees(table, place) and _distinct(table.column(place)):
+            return place
+    for place in places:
+        # So many distinct cells are no responses.
+        is_first = place == 0 and len(table.rows) > _FEW and _distinct(table.column(0))
+        if is_first or _numbers_rows(table, place):
+            return place
+    return None
+
+
+def _may_name_examinees(table: TextTable, place: int) -> bool:
+    """Return whether the name of a column is one of those that columns of examinees have."""
+    assert table.header is not None
+    name = table.header[place]
+    if is_examinee_name(name):
+        return True
+    is_first = place == 0 and _FIRST.fullmatch(name) is not None
+    return is_first and _cannot_be_responses(table.column(place))
+
+
+def _names_that_recur(table: TextTable, places: Sequence[int]) -> list[str]:
+    """Return a note on a column that would name the examinees, if no name recurred."""
+    header = table.header
+    assert header is not None
+    for place in places:
+        if not _may_name_examinees(table, place):
+            continue
+        counts = Counter(str(cell).strip() for cell in table.column(place))
+        recurring = [name for name, count in counts.items() if count > 1]
+        if recurring and len(counts) >= len(table.rows) * _MOSTLY:
+            return [
+                f"column {header[place]} was not taken for the names of the examinees, because"
+                f" some occur more than once: {names_shown(recurring)}"
+            ]
+    return []
+
+
+def _numbers_rows(table: TextTable, place: int) -> bool:
+    """Return whether a first column only has the names of rows that R and pandas add."""
+    header = table.header
+    assert header is not None
+    return place == 0 and is_row_names(header[0]) and _distinct(table.column(0))
+
+
+def _cannot_be_responses(column: Sequence[Any]) -> bool:
+    """Return whether distinct cells cannot be responses: there are many, or some are texts."""
+    return len(column) > _FEW or any(number_of(cell) is None for cell in column)
+
+
+def _distinct(column: Sequence[Any]) -> bool:
+    texts = {str(cell).strip() for cell in column}
+    return len(texts) == len(column) > 1 and "" not in texts
+
+
+def _are_choices(table: TextTable, texts: Sequence[int], n_columns: int) -> bool:
+    """Return whether most columns hold texts that they share, such as choices or labels.
+
+    They are the items then, whose cells are reported.
+    """
+    if len(texts) <= max(2, n_columns // 2):
+        return False
+    cells = [{str(cell).strip() for cell in table.column(place)} for place in texts]
+    counts = Counter(text for column in cells for text in column)
+    shared = [all(counts[text] > 2 for text in column) for column in cells]
+    return sum(shared) > max(2, n_columns // 2)
+
+
+def _holds_texts(column: Sequence[Any], cells: CellCodes) -> bool:
+    """Return whether no cell of a column is a number or a response, and some are texts."""
+    if any(number_of(cell) is not None for cell in column[:_FEW] if not isinstance(cell, str)):
+        return False
+    codes = cells.of(column)
+    return bool(np.any(codes == WRONG)) and not np.any(codes >= 0)

@@ -1,4 +1,4 @@
-"""Examinees of simulated tests, with their answers to all items and their true skills."""
+"""Examinees with true profiles, drawn or recorded, and folds of them."""
 
 from __future__ import annotations
 
@@ -23,8 +23,6 @@ from bnmind.pgm import Variable
 
 if TYPE_CHECKING:
     import pandas
-
-__all__ = ["MAX_NUMBERS", "Examinees", "Levels"]
 
 MAX_NUMBERS = 2**27
 """The limit of random numbers drawn in advance for examinees: a gigabyte."""
@@ -350,3 +348,38 @@ def _draw(table: Floats, rows: NDArray[np.intp], luck: Floats) -> Levels:
     sums /= sums[:, -1:]  # so that rounding makes no impossible state possible
     drawn: Levels = (luck[:, None] >= sums[rows, :-1]).sum(axis=1)
     return drawn
+
+
+@checked
+def fold_numbers(n_examinees: int, *, folds: int = 10, seed: int = 1) -> NDArray[np.intp]:
+    """Return the fold of each examinee: ``default_rng(seed).permutation(n) % folds``.
+
+    Parameters
+    ----------
+    n_examinees
+        The number of examinees.
+    folds
+        The number of folds, from 2 to the number of examinees.
+    seed
+        At least 0; names the division into folds, so that others can repeat it.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there are fewer than 2 folds or more than examinees, too many examinees, or a
+        negative seed.
+
+    Examples
+    --------
+    >>> fold_numbers(6, folds=2).tolist()
+    [0, 0, 0, 1, 1, 1]
+    """
+    if not 2 <= folds <= n_examinees:
+        raise InvalidArgumentError(f"expected 2 to {n_examinees} folds, got {folds}", folds)
+    if n_examinees > MAX_NUMBERS or seed < 0:
+        raise InvalidArgumentError(
+            f"expected n_examinees up to {MAX_NUMBERS:,} and a seed from 0, got {n_examinees:,}"
+            f" and {seed}",
+            seed,
+        )
+    return np.random.default_rng(seed).permutation(n_examinees) % folds

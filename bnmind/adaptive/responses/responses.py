@@ -18,10 +18,18 @@ from bnmind._messages import MOST_FAULTS, counted, each_of, first_faults, in_she
 from bnmind._values import Value, sealed
 from bnmind.adaptive.beliefs.belief import MISSING
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.items.descriptions import answer_keys
-from bnmind.adaptive.items.name_match import NameMatch, are_numbered, match_names, names_shown
-from bnmind.adaptive.items.tables.choice_cells import AnswerKey
-from bnmind.adaptive.items.tables.text_table import TextTable, frame_table, number_of, read_table
+from bnmind.adaptive.items.bank_tables import answer_keys
+from bnmind.adaptive.items.text_tables import (
+    AnswerKey,
+    NameMatch,
+    TextTable,
+    are_numbered,
+    frame_table,
+    match_names,
+    names_shown,
+    number_of,
+    read_table,
+)
 from bnmind.adaptive.responses.cells import (
     FEW_CELLS,
     MAX_CODE,
@@ -29,16 +37,14 @@ from bnmind.adaptive.responses.cells import (
     MISSING_TEXTS,
     WRONG,
     CellCodes,
-    how_to_declare,
-    place_text,
-    wrong_cells,
-)
-from bnmind.adaptive.responses.columns import (
     ColumnOptions,
     ColumnRoles,
+    how_to_declare,
     is_examinee_name,
     left_out_note,
+    place_text,
     roles_of,
+    wrong_cells,
 )
 from bnmind.errors import BnmindError, InvalidArgumentError, TableError
 from bnmind.pgm.variable import label_text, name_fault

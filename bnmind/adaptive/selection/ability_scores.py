@@ -52,9 +52,8 @@ from bnmind.adaptive.beliefs.estimates import (
     expected_ability,
 )
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.response_models.base.abilities import ability_values
-from bnmind.adaptive.response_models.graded_response import GradedResponse
-from bnmind.adaptive.response_models.logistic import Logistic
+from bnmind.adaptive.response_models.base import ability_values
+from bnmind.adaptive.response_models.curves import GradedResponse, Logistic
 from bnmind.adaptive.selection.selector import TOLERANCE, Candidates, CandidateSelector
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats

@@ -13,7 +13,7 @@ from bnmind._arguments import checked
 from bnmind._values import Natural, Value, sealed
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.pilot.pilot_items import (
+from bnmind.adaptive.pilot import (
     PilotItems,
     drawn_places,
     open_pilots,

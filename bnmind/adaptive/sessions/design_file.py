@@ -28,7 +28,7 @@ from bnmind._files import SMALL_FILE, parse_json, read_text
 from bnmind._messages import shown
 from bnmind._registry import as_registered
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.items.priors import named_prior
+from bnmind.adaptive.items.bank_tables import named_prior
 from bnmind.adaptive.selection.selectors import SELECTORS
 from bnmind.adaptive.sessions.design import Design
 from bnmind.errors import ModelFileError

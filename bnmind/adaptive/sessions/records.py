@@ -47,16 +47,13 @@ from bnmind._records import (
     record_from_json,
 )
 from bnmind._registry import as_registered, made_by_name
-from bnmind.adaptive.assembly.blueprint import Blueprint
-from bnmind.adaptive.assembly.bounds import Bound, CodeBound, ItemsBound, SkillBound
-from bnmind.adaptive.assembly.content_order import ContentOrder
+from bnmind.adaptive.assembly.blueprint import Blueprint, Bound, CodeBound, ItemsBound, SkillBound
 from bnmind.adaptive.assembly.shadow_test import ShadowTest
-from bnmind.adaptive.assembly.stages import Stage, Staged, StageItems, StartItems
+from bnmind.adaptive.assembly.stages import ContentOrder, Stage, Staged, StageItems, StartItems
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.items.priors import BANK_PRIOR, prior_of
-from bnmind.adaptive.pilot.pilot_items import PilotItems, pilot_faults
-from bnmind.adaptive.pilot.rules import PILOT_RULES
+from bnmind.adaptive.items.bank_tables import BANK_PRIOR, prior_of
+from bnmind.adaptive.pilot import PILOT_RULES, PilotItems, pilot_faults
 from bnmind.adaptive.selection.exposure import (
     ItemEligibility,
     Progressive,

@@ -31,7 +31,7 @@ from bnmind.adaptive.beliefs.estimates import (
 )
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.bank_files import read_text
-from bnmind.adaptive.pilot.pilot_items import selected_pilot
+from bnmind.adaptive.pilot import selected_pilot
 from bnmind.adaptive.selection.scores import RankedItem, Ranking, rank_items
 from bnmind.adaptive.selection.selector import Selection
 from bnmind.adaptive.sessions.design import Design, Outlook, ReportOptions

@@ -33,8 +33,7 @@ from bnmind._values import Sealed, Value, sealed
 from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, BatchProfiles, Responses
 from bnmind.adaptive.beliefs.estimates import ability_deviation, expected_ability
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.response_models.graded_response import GradedResponse
-from bnmind.adaptive.response_models.logistic import Logistic
+from bnmind.adaptive.response_models.curves import GradedResponse, Logistic
 from bnmind.adaptive.responses.examinees import Levels
 from bnmind.information import Floats
 

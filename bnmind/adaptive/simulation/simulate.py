@@ -24,7 +24,7 @@ from bnmind.adaptive.beliefs.estimates import start_beliefs
 from bnmind.adaptive.beliefs.junction_trees import TreeBatch
 from bnmind.adaptive.beliefs.tables import n_profiles
 from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of
-from bnmind.adaptive.pilot.pilot_items import (
+from bnmind.adaptive.pilot import (
     PilotItems,
     check_pilots,
     chosen_pilots,
@@ -33,8 +33,7 @@ from bnmind.adaptive.pilot.pilot_items import (
     pilot_mask,
     without_pilots,
 )
-from bnmind.adaptive.responses.examinees import Examinees, Levels
-from bnmind.adaptive.responses.folds import fold_numbers
+from bnmind.adaptive.responses.examinees import Examinees, Levels, fold_numbers
 from bnmind.adaptive.responses.responses import Responses
 from bnmind.adaptive.selection.exposure import ItemEligibility
 from bnmind.adaptive.selection.rules import Enemies, Rule, Testlets, asked_mask

@@ -56,7 +56,7 @@ from bnmind.adaptive.beliefs.estimates import (
     start_beliefs,
 )
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.response_models.base.abilities import ability_values
+from bnmind.adaptive.response_models.base import ability_values
 from bnmind.adaptive.selection.scores import MinimalEntropy
 from bnmind.adaptive.selection.selector import ScoringSelector
 from bnmind.adaptive.stopping.ending import (

@@ -58,7 +58,7 @@ from bnmind.pgm.formats.model_format import TableFormat, rows_of, text_reader, w
 from bnmind.pgm.formats.source import Place, Source, number_list, shown
 from bnmind.pgm.network import Network
 
-__all__ = ["DNE", "NET", "DneMarks", "dne_marks", "from_dne", "from_net"]
+__all__ = ["DNE", "NET", "from_dne", "from_net"]
 
 
 _STRING = r'"(?:[^"\\]++|\\.)*+"'
@@ -334,20 +334,6 @@ _FIELDS_IN_DNE = frozenset(
 
 _BLOCKS = ("node", "param", "visual", "user", "nodeset", "printersetting")
 
-_NODE_SET = re.compile(
-    r"\bNodeSet\s++(?P<name>\w++)\s*+\{[^{}]*?\bNodes\s*+=\s*+\((?P<nodes>[^()]*+)\)"
-)
-
-
-@dataclass(frozen=True)
-class DneMarks:
-    """The parts of a DNE file beside the network."""
-
-    sets: Mapping[str, tuple[str, ...]]
-    """The nodes of each set of nodes."""
-    titles: Mapping[str, str]
-    """The titles of nodes that have one."""
-
 
 @dataclass(frozen=True)
 class _Node:
@@ -399,17 +385,6 @@ def from_dne(text: str, *, max_cells: int, reading: Reading = PLAIN_READING) -> 
             f" one: {', '.join(inputs)}"
         )
     return read
-
-
-def dne_marks(text: str) -> DneMarks:
-    """Return the sets of nodes and the titles of nodes in a DNE text that `from_dne` can read."""
-    source = Source.without(_COMMENTS_IN_DNE, text)
-    sets = {
-        found["name"]: tuple(found["nodes"].replace(",", " ").split())
-        for found in _NODE_SET.finditer(source.text)
-    }
-    titles = {node.name: _one_word(source, node, "title") for node in _nodes(source)[0]}
-    return DneMarks(sets, {name: title for name, title in titles.items() if title})
 
 
 def _nodes(source: Source) -> tuple[list[_Node], bool]:

@@ -1,1 +1,0 @@
-"""Learning while testing: answers of finished tests, new items calibrated, drift noticed."""

@@ -1,1 +1,0 @@
-"""Classifying people: profiles, skills, person fit, and how reliable the classification is."""

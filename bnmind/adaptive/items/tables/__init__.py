@@ -1,1 +1,0 @@
-"""Tables of responses, items and skills in the files of other programs."""

@@ -1,0 +1,754 @@
+"""Tables in text and other files: reading them, their answers, and the names of their columns.
+
+Tables of files as R, Excel, SPSS and other programs write them, and of data frames.
+
+The separator is found by counting: a tab, a semicolon, a comma, a vertical bar or blanks. A first
+line of numbers alone holds data, not names, unless it counts the columns. R writes names of rows
+with a name too few in the first line (``write.table``) or with an empty name (``write.csv``).
+Excel in German writes semicolons and decimal commas, a line ``sep=;``, and cells that are empty in
+all rows. Cells are the texts of the file, or the values of the data frame.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from bnmind._files import LARGE_FILE, read_bytes
+from bnmind._messages import counted, first_faults
+from bnmind.errors import ModelFileError
+from bnmind.junction.cases.case_files import WORKBOOK, plain_cell, read_by, read_sheet
+from bnmind.pgm.variable import label_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# --- Tables in files that are no text: Excel, SPSS, Stata and Parquet -----------------------------
+#
+# pandas reads them. It needs openpyxl for Excel, pyreadstat for SPSS and pyarrow for Parquet, which
+# the extra ``files`` installs. A file is known by its first bytes, whatever its name.
+
+_PACKED_SPSS = b"$FL3"
+_MOST_PACKED = 1100
+"""The most bytes that zlib makes of one."""
+
+_MOST_ROWS = 20_000_000
+
+
+@dataclass(frozen=True)
+class DataCells:
+    """The cells of a table in a file that is no text."""
+
+    names: tuple[str, ...] | None
+    """The names of the columns; None if the first row may hold them."""
+    rows: list[list[Any]]
+    """Texts, numbers and truth values; "" where there is nothing."""
+    notes: tuple[str, ...] = ()
+
+
+_Read = Callable[[str | os.PathLike[str], bytes], DataCells]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Kind:
+    """A format, known by its first bytes."""
+
+    mark: bytes
+    name: str
+    library: str
+    """The library that reads it, apart from pandas; "" if none."""
+    read: _Read
+    within: int = 0
+    """How many bytes may come before the mark."""
+
+    def is_of(self, data: bytes) -> bool:
+        """Return whether a content has the mark."""
+        return data.find(self.mark, 0, self.within + len(self.mark)) >= 0
+
+
+def data_cells(path: str | os.PathLike[str], data: bytes) -> DataCells | None:
+    """Return the cells of a table that is no text; None for all other files.
+
+    Parameters
+    ----------
+    path
+        The file, for messages.
+    data
+        Its content.
+
+    Raises
+    ------
+    ModelFileError
+        If the library for the format is missing, or cannot read the file.
+    """
+    kind = next((kind for kind in _KINDS if kind.is_of(data)), None)
+    if kind is None:
+        return None
+    return read_by(kind.library, path, kind.name, lambda: kind.read(path, data))
+
+
+def _excel(path: str | os.PathLike[str], data: bytes) -> DataCells:
+    sheet = read_sheet(path, data)
+    return DataCells(None, sheet.rows, sheet.notes)
+
+
+def _spss(path: str | os.PathLike[str], data: bytes) -> DataCells:
+    """Return the cells of an SPSS file; values that it declares as missing are empty."""
+    import pyreadstat
+
+    # The library would set memory aside for all rows that a damaged file claims to have.
+    _frame, claimed = pyreadstat.read_sav(os.fspath(path), metadataonly=True)
+    packed = data.startswith(_PACKED_SPSS)
+    if (claimed.number_rows or 0) > min(_MOST_ROWS, len(data) * (_MOST_PACKED if packed else 1)):
+        raise ModelFileError(
+            f"{path} claims to have {claimed.number_rows:,} rows, too many for its"
+            f" {len(data):,} bytes; it may be damaged",
+            os.fspath(path),
+        )
+    frame, _about = pyreadstat.read_sav(os.fspath(path))
+    return _of_frame(frame)
+
+
+def _spss_portable(path: str | os.PathLike[str], _: bytes) -> DataCells:
+    """Return the cells of a portable SPSS file."""
+    import pyreadstat
+
+    frame, _about = pyreadstat.read_por(os.fspath(path))
+    return _of_frame(frame)
+
+
+def _stata(_: str | os.PathLike[str], data: bytes) -> DataCells:
+    import pandas as pd
+
+    return _of_frame(pd.read_stata(io.BytesIO(data), convert_categoricals=False))
+
+
+def _parquet(_: str | os.PathLike[str], data: bytes) -> DataCells:
+    import pandas as pd
+
+    frame = pd.read_parquet(io.BytesIO(data), engine="pyarrow")
+    if list(frame.index) != list(range(len(frame.index))):
+        frame = frame.reset_index(names=[""] if frame.index.nlevels == 1 else None)
+    return _of_frame(frame)
+
+
+def _of_frame(frame: pd.DataFrame) -> DataCells:
+    return DataCells(tuple(map(str, frame.columns)), _rows(frame))
+
+
+def _rows(frame: pd.DataFrame) -> list[list[Any]]:
+    """Return the cells of a data frame."""
+    columns = [
+        list(map(plain_cell, frame.iloc[:, place].tolist())) for place in range(frame.shape[1])
+    ]
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+_STATA = (
+    b"<stata_dta>",
+    *(bytes([release, order, 1, 0]) for release in (113, 114, 115) for order in (1, 2)),
+)
+
+_KINDS = (
+    _Kind(mark=b"PK\x03\x04", name=WORKBOOK, library="openpyxl", read=_excel),
+    _Kind(mark=b"$FL2", name="an SPSS file", library="pyreadstat", read=_spss),
+    _Kind(mark=_PACKED_SPSS, name="an SPSS file", library="pyreadstat", read=_spss),
+    # Before the mark are 456 characters, in lines of 80.
+    _Kind(
+        mark=b"SPSSPORT",
+        name="a portable SPSS file",
+        library="pyreadstat",
+        read=_spss_portable,
+        within=480,
+    ),
+    *(_Kind(mark=mark, name="a Stata file", library="", read=_stata) for mark in _STATA),
+    _Kind(mark=b"PAR1", name="a Parquet file", library="pyarrow", read=_parquet),
+)
+
+
+# --- Tables of files as R, Excel, SPSS and other programs write them, and of data frames ----------
+#
+#
+
+TRUTH_VALUES = {
+    **dict.fromkeys(["true", "t", "wahr", "vrai", "verdadero", "vero", "waar", "pravda"], 1),
+    **dict.fromkeys(["correct", "right", "richtig"], 1),
+    **dict.fromkeys(["incorrect", "wrong"], 0),
+    **dict.fromkeys(["false", "f", "falsch", "faux", "falso", "onwaar", "nepravda"], 0),
+}
+"""Truth values as R and the spreadsheets of several languages write them, and value labels of
+right and wrong responses, in lower case."""
+
+_SEPARATORS = ("\t", ";", ",", "|")
+_MARKS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"\xef\xbb\xbf", "utf-8-sig"))
+_OTHER_FILES = (
+    (b"\xd0\xcf\x11\xe0", "an old Excel workbook", "save it as .xlsx or CSV"),
+    (b"\x1f\x8b", "a packed file or one of R", "unpack it, or save it by write.csv"),
+    (b"RDX", "a file of R", "save the table by write.csv"),
+)
+_COUNTED = 1000
+"""The separator is chosen by this many lines."""
+
+_MARKED = {"NA", "x", "X", "."}
+"""Texts that may fill a first row of data."""
+
+_DIGITS = re.compile(r"\s*(?:(?P<name>[^\s,;|]+)\s+)?(?P<cells>[019]{3,})\s*")
+"""A line of responses without separators, and perhaps the name of an examinee."""
+
+_MOST_TITLES = 6
+"""The names of the columns are looked for in so many first rows."""
+
+_MOST_WORDS = 4
+"""More words in a line are cells between blanks, not the name of an examinee and responses."""
+
+_FEWEST_COUNTED = 3
+"""Fewer columns may hold 0 and 1 by chance in an order that counts them."""
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """The cells of a table, and the names of its columns."""
+
+    header: tuple[str, ...] | None
+    """The name of each column, "" if it has none; None if there is no line of names."""
+    rows: tuple[tuple[Any, ...], ...]
+    """The cells: texts without surrounding blanks, or values of a data frame."""
+    _: KW_ONLY
+    notes: tuple[str, ...] = ()
+    """How the file was read, where that may surprise."""
+    uneven: tuple[str, ...] = ()
+    """A fault for each row with too few or too many cells."""
+    hint: str = ""
+    """How the file may be meant, if its cells make no sense as they were read."""
+
+    @property
+    def n_columns(self) -> int:
+        """The number of columns."""
+        return len(self.header) if self.header is not None else max(map(len, self.rows), default=0)
+
+    @cached_property
+    def _columns(self) -> tuple[tuple[Any, ...], ...]:
+        return tuple(zip(*self.rows, strict=True))
+
+    def column(self, place: int) -> Sequence[Any]:
+        """Return the cells of a column of a table whose rows are even."""
+        return self._columns[place] if self.rows else ()
+
+
+def number_of(cell: Any) -> float | None:
+    """Return the number or truth value in a cell; None if it is neither.
+
+    Examples
+    --------
+    >>> number_of("1,0"), number_of(" 2 "), number_of("WAHR"), number_of("x"), number_of(True)
+    (1.0, 2.0, 1.0, None, 1.0)
+    """
+    if isinstance(cell, str):
+        text = cell.strip()
+        if (truth := TRUTH_VALUES.get(text.lower())) is not None:
+            return float(truth)
+        cell = text if "," not in text else text.replace(",", ".", 1)
+        if "_" in text or not text.isascii():
+            return None
+    try:
+        return float(cell)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def read_table(path: str | os.PathLike[str], *, fixed_width: int | None = None) -> TextTable:
+    """Return the table in a text file, or in one of Excel, SPSS, Stata or Parquet.
+
+    Parameters
+    ----------
+    path
+        The file.
+    fixed_width
+        The number of characters at the start of each line that name the row, 0 if none; each
+        further character is a cell. By default cells are separated, unless all lines end in
+        equally many digits 0, 1 and 9.
+
+    Raises
+    ------
+    ModelFileError
+        If the file cannot be read, is empty, or is no table; the message names it.
+    """
+    data = read_bytes(path, most=LARGE_FILE)
+    cells = data_cells(path, data)
+    if cells is not None:
+        if not cells.rows:
+            raise ModelFileError(f"{path} is empty", str(path))
+        if cells.names is not None:
+            return TextTable(cells.names, tuple(map(tuple, cells.rows)), notes=cells.notes)
+        table = _trimmed(table_of(cells.rows))
+        return replace(table, notes=(*cells.notes, *table.notes))
+    text, notes = _text(path, data)
+    lines = [line for line in text.split("\n") if line.strip()]
+    if fixed_width is not None:
+        return _fixed(path, lines, fixed_width)
+    if (digits := _of_digits(lines)) is not None:
+        return replace(digits, notes=(*notes, *digits.notes))
+    separator, skipped = _separator(lines)
+    if skipped:
+        text = text.split("\n", 1)[1]
+    if separator == " ":
+        text = "\n".join(line.strip() for line in lines)
+    reader = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=separator == " ")
+    try:
+        rows = [[cell.strip() for cell in row] for row in reader if row]
+    except csv.Error as fault:
+        what = "comma-separated values" if separator == "," else "a table of values"
+        raise ModelFileError(
+            f"expected {what} in {path}, got line {reader.line_num} ({fault})", str(path)
+        ) from fault
+    table = _trimmed(table_of(rows))
+    return replace(table, notes=(*notes, *table.notes), hint=_hint(lines))
+
+
+def _hint(lines: Sequence[str]) -> str:
+    """Return how to read lines of fixed width; "" for others."""
+    parts = [line.split() for line in lines[1:]]
+    ends = {(len(line.rstrip()), len(row[-1])) for line, row in zip(lines[1:], parts, strict=True)}
+    separated = any(sign in line for line in lines for sign in _SEPARATORS)
+    if separated or len(ends) != 1 or max(map(len, parts)) > _MOST_WORDS:
+        return ""
+    width, n_cells = ends.pop()
+    if n_cells < _FEWEST_COUNTED:
+        return ""
+    return (
+        f"the lines seem to have a fixed width: --fixed-width N (in Python fixed_width=N), perhaps"
+        f" {width - n_cells}, takes the first N characters for the name of the examinee, and each"
+        " further one for a response"
+    )
+
+
+def _fixed(path: str | os.PathLike[str], lines: Sequence[str], width: int) -> TextTable:
+    """Return the table of lines of fixed width; the first characters name the row."""
+    n_cells = max(len(line.rstrip()) for line in lines) - width
+    if n_cells < 1:
+        raise ModelFileError(
+            f"expected cells after the first {width} characters of the lines of {path}, got no"
+            " line that is longer",
+            str(path),
+        )
+    rows = [
+        (*([line[:width].strip()] if width else []), *line[width:].rstrip().ljust(n_cells))
+        for line in lines
+    ]
+    header = (*(["id"] if width else []), *(f"item_{number + 1}" for number in range(n_cells)))
+    return TextTable(header, tuple(tuple(cell.strip() for cell in row) for row in rows))
+
+
+def _of_digits(lines: Sequence[str]) -> TextTable | None:
+    """Return the table of lines that end in equally many digits 0, 1 and 9, one for each cell.
+
+    A name of the row may come before, and one line of titles before all; None for other lines.
+    """
+    found = list(map(_DIGITS.fullmatch, lines))
+    if found[0] is None and len(lines) > 2 and len(lines[0].split()) <= 2:
+        found = found[1:]
+    matches = [match for match in found if match is not None]
+    if len(matches) < max(2, len(found)) or len({len(match["cells"]) for match in matches}) > 1:
+        return None
+    named = all(match["name"] for match in matches)
+    if not named and any(match["name"] for match in matches):
+        return None
+    n_cells = len(matches[0]["cells"])
+    rows = [(*([match["name"]] if named else []), *match["cells"]) for match in matches]
+    header = (*(["id"] if named else []), *(f"item_{number + 1}" for number in range(n_cells)))
+    first = "the name of an examinee and " if named else ""
+    note = f"each line was read as {first}{n_cells} digits, one for each item, without names"
+    return TextTable(header, tuple(rows), notes=(note,))
+
+
+def table_of(rows: Sequence[Sequence[Any]]) -> TextTable:
+    """Return the table of some rows; the first may hold the names of the columns."""
+    if not rows:
+        return TextTable((), ())
+    if n_titles := _n_titles(rows):
+        table = table_of(rows[n_titles:])
+        lines = [" ".join(str(cell) for cell in row if cell != "") for row in rows[:n_titles]]
+        titles = list(filter(None, lines))
+        what = "line was" if len(titles) == 1 else f"{len(titles)} lines were"
+        told = "; ".join(titles)
+        note = f"the first {what} left out, because the columns are named below: {told}"
+        return replace(table, notes=(note, *table.notes))
+    has_names = _names_columns(rows[0], rows[1:])
+    header = list(map(str, rows[0])) if has_names else None
+    body = [list(row) for row in (rows[1:] if has_names else rows)]
+    width = len(header) if header is not None else len(rows[0])
+    one_more = len(body) > 1 and all(len(row) == width + 1 for row in body)
+    if header is not None and one_more and any(row[-1] != "" for row in body):
+        header = ["", *header]  # R names the rows, but not their column
+        width += 1
+    while header and body and header[-1] == "" and all(len(row) < width for row in body):
+        header.pop()
+        width -= 1
+    for row in body:
+        while len(row) > width and row[-1] == "":
+            row.pop()
+    uneven = first_faults(
+        f"expected {counted(width, 'cell')} in row {number}, got {len(row)}"
+        for number, row in enumerate(body, 1)
+        if len(row) != width
+    )
+    return TextTable(
+        None if header is None else tuple(header),
+        tuple(map(tuple, body)),
+        uneven=tuple(uneven),
+    )
+
+
+def _n_titles(rows: Sequence[Sequence[Any]]) -> int:
+    """Return the number of first rows that hold a title, not the names of the columns below."""
+    given = [[cell for cell in row if cell != ""] for row in rows[:_MOST_TITLES]]
+    n = next((n for n, row in enumerate(given) if len(row) > 1), 0)
+    names = given[n]
+    are_names = len(names) > 2 and len(set(map(str, names))) == len(names) == len(rows[n])
+    are_texts = are_names and all(number_of(cell) is None for cell in names)
+    return n if are_texts and _names_columns(rows[n], rows[n + 1 :]) else 0
+
+
+def frame_table(frame: Any) -> TextTable:
+    """Return the table of a data frame; an index that does not count is a column without a name."""
+    header = [label_text(name) for name in frame.columns]
+    rows = [tuple(row) for row in frame.itertuples(index=False, name=None)]
+    if list(frame.index) != list(range(len(frame.index))):
+        header = ["", *header]
+        rows = [(label_text(name), *row) for name, row in zip(frame.index, rows, strict=True)]
+    return TextTable(tuple(header), tuple(rows))
+
+
+def _text(path: str | os.PathLike[str], data: bytes) -> tuple[str, tuple[str, ...]]:
+    """Return the text of a file, and a note if its encoding had to be guessed."""
+    for mark, what, remedy in _OTHER_FILES:
+        if data.startswith(mark):
+            raise ModelFileError(f"{path} is {what}, not text: {remedy}", str(path))
+    if data.lstrip()[:1] == b"{":
+        raise ModelFileError(f"{path} is JSON, such as a bank, not a table", str(path))
+    encoding = next((name for mark, name in _MARKS if data.startswith(mark)), "utf-8")
+    notes: tuple[str, ...] = ()
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as fault:
+        if encoding != "utf-8" or b"\0" in data:
+            raise ModelFileError(
+                f"{path} is not text in {encoding.upper()}: {fault.reason} at byte {fault.start:,}",
+                str(path),
+            ) from fault
+        # Five bytes have no meaning in this encoding; none of them is a letter.
+        text = data.decode("cp1252", errors="replace")
+        notes = ("the text is not UTF-8 and was read as Windows-1252 (Western European)",)
+    if not text.strip():
+        raise ModelFileError(f"{path} is empty", str(path))
+    return text.replace("\r\n", "\n").replace("\r", "\n"), notes
+
+
+def _separator(lines: Sequence[str]) -> tuple[str, bool]:
+    """Return the separator of cells, and whether the first line only names it."""
+    first = lines[0].strip().strip('"').lower()
+    if first.startswith("sep=") and len(first) == len("sep=;"):
+        return first[-1], True
+    some = lines[:_COUNTED]
+    for separator in _SEPARATORS:
+        number, share = _usual_count(some, separator)
+        if number > 1 and share > 0.5:
+            return separator, False
+    blanks = [line.strip() for line in some]
+    number, share = _usual_count(blanks[1:] or blanks, " ")
+    # Names may contain blanks, so all lines must agree.
+    if number > 1 and share == 1 and _count(blanks[0], " ") in (number, number - 1):
+        return " ", False
+    return ",", False
+
+
+def _usual_count(lines: Sequence[str], separator: str) -> tuple[int, float]:
+    """Return the most frequent number of cells of a line, and the share of such lines."""
+    counts = Counter(_count(line, separator) for line in lines)
+    number, lines_with_it = counts.most_common(1)[0]
+    return number, lines_with_it / len(lines)
+
+
+def _count(line: str, separator: str) -> int:
+    try:
+        return len(next(csv.reader([line], delimiter=separator, skipinitialspace=True)))
+    except (csv.Error, StopIteration):
+        return 1
+
+
+def _names_columns(first: Sequence[Any], others: Sequence[Sequence[Any]]) -> bool:
+    """Return whether the cells of a first row name the columns.
+
+    They do if several are texts; or if the numbers count the columns, or are none of the values
+    below. One text alone may be the name of an examinee or an item.
+    """
+    numbers = [number_of(cell) for cell in first]
+    texts = {cell for cell, n in zip(first, numbers, strict=True) if n is None and cell != ""}
+    below = {cell for row in others[:_COUNTED] for cell in row}
+    if texts and texts <= _MARKED:
+        return not texts & below
+    given = [n for n in numbers if n is not None and n == n]
+    if len(texts) > 1 or (texts and (numbers[0] is not None or not given)):
+        return True
+    if not given or len(set(given)) < len(given):
+        return False
+    counts = given[0] in (0, 1) and given == [given[0] + k for k in range(len(given))]
+    names_rows = first[0] == "" and all(row[0] != "" for row in others[:_COUNTED] if row)
+    if counts and (len(given) >= _FEWEST_COUNTED or (bool(others) and names_rows)):
+        return True
+    return bool(below) and not set(given) & {number_of(cell) for cell in below}
+
+
+def _trimmed(table: TextTable) -> TextTable:
+    """Return a table without empty rows at the end and empty columns without a name."""
+    if table.uneven:
+        return table
+    rows = list(table.rows)
+    while rows and not any(cell != "" for cell in rows[-1]):
+        rows.pop()
+    empty = [
+        place
+        for place in range(table.n_columns)
+        if rows
+        and (table.header is None or not table.header[place])
+        and all(row[place] == "" for row in rows)
+    ]
+    notes = tuple(_trimming(len(table.rows) - len(rows), len(empty)))
+    if not notes:
+        return table
+    kept = sorted(set(range(table.n_columns)).difference(empty))
+    return replace(
+        table,
+        header=None if table.header is None else tuple(table.header[place] for place in kept),
+        rows=tuple(tuple(row[place] for place in kept) for row in rows),
+        notes=(*table.notes, *notes),
+    )
+
+
+def _trimming(n_rows: int, n_columns: int) -> Iterator[str]:
+    if n_rows:
+        yield f"{counted(n_rows, 'empty row')} at the end left out"
+    if n_columns:
+        yield f"{counted(n_columns, 'empty column')} without a name left out"
+
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+@dataclass(frozen=True)
+class AnswerKey:
+    """The response that each answer to an item counts as, such as the letter of a choice.
+
+    Examples
+    --------
+    >>> key = AnswerKey.of_right("b", ("2/5", "5/6", "2/6"))
+    >>> [key.code(answer) for answer in ("B", "5/6", 2, "A")], AnswerKey.of_right("3").code(3.0)
+    ([1, 1, 1, 0], 1)
+    """
+
+    codes: Mapping[Hashable, int]
+    """The position of the response by the answer."""
+    others: int | None = None
+    """That of any other answer; None if there is none."""
+    is_optional: bool = False
+    """Whether a column may hold scored responses instead of answers."""
+
+    @classmethod
+    def of_right(
+        cls, right: Any, choices: Sequence[str] = (), *, is_optional: bool = False
+    ) -> AnswerKey:
+        """Return the key of an item with one right answer: a text, or the letter of a choice."""
+        answers = {_plain(right)}
+        if choices:
+            place = _place(str(right), choices)
+            answers = {_plain(text) for text in (choices[place], _LETTERS[place], place + 1)}
+        return cls(dict.fromkeys(answers, 1), 0, is_optional)
+
+    @classmethod
+    def of_choices(
+        cls, choices: Sequence[tuple[str, int]], *, is_optional: bool = False
+    ) -> AnswerKey:
+        """Return the key of an item whose choices count as responses, by text or letter."""
+        letters = {
+            _plain(letter): code for letter, (_, code) in zip(_LETTERS, choices, strict=False)
+        }
+        return cls(letters | {_plain(text): code for text, code in choices}, None, is_optional)
+
+    def code(self, answer: Any) -> int | None:
+        """Return the position of the response that an answer counts as; None if it has none."""
+        return self.codes.get(_plain(answer), self.others)
+
+
+def _plain(answer: Any) -> Hashable:
+    """Return an answer as it is compared: a number, or a text in lower case."""
+    number = number_of(answer)
+    return " ".join(str(answer).split()).lower() if number is None else number
+
+
+def choices_in(cell: str, key: str, responses: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Return the choices in a cell, each with the response that it counts as.
+
+    Parameters
+    ----------
+    cell
+        The texts, separated by ``|``, or else by semicolons.
+    key
+        The right text, or its letter or number; for an item with two responses the right choice
+        counts as the last, and the others as the first. Empty if each text ends in ``=`` and
+        the response.
+    responses
+        The responses of the item.
+
+    Raises
+    ------
+    ValueError
+        If the key is no choice, or there is none and a text has no response.
+
+    Examples
+    --------
+    >>> choices_in("2/5 | 5/6 | 2/6", "B", ["0", "1"])
+    (('2/5', '0'), ('5/6', '1'), ('2/6', '0'))
+    >>> choices_in("never = 0; often = 2", "", ["0", "1", "2"])
+    (('never', '0'), ('often', '2'))
+    """
+    texts = texts_in(cell)
+    if not key:
+        pairs = [text.rpartition("=") for text in texts]
+        if not all(response.strip() in responses for _, _, response in pairs):
+            raise ValueError(
+                f"expected a key, or a response after each choice, one of {', '.join(responses)}"
+            )
+        return tuple((text.strip(), response.strip()) for text, _, response in pairs)
+    if len(responses) != 2:
+        raise ValueError("a key fits an item with two responses; otherwise write CHOICE = RESPONSE")
+    right = _place(key, texts)
+    return tuple((text, responses[place == right]) for place, text in enumerate(texts))
+
+
+def texts_in(cell: str) -> list[str]:
+    """Return the texts in a cell, separated by ``|``, or else by semicolons."""
+    return [part.strip() for part in cell.split("|" if "|" in cell else ";")]
+
+
+def _place(key: str, texts: Sequence[str]) -> int:
+    if key in texts:
+        return texts.index(key)
+    if len(key) == 1 and key.upper() in _LETTERS[: len(texts)]:
+        return _LETTERS.index(key.upper())
+    if key.isdecimal() and 1 <= int(key) <= len(texts):
+        return int(key) - 1
+    raise ValueError(f"expected the key to be one of the choices {', '.join(texts)}, got {key}")
+
+
+_NUMBERED = re.compile(r"(.*?)[ ._-]*0*(\d+)")
+_NUMBERED_WORDS = frozenset(
+    ["", "item", "items", "i", "v", "x", "q", "var", "col", "column", "row", "question", "task"]
+)
+
+_OF_ROWS = re.compile(r"|\.\.\.1|unnamed: 0|row[ ._]?names?", re.IGNORECASE)
+"""Names that R and pandas give a first column with the names of the rows."""
+
+_SHOWN = 8
+
+
+@dataclass(frozen=True)
+class NameMatch:
+    """The place of each expected item in a list of names."""
+
+    places: tuple[int, ...]
+    by_position: bool
+    note: str
+    """How the names were matched, if they are not equal."""
+
+
+def are_numbered(names: Sequence[str]) -> bool:
+    """Return whether names only count, like item_1, item_2 or V1, V2, from 0 or 1.
+
+    >>> are_numbered(["V1", "V2"]), are_numbered(["1", "2"]), are_numbered(["1", "8a"])
+    (True, True, False)
+    """
+    found = [_NUMBERED.fullmatch(name) for name in names]
+    matches = [one for one in found if one is not None]
+    if not matches or len(matches) < len(names):
+        return False
+    first = matches[0]
+    return (
+        first[1].lower() in _NUMBERED_WORDS
+        and int(first[2]) in (0, 1)
+        and all(
+            one[1] == first[1] and int(one[2]) == int(first[2]) + place
+            for place, one in enumerate(matches)
+        )
+    )
+
+
+def is_row_names(name: str) -> bool:
+    """Return whether a first column of this name has the names of the rows, as R writes them."""
+    return _OF_ROWS.fullmatch(name.strip()) is not None
+
+
+def names_shown(names: Sequence[str]) -> str:
+    """Return the first names as text, and the number of the others.
+
+    >>> names_shown(["a", "b"]), names_shown([str(k) for k in range(10)])
+    ('a, b', '0, 1, 2, 3, 4, 5, 6, 7 and 2 more')
+    """
+    more = len(names) - _SHOWN
+    first = ", ".join(name or "(no name)" for name in names[:_SHOWN])
+    return f"{first} and {more:,} more" if more > 0 else first
+
+
+def match_names(names: Sequence[str], expected: Sequence[str]) -> NameMatch | None:
+    """Return the places of expected items; None if they cannot be told.
+
+    Equal names match. So do names that are equal apart from the case of letters, blanks, dots and
+    other signs, as R changes them. As many names match by position if one of the two lists only
+    counts, see `are_numbered`.
+
+    Examples
+    --------
+    >>> match_names(["Item.2", "Item.1", "age"], ["Item 1", "Item 2"]).places
+    (1, 0)
+    >>> match_names(["add", "carry"], ["item_1", "item_2"]).note
+    'the columns were matched with the items by position: add is item_1, carry is item_2'
+    """
+    place_of = {name: place for place, name in enumerate(names)}
+    if all(name in place_of for name in expected):
+        return NameMatch(tuple(place_of[name] for name in expected), False, "")
+    plain = [_letters_of(name) for name in names]
+    wanted = [_letters_of(name) for name in expected]
+    once = {text for text, count in Counter(plain).items() if text and count == 1}
+    place_of = {text: place for place, text in enumerate(plain)}
+    if len(set(wanted)) == len(wanted) and once.issuperset(wanted):
+        found = [place_of[text] for text in wanted]
+        pairs = [
+            f"{names[place]} is {name}"
+            for place, name in zip(found, expected, strict=True)
+            if names[place] != name
+        ]
+        return NameMatch(tuple(found), False, f"similar names were matched: {_ends(pairs)}")
+    if len(names) == len(expected) and (are_numbered(names) or are_numbered(expected)):
+        pairs = [f"{name} is {item}" for name, item in zip(names, expected, strict=True)]
+        return NameMatch(
+            tuple(range(len(names))),
+            True,
+            f"the columns were matched with the items by position: {_ends(pairs)}",
+        )
+    return None
+
+
+def _letters_of(name: str) -> str:
+    """Return a name without its signs, in lower case, and without the X that R puts before it."""
+    letters = "".join(letter for letter in name.lower() if letter.isalnum())
+    return letters[1:] if re.match(r"x\d", letters) else letters
+
+
+def _ends(pairs: Sequence[str]) -> str:
+    return ", ".join(pairs) if len(pairs) < 3 else f"{pairs[0]}, …, {pairs[-1]}"

@@ -1,0 +1,527 @@
+r"""The EM algorithm: layout of responses, E-steps, starts, and the climb.
+
+The E-step by a table over all profiles, with indistinguishable profiles as one class.
+
+==================  ======================================================================
+symbol              name here
+==================  ======================================================================
+α, c(α)             a profile; its *class*: profiles with equal response probabilities
+π_α, π_c            ``prior``: the probability of a profile; of its class, the sum over it
+y_{n,ir}            ``indicators``: pattern n has response r to item i; all 0 if missing
+w_n                 the number of examinees with the pattern
+L_{nc}              Π_{ir} P_{ir}(c)^{y_{n,ir}}
+Z_n                 Σ_c π_c L_{nc}, the probability of the pattern
+==================  ======================================================================
+
+The expected number of examinees with profile α is :math:`π_α \sum_n w_n L_{n c(α)} / Z_n`, and
+of those in class c with response r to item i :math:`π_c \sum_n w_n y_{n,ir} L_{nc} / Z_n`. Both,
+and log L, are matrix products. Missing responses do not contribute.
+
+Expectation maximization for the parameters of a bank, as an ascent for `squarem`.
+
+One step of EM never lowers the objective: the log-likelihood plus the log-density of the
+priors.
+
+The starts of EM, and how they share the work.
+
+The likelihood of a model with discrete skills is that of a finite mixture, and has several
+maxima (Goodman 1974). Therefore several starts are the default: that of the given model, which is
+the one of the R package CDM, and drawn ones. The curves of one ability have a single maximum in
+practice, so one start is the default for them.
+
+By default the drawn starts share the work as in short runs of EM (Biernacki, Celeux and Govaert
+2003): each is followed until a step gains little, and only the best of them is followed to its
+end, if it comes near the end of the first start or above it. If the number of starts is given,
+each is followed to its end.
+
+References
+----------
+A. Dempster, N. Laird and D. Rubin, "Maximum likelihood from incomplete data via the EM
+algorithm", J. R. Stat. Soc. B 1977; J. de la Torre, "DINA model and parameter estimation:
+a didactic", J. Educ. Behav. Stat. 2009.
+
+A. Dempster, N. Laird and D. Rubin, "Maximum likelihood from incomplete data via the EM
+algorithm", J. R. Stat. Soc. B 1977.
+
+L. Goodman, "Exploratory latent structure analysis using both identifiable and unidentifiable
+models", Biometrika 1974; C. Biernacki, G. Celeux and G. Govaert, "Choosing starting values for
+the EM algorithm for getting the highest likelihood in multivariate Gaussian mixture models",
+Comput. Stat. Data Anal. 2003.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import accumulate
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._values import Sealed, sealed
+from bnmind._workers import one_blas_thread, results_of
+from bnmind.adaptive.beliefs.belief import impossible_rows
+from bnmind.adaptive.beliefs.estimates import has_ability
+from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.learning.blocks import ConvexBlock, ItemBlock
+from bnmind.adaptive.learning.options import LearningOptions
+from bnmind.adaptive.learning.skill_families import SkillFamilies, inside, maximized
+from bnmind.adaptive.responses.responses import Responses
+from bnmind.fitting.squarem import EQUAL, AllStarts, Ascent, Climb, Place, climb
+from bnmind.information import Floats
+
+
+class Expected(NamedTuple):
+    """The expected counts given all responses: the result of an E-step."""
+
+    log_likelihood: float
+    """Natural logarithm of the probability of all responses."""
+    counts: Floats
+    """The expected number of examinees for each response probability, see `ResponseLayout`."""
+    families: tuple[Floats, ...]
+    """The expected number of examinees for each entry of the tables of the skills."""
+
+
+class Expectation(Protocol):
+    """The interface of E-steps."""
+
+    def __call__(self, response_parameters: Floats, tables: tuple[Floats, ...]) -> Expected:
+        """Return expected counts, given all response probabilities and the skills' tables.
+
+        Raises
+        ------
+        ImpossibleEvidenceError
+            If an examinee's responses have probability zero.
+        """
+
+
+class Patterns(NamedTuple):
+    """The distinct rows of responses, with the number of examinees of each."""
+
+    rows: NDArray[np.signedinteger[Any]]
+    counts: Floats
+    examinees: tuple[str, ...]
+    """The first examinee with each row."""
+
+    @classmethod
+    def of(cls, responses: Responses, among: NDArray[np.bool_] | None = None) -> Patterns:
+        """Return the patterns of some responses, or of some of their examinees."""
+        rows, inverse, _ = responses.patterns
+        chosen = np.arange(len(inverse)) if among is None else np.flatnonzero(among)
+        first = np.full(len(rows), len(inverse), dtype=np.intp)
+        np.minimum.at(first, inverse[chosen], chosen)
+        counts = np.bincount(inverse[chosen], minlength=len(rows))
+        used = np.flatnonzero(counts)
+        names = tuple(responses.examinees[place] for place in first[used].tolist())
+        return cls(rows[used], counts[used].astype(np.float64), names)
+
+
+@dataclass(frozen=True, eq=False)
+class ResponseLayout(Sealed):
+    """The order of response probabilities in one array: by block, item, group, response.
+
+    Parameters
+    ----------
+    blocks
+        The blocks.
+    columns
+        The column in the responses of each item, in the order of the blocks.
+    """
+
+    blocks: tuple[ItemBlock, ...]
+    columns: tuple[int, ...]
+
+    @cached_property
+    def shapes(self) -> tuple[tuple[int, int], ...]:
+        """The number of groups and of responses of each item."""
+        return tuple(block.shape for block in self.blocks for _ in block.groups)
+
+    @cached_property
+    def groups(self) -> tuple[NDArray[np.intp], ...]:
+        """For each item the group of each configuration of its parents."""
+        return tuple(sealed(of_item) for block in self.blocks for of_item in block.groups)
+
+    @cached_property
+    def starts(self) -> tuple[int, ...]:
+        """The place of the first probability of each item."""
+        return tuple(accumulate([n * m for n, m in self.shapes[:-1]], initial=0))
+
+    @cached_property
+    def size(self) -> int:
+        """The number of probabilities."""
+        return sum(n * m for n, m in self.shapes)
+
+    def response_parameters(self, values: Sequence[Floats]) -> Floats:
+        """Return all response probabilities, given the parameters of each block."""
+        parts = [
+            block.response_parameters(v).reshape(-1)
+            for block, v in zip(self.blocks, values, strict=True)
+        ]
+        return np.concatenate(parts)
+
+    def parts(self, array: Floats) -> list[Floats]:
+        """Return an array in this layout split by block, ``(items, groups, responses)``."""
+        blocks, end = [], 0
+        for block in self.blocks:
+            shape = (len(block.groups), *block.shape)
+            size = shape[0] * shape[1] * shape[2]
+            blocks.append(array[end : end + size].reshape(shape))
+            end += size
+        return blocks
+
+    def indicators(self, rows: NDArray[np.signedinteger[Any]]) -> Floats:
+        """Return indicators of the responses in each row, ``(rows, responses of all items)``."""
+        columns = []
+        for column, (_, n_responses) in zip(self.columns, self.shapes, strict=True):
+            columns.append(rows[:, column, None] == np.arange(n_responses))
+        return np.concatenate(columns, axis=1).astype(np.float64)
+
+
+_CHUNK_CELLS = 2**20
+"""The size of the arrays for one part of the patterns."""
+
+_FLOOR = 1e-300
+"""Replaces a probability of zero, so that its logarithm is finite."""
+
+_DOUBTFUL = -600.0
+"""Patterns with a log-likelihood below this are checked for being impossible."""
+
+
+@dataclass(frozen=True, eq=False)
+class TableExpectation:
+    """An E-step by table, compiled for some responses; see `Expectation`.
+
+    Parameters
+    ----------
+    bank
+        The item bank.
+    layout
+        The layout of the response probabilities.
+    skills
+        The families of its hidden variables.
+    patterns
+        The responses.
+    """
+
+    bank: ItemBank
+    layout: ResponseLayout
+    skills: SkillFamilies
+    patterns: Patterns
+
+    @property
+    def classes(self) -> NDArray[np.intp]:
+        """The class of each profile."""
+        return self._classes_and_places[0]
+
+    @property
+    def _places(self) -> NDArray[np.intp]:
+        """``(responses of all items, classes)``: the place of each in the layout."""
+        return self._classes_and_places[1]
+
+    @cached_property
+    def indicators(self) -> Floats:
+        """What each pattern responds; see `ResponseLayout.indicators`."""
+        return sealed(self.layout.indicators(self.patterns.rows))
+
+    @cached_property
+    def _classes_and_places(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        place = {v.name: axis for axis, v in enumerate(self.skills.variables)}
+        shape = self.skills.shape
+        levels = np.indices(shape).reshape(len(shape), -1)
+        names = [name for block in self.layout.blocks for name in block.names]
+        seen: dict[bytes, int] = {}
+        columns: list[NDArray[np.intp]] = []
+        of_item = []
+        for name, groups in zip(names, self.layout.groups, strict=True):
+            parents = [v.name for v in self.bank.network.cpd(name).parents]
+            sizes = [shape[place[parent]] for parent in parents]
+            flat = np.ravel_multi_index([levels[place[parent]] for parent in parents], sizes)
+            column = groups[flat]
+            number = seen.setdefault(column.tobytes(), len(columns))
+            if number == len(columns):
+                columns.append(column)
+            of_item.append(number)
+        table, classes = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
+        places = [
+            start + table[:, column] * n_responses + response
+            for start, column, (_, n_responses) in zip(
+                self.layout.starts, of_item, self.layout.shapes, strict=True
+            )
+            for response in range(n_responses)
+        ]
+        return sealed(classes.reshape(-1).astype(np.intp)), sealed(np.array(places, dtype=np.intp))
+
+    def __call__(self, response_parameters: Floats, tables: tuple[Floats, ...]) -> Expected:
+        """Return expected counts; see `Expectation`."""
+        prior = self.skills.prior(tables)
+        n_classes = self._places.shape[1]
+        of_class = placed_sums(self.classes, prior, n_classes)
+        logs = np.log(np.maximum(response_parameters, _FLOOR))[self._places]
+        total = 0.0
+        in_class = np.zeros(n_classes)
+        counts_by_class = np.zeros(self._places.shape)
+        for part, likely, scale in self._likelihoods(logs):
+            weights = self.patterns.counts[part]
+            with np.errstate(divide="ignore"):
+                evidence = likely @ of_class
+                log_evidence = np.log(evidence) + scale
+            if log_evidence.min() < _DOUBTFUL:
+                self._check(part, response_parameters, of_class)
+            total += float(weights @ log_evidence)
+            share = weights / evidence
+            in_class += share @ likely
+            counts_by_class += (self.indicators[part] * share[:, None]).T @ likely
+        counts_by_class *= of_class
+        counts = placed_sums(
+            self._places.reshape(-1), counts_by_class.reshape(-1), len(response_parameters)
+        )
+        return Expected(total, counts, self.skills.counts(prior * in_class[self.classes]))
+
+    def posteriors(self, response_parameters: Floats, tables: tuple[Floats, ...]) -> Floats:
+        """Return the distribution over the classes given each pattern, ``(patterns, classes)``."""
+        prior = self.skills.prior(tables)
+        of_class = placed_sums(self.classes, prior, self._places.shape[1])
+        logs = np.log(np.maximum(response_parameters, _FLOOR))[self._places]
+        joint = np.concatenate([likely * of_class for _, likely, _ in self._likelihoods(logs)])
+        normal: Floats = joint / joint.sum(axis=1, keepdims=True)
+        return normal
+
+    def group_masses(
+        self, response_parameters: Floats, tables: tuple[Floats, ...]
+    ) -> Iterator[tuple[slice, int, Floats]]:
+        """Yield some patterns, the number of an item in the layout, and ``(patterns, groups)``.
+
+        The masses are the probabilities of the groups of the item's parent configurations.
+        """
+        posterior = self.posteriors(response_parameters, tables)
+        row = 0
+        for number, (start, (n_groups, n_responses)) in enumerate(
+            zip(self.layout.starts, self.layout.shapes, strict=True)
+        ):
+            group = (self._places[row] - start) // n_responses
+            row += n_responses
+            each_its_own = np.array_equal(group, np.arange(n_groups))
+            masses = posterior if each_its_own else posterior @ np.eye(n_groups)[group]
+            yield slice(None), number, masses
+
+    @property
+    def places(self) -> NDArray[np.intp]:
+        """``(responses of all items, classes)``: the place of each in the layout."""
+        return self._places
+
+    def _likelihoods(self, logs: Floats) -> list[tuple[slice, Floats, Floats]]:
+        """Return L for each part of the patterns, with rows multiplied by exp(−scale)."""
+        n, n_classes = len(self.indicators), logs.shape[1]
+        step = max(_CHUNK_CELLS // n_classes, 1)
+        parts = []
+        for start in range(0, n, step):
+            part = slice(start, min(start + step, n))
+            table = self.indicators[part] @ logs
+            scale = table.max(axis=1)
+            table -= scale[:, None]
+            parts.append((part, np.exp(table, out=table), scale))
+        return parts
+
+    def _check(self, part: slice, response_parameters: Floats, of_class: Floats) -> None:
+        """Raise if a pattern is impossible in every class."""
+        none = (response_parameters[self._places] <= 0) | (of_class <= 0)
+        wrong = np.flatnonzero((self.indicators[part] @ none > 0).all(axis=1))
+        if wrong.size:
+            place = int(wrong[0]) + (part.start or 0)
+            rows, who = self.patterns.rows.astype(np.int16), self.patterns.examinees[place]
+            raise impossible_rows(self.bank, rows, [place], who=who)
+
+
+def placed_sums(places: NDArray[np.intp], weights: Floats, n: int) -> Floats:
+    """Return the sum of the weights at each place."""
+    return np.bincount(places, weights=weights, minlength=n).astype(np.float64)
+
+
+class Families(Protocol):
+    """The interface of the distributions of the skills in an ascent."""
+
+    def log_prior(self, tables: tuple[Floats, ...]) -> float:
+        """Return the logarithm of the prior density of the tables, up to a constant."""
+
+    def maximize(
+        self, tables: tuple[Floats, ...], counts: tuple[Floats, ...]
+    ) -> tuple[Floats, ...]:
+        """Return the tables with the largest likelihood of expected counts."""
+
+    def settled(self, tables: tuple[Floats, ...]) -> tuple[Floats, ...]:
+        """Return tables of which those made from fewer numbers have their form."""
+
+
+class Parameters(NamedTuple):
+    """All parameters of a model."""
+
+    items: tuple[Floats, ...]
+    """The parameters of each block of items."""
+    skills: tuple[Floats, ...]
+    """The table of each family of the skills."""
+
+
+@dataclass(frozen=True, eq=False)
+class BankAscent:
+    """The log-likelihood of a bank's parameters, with its EM steps; see `squarem.Ascent`.
+
+    Parameters
+    ----------
+    layout, skills, expectation
+        The model and its E-step.
+    least
+        The least chance of a response in each configuration of discrete skills.
+    """
+
+    layout: ResponseLayout
+    skills: Families
+    expectation: Expectation
+    least: float = 0.0
+
+    def at(self, parameters: Parameters) -> Place[Parameters]:
+        """Do the E-step."""
+        items, tables = parameters
+        blocks = self.layout.blocks
+        with one_blas_thread():
+            expected = self.expectation(self.layout.response_parameters(items), tables)
+        prior = self.skills.log_prior(tables) + sum(
+            block.log_prior(values) for block, values in zip(blocks, items, strict=True)
+        )
+
+        def improved() -> Parameters:
+            counts = self.layout.parts(expected.counts)
+            with one_blas_thread():
+                return Parameters(
+                    tuple(
+                        maximized(block, values, count, self.least)
+                        for block, values, count in zip(blocks, items, counts, strict=True)
+                    ),
+                    self.skills.maximize(tables, expected.families),
+                )
+
+        likelihood = expected.log_likelihood
+        return Place(parameters, likelihood, likelihood + prior, improved)
+
+    def numbers(self, parameters: Parameters) -> Floats:
+        """Return the parameters of the blocks and the tables of the skills in one array."""
+        tables = [table.reshape(-1) for table in parameters.skills]
+        return np.concatenate([*parameters.items, *tables])
+
+    def within(self, numbers: Floats, known: Parameters) -> Parameters:
+        """Return parameters within bounds and in order, with normalized distributions."""
+        items, skills = [], []
+        end = 0
+        for block, values in zip(self.layout.blocks, known.items, strict=True):
+            part = numbers[end : end + len(values)]
+            end += len(values)
+            if isinstance(block, ConvexBlock):
+                items.append(block.between(values, part))
+                continue
+            low, high = block.limits.T
+            part = np.clip(part, low, high)
+            # No step leaves a chance of zero or one again.
+            part = np.where(((part <= 0) & (low == 0)) | ((part >= 1) & (high == 1)), values, part)
+            items.append(inside(block, part, self.least) if block.valid(part) else values)
+        for table in known.skills:
+            part = numbers[end : end + table.size].reshape(table.shape)
+            end += table.size
+            part = np.where(part > 0, part, table * 0.5)
+            skills.append(part / part.sum(axis=0))
+        return Parameters(tuple(items), self.skills.settled(tuple(skills)))
+
+
+MIXTURE_STARTS = 5
+"""The default number of starts for models with discrete skills."""
+
+_ROUGH = 0.01
+"""A drawn start is first followed until a step gains no more than this."""
+
+_NEAR = 2.0
+"""The best drawn start is followed to its end if it comes so near the first one, or above it."""
+
+_P = TypeVar("_P")
+
+
+def usual_starts(bank: ItemBank) -> int:
+    """Return the default number of starts for a bank."""
+    return 1 if has_ability(bank) else MIXTURE_STARTS
+
+
+def all_climbs(
+    ascent: Ascent[_P],
+    start: Callable[[int], _P],
+    options: LearningOptions,
+    usual: int,
+    progress: Callable[[int, int], None] | None,
+) -> tuple[list[Climb[_P]], list[int]]:
+    """Return the ascent from each start, and the numbers of those stopped early.
+
+    Parameters
+    ----------
+    ascent
+        The objective and its steps.
+    start
+        A function from the number of a start to its parameters.
+    options
+        The number of starts, the criterion of convergence, and the workers.
+    usual
+        The number of starts if the options have none.
+    progress
+        As for `learn`.
+    """
+    n = usual if options.starts is None else options.starts
+    short = options.starts is None and n > 1
+    rough = max(_ROUGH, options.tolerance)
+    told = AllStarts(progress, n + short)
+
+    def task(place: _P, tolerance: float, steps: int = 0) -> Callable[[], Climb[_P]]:
+        return partial(
+            climb,
+            ascent,
+            place,
+            max_iterations=options.max_iterations - steps,
+            tolerance=tolerance,
+            accelerate=options.accelerate,
+            progress=told.during_a_start if options.workers == 1 else None,
+            until=options.until if options.workers == 1 else None,
+        )
+
+    tasks = [
+        task(start(number), rough if short and number else options.tolerance) for number in range(n)
+    ]
+    climbs: list[Climb[_P]] = []
+    ended = False
+    for one in results_of(tasks, options.workers):
+        climbs.append(one)
+        told.after_a_start(one.steps)
+        if ended := options.until is not None and options.until():
+            break
+    if ended:
+        return climbs, [number for number, one in enumerate(climbs) if not one.converged]
+    if not short:
+        return climbs, []
+    early = set(range(1, n))
+    ends = [one.objectives[-1] for one in climbs]
+    best = 1 + int(np.argmax(ends[1:]))
+    steps = 0
+    # An end that equals that of the first start is the same maximum.
+    if ends[best] > ends[0] - _NEAR and abs(ends[best] - ends[0]) > EQUAL:
+        way = task(climbs[best].parameters, options.tolerance, climbs[best].steps)()
+        steps = way.steps
+        climbs[best] = _joined(climbs[best], way)
+        early.remove(best)
+    told.after_a_start(steps)
+    return climbs, sorted(early)
+
+
+def _joined(first: Climb[_P], then: Climb[_P]) -> Climb[_P]:
+    """Return an ascent and its continuation as one."""
+    return Climb(
+        parameters=then.parameters,
+        log_likelihoods=first.log_likelihoods + then.log_likelihoods[1:],
+        objectives=first.objectives + then.objectives[1:],
+        steps=first.steps + then.steps,
+        converged=then.converged,
+    )

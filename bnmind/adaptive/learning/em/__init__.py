@@ -1,1 +1,0 @@
-"""Expectation maximization: expected counts, steps, acceleration."""

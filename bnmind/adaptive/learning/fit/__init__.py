@@ -1,1 +1,0 @@
-"""How well a learned bank fits, and how sure its parameters are."""

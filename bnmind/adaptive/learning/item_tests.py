@@ -1,0 +1,641 @@
+"""Tests of the items of a G-DINA model: simpler models, and validation of the Q-matrix.
+
+Tests of simpler models of the items of a G-DINA model: Wald and likelihood-ratio tests.
+
+==================  ======================================================================
+symbol              name here
+==================  ======================================================================
+f(P)                ``values``: P, logit P or ln P of the chances P of the configurations
+Σ                   ``covariance`` of f(P), by the delta method
+R                   ``constraints``: R f(P) = 0 if the simpler model is true
+W                   (R f)ᵀ (R Σ Rᵀ)⁻¹ (R f), chi-squared with as many degrees as R has rows
+==================  ======================================================================
+
+=======  ========  =========================================================
+model    link      f(P) is a linear function of
+=======  ========  =========================================================
+dina     P         whether all skills are there
+dino     P         whether any skill is there
+acdm     P         the skills, without interactions
+llm      logit P   the skills, without interactions
+rrum     ln P      the skills, without interactions
+=======  ========  =========================================================
+
+The *two-step* likelihood-ratio test keeps the posterior of the profiles under the G-DINA model:
+
+==================  ======================================================================
+symbol              name here
+==================  ======================================================================
+N_c, R_c            ``counts``: the expected numbers of examinees with configuration c, and of
+                    their right responses, given the responses
+ℓ(P)                Σ_c R_c ln P_c + (N_c − R_c) ln(1 − P_c)
+2 (ℓ(P̂) − ℓ(P̃))     the statistic: P̂ of the G-DINA model, P̃ the most likely of the simpler one
+==================  ======================================================================
+
+It is compared with a chi-squared distribution; its degrees are the parameters saved.
+
+Validation of a Q-matrix by the discrimination index ς².
+
+==================  ======================================================================
+symbol              name here
+==================  ======================================================================
+q                   the skills that an item is supposed to need
+w_c, P_c            the share of examinees with the configuration c of these skills, and
+                    their chance of a right response
+ς²(q)               Σ_c w_c (P_c − Σ w P)², the variance of the chance
+PVAF(q)             ``share``: ς²(q) / ς²(all skills), the proportion of variance accounted for
+ε                   ``cutoff``: the smallest q with PVAF(q) ≥ ε is proposed
+IQ, N, J            one minus the means of guesses and slips; the numbers of examinees and items
+logit ε             −0.405 + 2.867 IQ + 4.840 · 10⁻⁴ N − 3.316 · 10⁻³ J: ``predicted_cutoff``
+==================  ======================================================================
+
+Shares and chances come from the posterior of the profiles given the responses. With all skills,
+ς² is largest; a skill that an item does not need adds little.
+
+References
+----------
+J. de la Torre, "The generalized DINA model framework", Psychometrika 2011 (eq. 21); J. de la Torre
+and Y.-S. Lee, "Evaluating the Wald test for item-level comparison of saturated and reduced models
+in cognitive diagnosis", J. Educ. Meas. 2013; W. Ma, C. Iaconangelo and J. de la Torre, "Model
+similarity, model selection, and attribute classification", Appl. Psychol. Meas. 2016 (the choice);
+S. Holm, "A simple sequentially rejective multiple test procedure", Scand. J. Stat. 1979; M. Sorrel,
+J. de la Torre, F. Abad and J. Olea, "Two-step likelihood ratio test for item-level model comparison
+in cognitive diagnosis models", Methodology 2017.
+
+J. de la Torre and C.-Y. Chiu, "A general method of empirical Q-matrix validation", Psychometrika
+2016 (eqs. 6 and 12, ε = 0.95); P. Nájera, M. Sorrel and F. Abad, "Reconsidering cutoff points in
+the general method of empirical Q-matrix validation", Educ. Psychol. Meas. 2019 (ε from the data,
+with IQ as in the R package GDINA, ``eps = -1``).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from bnmind._arguments import checked
+from bnmind._display import Result, Table, finite, picked
+from bnmind._messages import counted
+from bnmind._values import Value
+from bnmind.adaptive.beliefs.belief import MISSING
+from bnmind.adaptive.items.qmatrix import QMatrix
+from bnmind.adaptive.learning.blocks import ItemBlock, ItemRule, PairBlock
+from bnmind.adaptive.learning.em import placed_sums
+from bnmind.adaptive.learning.learn import Learned
+from bnmind.adaptive.learning.model import block_of, item_rules
+from bnmind.adaptive.learning.model_fit import holm
+from bnmind.adaptive.learning.standard_errors import standard_errors, table_expectation
+from bnmind.adaptive.response_models.base import ResponseModel, made_for_skills
+from bnmind.adaptive.response_models.registry import RESPONSE_MODELS
+from bnmind.adaptive.response_models.tables import Gdina
+from bnmind.errors import InvalidArgumentError
+from bnmind.information import Floats
+
+if TYPE_CHECKING:
+    pass
+
+REDUCED_MODELS = ("dina", "dino", "acdm", "llm", "rrum")
+"""The simpler models, by the names of `RESPONSE_MODELS`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelTest(Value):
+    """A test of a simpler model of an item."""
+
+    model: str
+    """The name of the simpler model."""
+    statistic: float
+    """W, or twice the loss of the log-likelihood; nan if there are no degrees of freedom."""
+    degrees: int
+    """The Wald test leaves out constraints on chances at a bound, pooled or not identified, which
+    have no variance."""
+    p_value: float
+    """The probability of at least this statistic if the simpler model is true."""
+    corrected_p: float
+    """The same, corrected for the number of items that the model is tested for (Holm)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReducedModel(Value):
+    """The tests of the simpler models of an item, and the model that they leave."""
+
+    item: str
+    """The name of the item."""
+    method: str
+    """The name of the tests: Wald or two-step likelihood ratio."""
+    tests: tuple[ModelTest, ...]
+    """The test of each simpler model."""
+    chosen: str
+    """The model that is chosen: of the simpler ones that are not rejected, DINA or DINO if there,
+    else that with the largest p; ``gdina`` if all are rejected or none can be tested."""
+
+    def __getitem__(self, model: str) -> ModelTest:
+        """Return the test of a model."""
+        return next(test for test in self.tests if test.model == model)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the tests as a record for JSON."""
+        tests = [
+            picked(test, "model", "statistic", "degrees", "corrected_p", p="p_value")
+            for test in self.tests
+        ]
+        return dict(finite({**picked(self, "item", "method", "chosen"), "tests": tests}))
+
+
+class TestedModel(NamedTuple):
+    """A simpler model with its statistic."""
+
+    model: str
+    statistic: float
+    degrees: int
+
+
+@checked
+def reduced_models(learned: Learned, *, alpha: float = 0.05) -> tuple[ReducedModel, ...]:
+    """Return Wald tests of all items with a G-DINA model of two or more binary skills.
+
+    `reduced_models_by_ratio` tests the same models by likelihood ratios.
+
+    Parameters
+    ----------
+    learned
+        A learned bank; items with other models are left out.
+    alpha
+        A simpler model is rejected if p is smaller.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If ``alpha`` is not between 0 and 1, or the bank has no such item.
+    TooLargeError
+        If there are too many profiles for a table over all of them.
+    """
+    tested = items_to_test(learned, alpha)
+    errors = standard_errors(learned)
+    places: dict[str, list[int]] = {}
+    for number, parameter in enumerate(errors.items):
+        places.setdefault(parameter.item, []).append(number)
+    found = {}
+    for name, n_skills in tested.items():
+        at = places[name]
+        chances = np.array([errors.items[number].value for number in at])
+        covariance = errors.covariance[np.ix_(at, at)]
+        found[name] = [
+            _wald(model, chances, covariance, design) for model, design in designs(n_skills).items()
+        ]
+    return with_choice("Wald", found, alpha)
+
+
+def items_to_test(learned: Learned, alpha: float) -> dict[str, int]:
+    """Return the items with a G-DINA model of two or more binary skills, and their number.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there are none, or ``alpha`` is not between 0 and 1.
+    """
+    if not 0 < alpha < 1:
+        raise InvalidArgumentError(f"expected an alpha between 0 and 1, got {alpha}", alpha)
+    bank = learned.bank
+    tested = {}
+    for item in bank.items:
+        variables = (bank.network.cpd(item.name).variable, *bank.network.cpd(item.name).parents)
+        are_binary = all(v.n_states == 2 for v in variables)
+        if isinstance(item.gate, Gdina) and len(variables) > 2 and are_binary:
+            tested[item.name] = len(variables) - 1
+    if not tested:
+        raise InvalidArgumentError(
+            "expected items with a G-DINA model of two or more binary skills; learn with"
+            " gate=Gdina",
+            bank.title,
+        )
+    return tested
+
+
+def with_choice(
+    method: str, found: Mapping[str, Sequence[TestedModel]], alpha: float
+) -> tuple[ReducedModel, ...]:
+    """Return the tests of all items with p-values, corrected ones, and the chosen models."""
+    from scipy.stats import chi2
+
+    raw = {
+        item: [float(chi2.sf(x.statistic, x.degrees)) if x.degrees else np.nan for x in row]
+        for item, row in found.items()
+    }
+    corrected = np.array([holm(column) for column in np.array(list(raw.values())).T]).T
+    results = []
+    for (item, row), of_item in zip(found.items(), corrected.tolist(), strict=True):
+        tests = tuple(
+            ModelTest(
+                model=one.model,
+                statistic=one.statistic,
+                degrees=one.degrees,
+                p_value=p,
+                corrected_p=more,
+            )
+            for one, p, more in zip(row, raw[item], of_item, strict=True)
+        )
+        chosen = _model_left(tests, alpha)
+        results.append(ReducedModel(item=item, method=method, tests=tests, chosen=chosen))
+    return tuple(results)
+
+
+def designs(n_skills: int) -> Mapping[str, Floats]:
+    """Return the columns that f(P) is a combination of, ``(configurations, columns)``."""
+    skills = np.array(list(product((0.0, 1.0), repeat=n_skills)))
+    one = np.ones(len(skills))
+    effects = np.column_stack([one, skills])
+    return {
+        "dina": np.column_stack([one, skills.min(axis=1)]),
+        "dino": np.column_stack([one, skills.max(axis=1)]),
+        "acdm": effects,
+        "llm": effects,
+        "rrum": effects,
+    }
+
+
+def _wald(model: str, chances: Floats, covariance: Floats, design: Floats) -> TestedModel:
+    from scipy.linalg import null_space
+
+    known = ~np.isnan(np.diag(covariance))
+    chances, covariance, design = chances[known], covariance[np.ix_(known, known)], design[known]
+    constraints = null_space(design.T).T if known.any() else np.zeros((0, 0))
+    degrees = len(constraints)
+    if not degrees:
+        return TestedModel(model, float("nan"), 0)
+    values, slopes = chances, np.ones_like(chances)
+    if model == "llm":
+        values, slopes = np.log(chances / (1 - chances)), 1 / (chances * (1 - chances))
+    elif model == "rrum":
+        values, slopes = np.log(chances), 1 / chances
+    spread = constraints @ (covariance * np.outer(slopes, slopes)) @ constraints.T
+    off = constraints @ values
+    statistic = float(off @ np.linalg.pinv(spread, hermitian=True) @ off)
+    return TestedModel(model, statistic, degrees)
+
+
+def _model_left(tests: tuple[ModelTest, ...], alpha: float) -> str:
+    kept = [test for test in tests if test.p_value >= alpha]
+    first = [test for test in kept if test.model in ("dina", "dino")]
+    return max(first or kept, key=lambda test: test.p_value).model if kept else "gdina"
+
+
+# --- Likelihood-ratio tests -----------------------------------------------------------------------
+
+_M_STEPS = 200
+"""The most M-steps for a simpler model; those of one link need one."""
+
+_CLOSE = 1e-9
+_EMPTY = 1e-6
+"""Configurations with a smaller expected number of examinees save no parameter."""
+
+
+@checked
+def reduced_models_by_ratio(
+    learned: Learned,
+    *,
+    alpha: float = 0.05,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[ReducedModel, ...]:
+    """Return likelihood-ratio tests of all items with a G-DINA model of two or more binary skills.
+
+    Parameters
+    ----------
+    learned
+        A learned bank; items with other models are left out.
+    alpha
+        A simpler model is rejected if p is smaller.
+    progress
+        Called after each item with the number of tested items and of all.
+
+    Raises
+    ------
+    InvalidArgumentError, TooLargeError
+        As for `reduced_models`.
+
+    Examples
+    --------
+    >>> from bnmind.adaptive import Examinees, Gdina, ItemBank, learn
+    >>> q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1], [1, 1]]
+    >>> seen = Examinees.drawn(ItemBank.from_qmatrix(q, 0.1, 0.1), 1000, seed=1).responses
+    >>> found = reduced_models_by_ratio(learn(seen, q, gate=Gdina))
+    >>> [(item.item, item.method, item.chosen) for item in found]
+    [('item_3', 'two-step likelihood ratio', 'dina'), ('item_6', 'two-step likelihood ratio', \
+'dina')]
+    """
+    tested = items_to_test(learned, alpha)
+    counts = _counts(learned)
+    rules = {rule.name: rule for rule in item_rules(learned.model.bank, learned.options)}
+    found = {}
+    for number, (name, n_skills) in enumerate(tested.items(), 1):
+        rule, cells = rules[name], counts[name]
+        own = block_of(rule, learned.options)
+        assert own is not None
+        full = _likelihood(own, own.maximize(own.start(), cells[None]), cells)
+        used = cells.sum(axis=1) > _EMPTY
+        row = []
+        for model in REDUCED_MODELS:
+            degrees = int(used.sum() - np.linalg.matrix_rank(designs(n_skills)[model][used]))
+            block = _simpler(rule, model, learned)
+            values = _most_likely(block, cells)
+            loss = full - _likelihood(block, values, cells)
+            statistic = 2 * max(loss, 0.0) if degrees else float("nan")
+            row.append(TestedModel(model, statistic, degrees))
+        found[name] = row
+        if progress is not None:
+            progress(number, len(tested))
+    return with_choice("two-step likelihood ratio", found, alpha)
+
+
+def _counts(learned: Learned) -> dict[str, Floats]:
+    """Return the expected numbers of examinees, ``(configurations, responses)``, by item."""
+    layout = learned.model.layout
+    chances = layout.response_parameters(learned.parameters.items)
+    expected = table_expectation(learned)(chances, learned.parameters.skills)
+    found = {}
+    for block, part in zip(layout.blocks, layout.parts(expected.counts), strict=True):
+        for name, groups, of_item in zip(block.names, block.groups, part, strict=True):
+            found[name] = of_item[: len(groups)]
+    return found
+
+
+def _made(model: str, rule: ItemRule, chance: float) -> ResponseModel:
+    """Return a simpler model of an item with a chance of guesses and slips."""
+    n, make = len(rule.parents), RESPONSE_MODELS[model].make
+    return made_for_skills(make, (1,) * n, (2,) * n, guess=chance, slip=chance)
+
+
+def _simpler(rule: ItemRule, model: str, learned: Learned) -> ItemBlock:
+    """Return the block of an item with a simpler model."""
+    block = block_of(dataclasses.replace(rule, model=_made(model, rule, 0.2)), learned.options)
+    assert block is not None
+    if isinstance(block, PairBlock):
+        block = dataclasses.replace(block, monotone=learned.options.monotone)
+    return block
+
+
+def _in_groups(block: ItemBlock, cells: Floats) -> Floats:
+    """Return counts of configurations as counts of the block's groups, ``(1, groups, 2)``."""
+    found = np.zeros((1, *block.shape))
+    np.add.at(found[0], block.groups[0], cells)
+    return found
+
+
+def _most_likely(block: ItemBlock, cells: Floats) -> Floats:
+    counts, values = _in_groups(block, cells), block.start()
+    best = _likelihood(block, values, cells)
+    for _ in range(_M_STEPS):
+        values = block.maximize(values, counts)
+        before, best = best, _likelihood(block, values, cells)
+        if best <= before + _CLOSE:
+            break
+    return values
+
+
+def _likelihood(block: ItemBlock, values: Floats, cells: Floats) -> float:
+    """Return ℓ of the configurations."""
+    chances = block.response_parameters(values)[0][block.groups[0]]
+    return float((cells * np.log(np.maximum(chances, 1e-300))).sum())
+
+
+_SHOWN = 60
+_TIE = 1e-9
+"""Shares that differ by less are equal; then the first skills are proposed."""
+
+
+@dataclass(frozen=True)
+class SkillSet(Value):
+    """Some skills, and how much of an item's variance they account for."""
+
+    skills: tuple[str, ...]
+    """The names of the skills."""
+    share: float
+    """PVAF, from 0 to 1."""
+
+
+@dataclass(frozen=True)
+class ItemProposal(Value):
+    """The skills that an item seems to need."""
+
+    item: str
+    """The name of the item."""
+    now: SkillSet
+    """The skills of the Q-matrix."""
+    proposed: SkillSet
+    """The fewest skills whose share reaches the cutoff; of equally many the best."""
+    best: tuple[SkillSet, ...]
+    """The best set of one skill, of two skills, …: the mesa plot of de la Torre and Ma."""
+
+    @property
+    def is_change(self) -> bool:
+        """Whether the proposal differs from the Q-matrix."""
+        return self.now.skills != self.proposed.skills
+
+
+@dataclass(frozen=True, eq=False)
+class QValidation(Result, Value):
+    """A Q-matrix with a proposal for each item."""
+
+    items: tuple[ItemProposal, ...]
+    """A proposal for each item."""
+    skills: tuple[str, ...]
+    """The names of the skills."""
+    cutoff: float
+    """The share of the variance, 0 to 1, that a proposal must reach."""
+
+    @property
+    def changes(self) -> tuple[ItemProposal, ...]:
+        """The items whose proposal differs from the Q-matrix."""
+        return tuple(item for item in self.items if item.is_change)
+
+    def __repr__(self) -> str:
+        return (
+            f"QValidation({len(self.changes)} of {len(self.items)} items with a change proposed,"
+            f" cutoff {self.cutoff:g})"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the cutoff and the proposed changes as a record for JSON."""
+        changes = [
+            {
+                "item": item.item,
+                "skills": list(item.now.skills),
+                "proposed": list(item.proposed.skills),
+            }
+            for item in self.changes
+        ]
+        return {"cutoff": self.cutoff, "qmatrix": changes}
+
+    def _shown(self) -> Iterator[str | Table]:
+        if not self.changes:
+            yield "The responses propose no change of the Q-matrix."
+            return
+        rows = []
+        for item in self.changes[:_SHOWN]:
+            now, new = item.now.skills, item.proposed.skills
+            signs = [f"+{skill}" for skill in new if skill not in now]
+            signs += [f"−{skill}" for skill in now if skill not in new]
+            shares = (f"{item.now.share:.1%}", f"{item.proposed.share:.1%}")
+            rows.append((item.item, ", ".join(now), ", ".join(signs), *shares))
+        yield Table(("item", "skills now", "proposed change", "variance, from", "to"), rows)
+        yield (
+            f"Other skills are proposed for {counted(len(self.changes), 'item')} (cutoff"
+            f" {self.cutoff:.3g}). With few examinees for each profile, proposals name too many"
+            " skills; ask an expert."
+        )
+
+    @property
+    def qmatrix(self) -> QMatrix:
+        """The Q-matrix of all proposals.
+
+        Raises
+        ------
+        InvalidModelError
+            If no item needs some skill any more.
+        """
+        needs = [[int(s in item.proposed.skills) for s in self.skills] for item in self.items]
+        return QMatrix.of(
+            np.array(needs), items=[item.item for item in self.items], skills=self.skills
+        )
+
+
+@checked
+def predicted_cutoff(learned: Learned) -> float:
+    """Return the cutoff that is best for tests of this size and quality, by Nájera et al. (2019).
+
+    It is larger for more examinees, for fewer items, and for items with small guesses and slips.
+
+    Parameters
+    ----------
+    learned
+        A bank with the responses from which it was learned, as `bnmind.adaptive.learn` returns it.
+
+    Examples
+    --------
+    >>> from bnmind.adaptive import Examinees, ItemBank, learn
+    >>> q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1], [1, 1]]
+    >>> seen = Examinees.drawn(ItemBank.from_qmatrix(q, 0.1, 0.1), 1000, seed=1).responses
+    >>> round(predicted_cutoff(learn(seen, q)), 2)
+    0.91
+    """
+    n, j = len(learned.responses), len(learned.items)
+    quality = 1 - sum(item.guess + item.slip for item in learned.items) / j
+    logit = -0.405 + 2.867 * quality + 4.840e-4 * n - 3.316e-3 * j
+    return 1 / (1 + math.exp(-logit))
+
+
+@checked
+def validate_qmatrix(learned: Learned, *, cutoff: float = 0.95) -> QValidation:
+    """Propose the skills that each item needs.
+
+    Parameters
+    ----------
+    learned
+        A learned bank, best with G-DINA models: they assume least about how skills act together.
+    cutoff
+        ε, the share of the variance that the skills of an item must account for; for one that
+        depends on the data, see `predicted_cutoff`.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If ``cutoff`` is not between 0 and 1, or the bank has other hidden variables than skills, or
+        skills with more than two levels.
+    TooLargeError
+        If there are too many profiles for a table over all of them.
+
+    Examples
+    --------
+    >>> from bnmind.adaptive import Examinees, Gdina, ItemBank, Responses, learn
+    >>> truth = ItemBank.from_qmatrix([[1, 0], [0, 1], [1, 1], [1, 0], [0, 1], [1, 1]], 0.1, 0.1)
+    >>> seen = Responses.of(Examinees.drawn(truth, 2000, seed=1).responses, items=truth.item_names)
+    >>> wrong = [[1, 0], [0, 1], [1, 0], [1, 0], [0, 1], [1, 1]]
+    >>> found = validate_qmatrix(learn(seen, wrong, gate=Gdina))
+    >>> [(item.item, item.proposed.skills) for item in found.changes]
+    [('item_3', ('skill_1', 'skill_2'))]
+    """
+    if not 0 < cutoff < 1:
+        raise InvalidArgumentError(f"expected a cutoff between 0 and 1, got {cutoff}", cutoff)
+    bank = learned.bank
+    levels = [v.name for v in bank.hidden if v.n_states != 2]
+    if levels:
+        raise InvalidArgumentError(
+            f"expected skills with two levels, got more for {', '.join(levels)}", levels[0]
+        )
+    others = [v.name for v in bank.hidden if v.name not in bank.skills]
+    if others:
+        raise InvalidArgumentError(
+            f"expected a bank without hidden variables other than skills, got {', '.join(others)}",
+            others[0],
+        )
+    shape = learned.model.skills.shape
+    skills = tuple(v.name for v in bank.hidden)
+    totals, rights, order = _profile_counts(learned)
+    proposals = {}
+    for name, total, right in zip(order, totals, rights, strict=True):
+        total, right = total.reshape(shape), right.reshape(shape)
+        sets = {
+            places: _variance(total, right, places)
+            for size in range(1, len(skills) + 1)
+            for places in combinations(range(len(skills)), size)
+        }
+        whole = max(sets[tuple(range(len(skills)))], 1e-300)
+        shares = {places: value / whole for places, value in sets.items()}
+        best = tuple(
+            _best({p: v for p, v in shares.items() if len(p) == size})
+            for size in range(1, len(skills) + 1)
+        )
+        proposed = next(p for p in best if shares[p] >= cutoff - _TIE)
+        parents = {v.name for v in bank.network.cpd(name).parents}
+        now = tuple(place for place, skill in enumerate(skills) if skill in parents)
+        sets_of = {p: SkillSet(tuple(skills[i] for i in p), share) for p, share in shares.items()}
+        proposals[name] = ItemProposal(
+            name, sets_of[now], sets_of[proposed], tuple(sets_of[p] for p in best)
+        )
+    return QValidation(tuple(proposals[name] for name in bank.item_names), skills, cutoff)
+
+
+def _best(shares: dict[tuple[int, ...], float]) -> tuple[int, ...]:
+    top = max(shares.values())
+    return next(places for places, share in shares.items() if share >= top - _TIE)
+
+
+def _variance(total: Floats, right: Floats, places: tuple[int, ...]) -> float:
+    """Return ς² of the skills at some places."""
+    rest = tuple(axis for axis in range(total.ndim) if axis not in places)
+    n, k = total.sum(axis=rest).reshape(-1), right.sum(axis=rest).reshape(-1)
+    chances = np.divide(k, n, out=np.zeros_like(n), where=n > 0)
+    weights = n / n.sum()
+    return float(weights @ (chances - weights @ chances) ** 2)
+
+
+def _profile_counts(learned: Learned) -> tuple[Floats, Floats, list[str]]:
+    """Return the expected numbers of examinees and of their scores, ``(items, profiles)``.
+
+    An item with more than two responses counts by the share of its highest response.
+    """
+    expectation, layout = table_expectation(learned), learned.model.layout
+    prior = learned.model.skills.prior(learned.parameters.skills)
+    posterior = expectation.posteriors(
+        layout.response_parameters(learned.parameters.items), learned.parameters.skills
+    )
+    of_class = placed_sums(expectation.classes, prior, posterior.shape[1])
+    share = np.divide(
+        prior, of_class[expectation.classes], out=np.zeros_like(prior), where=prior > 0
+    )
+    rows = expectation.patterns.rows[:, list(layout.columns)]
+    weights = expectation.patterns.counts
+    highest = np.array([n - 1 for _, n in layout.shapes])
+    answered = (rows != MISSING) * weights[:, None]
+    scores = np.where(rows != MISSING, rows, 0) / highest * weights[:, None]
+    names = [name for block in layout.blocks for name in block.names]
+    spread = expectation.classes
+    totals = (answered.T @ posterior)[:, spread] * share
+    rights = (scores.T @ posterior)[:, spread] * share
+    return totals, rights, names

@@ -1,0 +1,559 @@
+"""Judgments and summaries of a learned bank."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+from bnmind._arguments import checked
+from bnmind._display import Result, Table, finite, parts_of, picked, text_of
+from bnmind._messages import counted, percent
+from bnmind._values import Value
+from bnmind.adaptive.beliefs.estimates import start_belief
+from bnmind.adaptive.items.text_tables import names_shown
+from bnmind.adaptive.learning.curves import CurveBlock
+from bnmind.adaptive.learning.functioning import (
+    FunctioningOptions,
+    ItemFunctioning,
+    item_functioning,
+)
+from bnmind.adaptive.learning.groups import learn_groups
+from bnmind.adaptive.learning.irt import has_curves
+from bnmind.adaptive.learning.item_tests import (
+    QValidation,
+    ReducedModel,
+    predicted_cutoff,
+    reduced_models,
+    reduced_models_by_ratio,
+    validate_qmatrix,
+)
+from bnmind.adaptive.learning.learn import Learned
+from bnmind.adaptive.learning.model_fit import (
+    ItemFit,
+    LimitedInformation,
+    PairFit,
+    item_fit,
+    limited_information,
+    pair_fit,
+)
+from bnmind.adaptive.learning.notes import LearningNote, mastery
+from bnmind.adaptive.learning.standard_errors import Coefficients, coefficients, model_numbers
+from bnmind.adaptive.response_models.base import ability_values
+from bnmind.adaptive.response_models.tables import Gdina
+from bnmind.errors import BnmindError, TooLargeError
+from bnmind.fitting.squarem import LearningRecord
+
+if TYPE_CHECKING:
+    import pandas
+
+_STARTS_SHOWN = 10
+_NAMES_SHOWN = 8
+_ITEMS_SHOWN = 40
+_NONE = "–"
+_ALONE = " of each item by itself, as the responses have fewer patterns than there are parameters"
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedSummary(Result, Value):
+    """How well a learned bank fits, its items and skills, and what to look at.
+
+    ``print`` and notebooks show all of it, a prompt the fit.
+    """
+
+    learned: Learned
+    """The learned bank."""
+    coefficients: Coefficients | str
+    """The parameters of the items with their standard errors, or why there are none."""
+
+    @classmethod
+    def of(cls, learned: Learned) -> LearnedSummary:
+        """Return the summary of a learned bank.
+
+        Parameters
+        ----------
+        learned
+            The learned bank.
+        """
+        try:
+            return cls(learned, coefficients(learned))
+        except TooLargeError as fault:
+            return cls(learned, str(fault))
+
+    __str__ = text_of
+
+    def __repr__(self) -> str:
+        return "\n".join([*self._opening(), "print(…) shows items, skills and notes too."])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the summary as a record for JSON."""
+        found, record, estimates = self.learned, self.learned.record, curve_estimates(self.learned)
+        of_items: dict[str, list[dict[str, Any]]] = {name: [] for name in found.bank.item_names}
+        for row in () if isinstance(self.coefficients, str) else self.coefficients.rows:
+            one = picked(row, "model", "name", "value", "error")
+            of_items[row.item].append(one | ({"note": row.note} if row.note else {}))
+        return {
+            **picked(found, "log_likelihood", "aic", "bic", parameters="n_parameters"),
+            "examinees": len(found.responses),
+            "file_notes": list(found.responses.notes),
+            "missing": found.responses.n_missing,
+            **picked(record, "converged", "steps", "best_start", "seed"),
+            "starts": list(record.starts),
+            "starts_stopped_early": list(record.stopped_early),
+            "skills": [
+                {"name": name, "levels": levels.tolist()} for name, levels in mastery(found).items()
+            ],
+            "items": [
+                picked(item, "name", "guess", "slip")
+                | ({"estimates": estimates[item.name]} if item.name in estimates else {})
+                | {"coefficients": finite(of_items[item.name])}
+                for item in found.items
+            ],
+            **picked(found.options, "monotone", "least_chance"),
+            "learning_notes": [
+                finite(picked(note, "kind", "names", "details", "text")) for note in found.notes
+            ],
+        }
+
+    def _opening(self) -> list[str]:
+        """Return lines about the data, the fit, and how the search ended."""
+        found, record = self.learned, self.learned.record
+        return [
+            f"{counted(len(found.responses), 'examinee')},"
+            f" {counted(len(found.bank.items), 'item')},"
+            f" {counted(len(found.bank.skills), 'skill')};"
+            f" {counted(found.responses.n_missing, 'response')} missing.",
+            f"Log-likelihood {found.log_likelihood:.2f},"
+            f" {counted(found.n_parameters, 'parameter')},"
+            f" AIC {found.aic:.2f}, BIC {found.bic:.2f}.",
+            f"{'Converged' if record.converged else 'Not converged'} after"
+            f" {counted(record.steps, 'step')}{_starts_text(record)}.",
+        ]
+
+    def _shown(self) -> Iterator[str | Table]:
+        yield from self._opening()
+        columns, rows, below = item_table(self.learned, self.coefficients)
+        yield Table(("item", *columns), rows[:_ITEMS_SHOWN])
+        if len(rows) > _ITEMS_SHOWN:
+            yield f"  and {len(rows) - _ITEMS_SHOWN} more"
+        yield below
+        abilities = ability_lines(self.learned)
+        yield from abilities
+        if not abilities:
+            shares = [(name, percent(levels[-1])) for name, levels in mastery(self.learned).items()]
+            yield Table(("skill", "highest level"), shares)
+        yield "Notes:"
+        for note in self.learned.notes:
+            yield f"  {shortened(note)}."
+
+
+def item_frame(found: Learned, known: Coefficients) -> pandas.DataFrame:
+    """Return a row for each item, as `Learned.to_frame` describes it."""
+    import pandas as pd
+
+    rows: dict[str, dict[str, Any]] = {name: {"item": name} for name in found.bank.item_names}
+    curves = {i.name for i in found.bank.items if hasattr(i.gate, "fisher_information")}
+    chances = [row for row in known.chances if row.item not in curves]
+    for row in (*chances, *known.rows):
+        rows[row.item]["model"] = row.model
+        rows[row.item] |= {row.name: row.value, f"{row.name}_error": row.error}
+    return pd.DataFrame(list(rows.values()))
+
+
+def item_table(found: Learned, known: Coefficients | str) -> tuple[list[str], list[list[str]], str]:
+    """Return the columns and a row of texts for each item, and a line below the table."""
+    curves = curve_estimates(found)
+    if isinstance(known, str):
+        below = f"No standard errors: {known}."
+    else:
+        below = f"error is the standard error{_ALONE * known.item_by_item}; {_NONE} stands for a"
+        below += " parameter that is fixed, at a bound, held by an order, or not identified."
+    by_curves = len(curves) == len(found.items)
+    values = curves if by_curves else {i.name: picked(i, "guess", "slip") for i in found.items}
+    names = dict.fromkeys(name for row in values.values() for name in row)
+    errors: dict[tuple[str, str], float] = {}
+    if not isinstance(known, str):
+        numbers = known.rows if by_curves else known.chances
+        errors = {(row.item, row.name): row.error for row in numbers}
+    width = 2 if errors else 1
+    rows = []
+    for item, row in values.items():
+        cells = [item]
+        for name in names:
+            error = errors.get((item, name), math.nan)
+            told = _NONE if math.isnan(error) else f"{error:.3f}"
+            cells += ((f"{row[name]:.3f}", told) if name in row else ("", ""))[:width]
+        rows.append(cells)
+    return [title for name in names for title in (name, "error")[:width]], rows, below
+
+
+def curve_estimates(found: Learned) -> dict[str, dict[str, float]]:
+    """Return the learned parameters of items with curves of an ability, by item and name."""
+    estimates: dict[str, dict[str, float]] = {}
+    for block in found.model.layout.blocks:
+        if isinstance(block, CurveBlock):
+            known = {"lower", "upper"}.difference(name for _, name in block.parameters)
+            for item in block.names:
+                parents = found.bank.network.cpd(item).parents
+                numbers = model_numbers(found.bank.item(item).gate, parents)
+                estimates[item] = {name: value for name, value in numbers if name not in known}
+    return {name: estimates[name] for name in found.bank.item_names if name in estimates}
+
+
+def ability_lines(found: Learned) -> list[str]:
+    """Return mean and deviation of each ability, and priors; nothing without curves of one."""
+    if not all(hasattr(item.gate, "fisher_information") for item in found.bank.items):
+        return []
+    belief, lines = start_belief(found.bank), []
+    for name in found.bank.skills:
+        values, weights = ability_values(found.bank.variable(name)), belief.marginal(name)
+        mean = float(weights @ values)
+        deviation = math.sqrt(float(weights @ (values - mean) ** 2))
+        how = "learned" if name not in found.options.fixed else "fixed"
+        mean += 0.0 if abs(mean) >= 5e-4 else -mean
+        lines.append(f"{name}: mean {mean:.3f}, standard deviation {deviation:.3f} ({how}).")
+    return lines + [text for text in (_priors(found),) if text]
+
+
+def _priors(found: Learned) -> str:
+    """Return the priors of the items as a sentence, or an empty text."""
+    priors = found.options.priors
+    parts = [
+        f"{what} beta({a:g}, {b:g})"
+        for what, (a, b) in (("guess", priors.guess), ("slip", priors.slip))
+        if (a, b) != (1, 1)
+    ]
+    parts += [
+        f"{what} {kind}({pair[0]:g}, {pair[1]:g})"
+        for what, kind, pair in (
+            ("slope", "log-normal", priors.slope),
+            ("logit of the guess", "normal", priors.logit_guess),
+            ("logit of the slip", "normal", priors.logit_slip),
+        )
+        if pair is not None
+    ]
+    return f"Priors: {', '.join(parts)}." if parts else ""
+
+
+def _starts_text(record: LearningRecord) -> str:
+    """Return how the starts ended, in words."""
+    n = len(record.starts)
+    if n == 1:
+        return " from one start"
+    ends = [
+        f"{end:.2f}" + (" (stopped early)" if number in record.stopped_early else "")
+        for number, end in enumerate(record.starts[:_STARTS_SHOWN])
+    ]
+    more = f" and {n - _STARTS_SHOWN} more" if n > _STARTS_SHOWN else ""
+    return (
+        f", the best of {n} starts (number {record.best_start + 1}); they ended at"
+        f" {', '.join(ends)}{more}"
+    )
+
+
+def shortened(note: LearningNote) -> str:
+    """Return a note with the first of its names."""
+    n = len(note.names)
+    first = replace(note, names=note.names[:_NAMES_SHOWN], details=note.details[:_NAMES_SHOWN])
+    return f"{first} and {n - _NAMES_SHOWN} more" if n > _NAMES_SHOWN else str(first)
+
+
+_T = TypeVar("_T")
+
+_PAIRS_SHOWN = 5
+_ROWS_SHOWN = 60
+_TESTED = ("item", "statistic", "degrees", "differences", "anchors")
+_INTERRUPTED = "interrupted"
+"""The reason why a part is missing after Ctrl-C."""
+
+_Report: TypeAlias = Callable[[int, int | None], None]
+_Runner: TypeAlias = Callable[[str, Callable[[_Report], Any]], Any]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Judgment(Result, Value):
+    """How well a learned bank fits, and what to change. Created by `judge`.
+
+    A part that cannot be computed is a text that says why; one that was not asked for is empty.
+    """
+
+    learned: Learned
+    """The learned bank."""
+    fit: LimitedInformation | str
+    """The fit of the whole model."""
+    pairs: tuple[PairFit, ...] | str
+    """The fit of pairs of items, the worst first."""
+    items: tuple[ItemFit, ...] | str
+    """The fit of each item."""
+    proposals: QValidation | str = ""
+    """The skills that the items seem to need."""
+    models: tuple[ReducedModel, ...] | str = ""
+    """Wald tests of simpler models of the items."""
+    ratios: tuple[ReducedModel, ...] | str = ""
+    """Likelihood-ratio tests of the same models."""
+    functioning: tuple[ItemFunctioning, ...] | str = ""
+    """Tests of the items in the groups of the examinees."""
+    groups: FunctioningOptions | None = None
+    """How the items were tested in the groups."""
+    abilities: Mapping[str, tuple[float, float]]
+    """The mean and the standard deviation of the ability in each group; empty for skills."""
+    interrupted: bool = False
+    """Whether Ctrl-C ended the computations before the last one."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all results as a record for JSON."""
+        fit, proposals = self.fit, self.proposals
+        whole = {"reason": fit} if isinstance(fit, str) else fit.to_dict()
+        nothing: dict[str, Any] = {"cutoff": None, "qmatrix": []}
+        record = {
+            **picked(self.learned, "log_likelihood", "aic", "bic", parameters="n_parameters"),
+            "fit": whole,
+            "pairs": [
+                picked(
+                    *(pair, "items", "correlation"),
+                    expected="expected_correlation",
+                    z="correlation_z",
+                    p="correlation_p",
+                )
+                for pair in _known(self.pairs)
+            ],
+            "items": [
+                picked(item, "rmsd", "s_x2", name="item", p="p_value", complete="n_complete")
+                for item in _known(self.items)
+            ],
+            **(nothing if isinstance(proposals, str) else proposals.to_dict()),
+            "models": {one.item: one.chosen for one in _known(self.models)},
+            "model_tests": [one.to_dict() for one in (*_known(self.models), *_known(self.ratios))],
+            "groups": [picked(one, *_TESTED, p="p_value") for one in _known(self.functioning)],
+            "abilities": {
+                name: {"mean": mean, "deviation": deviation}
+                for name, (mean, deviation) in self.abilities.items()
+            },
+        }
+        return dict(finite(record))
+
+    def _shown(self) -> Iterator[str | Table]:
+        learned, fit = self.learned, self.fit
+        yield (
+            f"{counted(len(learned.responses), 'examinee')},"
+            f" {counted(len(learned.bank.items), 'item')}."
+            f" Log-likelihood {learned.log_likelihood:.2f},"
+            f" {counted(learned.n_parameters, 'parameter')}, AIC {learned.aic:.2f}, BIC"
+            f" {learned.bic:.2f}."
+        )
+        yield from [f"No M2: {fit}."] if isinstance(fit, str) else parts_of(fit)
+        if not isinstance(self.pairs, str):
+            yield Table(
+                ("worst pairs", "correlation", "expected", "z", "corrected p"),
+                [
+                    (
+                        ", ".join(pair.items),
+                        f"{pair.correlation:.3f}",
+                        f"{pair.expected_correlation:.3f}",
+                        f"{pair.correlation_z:.2f}",
+                        f"{pair.correlation_p:.3g}",
+                    )
+                    for pair in self.pairs[:_PAIRS_SHOWN]
+                ],
+            )
+        yield from self._shown_items()
+        yield from self._shown_models()
+        if not isinstance(self.proposals, str):
+            yield from parts_of(self.proposals)
+        for what, reason in (
+            ("proposals for the Q-matrix", self.proposals),
+            ("tests of simpler models", self.models),
+            ("tests of groups", self.functioning),
+        ):
+            if isinstance(reason, str) and reason:
+                yield f"No {what}: {reason}."
+        if not isinstance(self.functioning, str):
+            yield from self._shown_groups(self.functioning)
+
+    def _shown_items(self) -> Iterator[str | Table]:
+        items, n = _known(self.items), len(self.learned.responses)
+        rows = [(one.item, f"{one.rmsd:.3f}", _p_text(one.p_value)) for one in items]
+        yield from _first(("item", "RMSD", "p of S-X2, uncorrected"), rows)
+        complete = items[0].n_complete if items else 0
+        if items and not complete:
+            yield "S-X2 needs examinees who answered all items; there are none."
+        elif any(item.degrees for item in items) and complete < n:
+            yield f"S-X2 is from the {complete:,} of {n:,} examinees who answered all items."
+
+    def _shown_models(self) -> Iterator[str | Table]:
+        both = [_known(self.models), _known(self.ratios)]
+        for found in both:
+            if found:
+                yield (
+                    f"Simpler models, by the {found[0].method} test: p, corrected for the number of"
+                    " items (Holm), and the model that is chosen by the p of each item."
+                )
+                rows = [
+                    (one.item, *(_p_text(test.corrected_p) for test in one.tests), one.chosen)
+                    for one in found
+                ]
+                yield from _first(
+                    ("item", *(test.model for test in found[0].tests), "chosen"), rows
+                )
+        names = [one.item for one, other in zip(*both, strict=False) if one.chosen != other.chosen]
+        if names:
+            yield (
+                f"The two tests choose different models for {names_shown(names)}. Trust the Wald"
+                " test: the two-step test rejects too often where the items leave the skills"
+                " unclear."
+            )
+
+    def _shown_groups(self, found: tuple[ItemFunctioning, ...]) -> Iterator[str | Table]:
+        testing = self.groups or FunctioningOptions()
+        n_anchors = min(len(one.anchors) for one in found)
+        yield (
+            "Items in the groups, by likelihood-ratio tests with at least"
+            f" {counted(n_anchors, 'anchor')}: p, corrected for the number of items (Holm)."
+        )
+        rows = [
+            (
+                one.item,
+                f"{one.statistic:.2f}",
+                str(one.degrees),
+                f"{one.p_value:.3g}",
+                ", ".join(f"{value:+.3f}" for value in one.differences),
+            )
+            for one in sorted(found, key=lambda one: one.p_value)[:_ROWS_SHOWN]
+        ]
+        yield Table(("item", "gain", "degrees", "corrected p", "difference of the score"), rows)
+        first, *others = sorted(set(self.learned.responses.groups))
+        yield (
+            f"Difference: {', '.join(others)} minus {first}, of the expected score of examinees"
+            f" with the same {'ability' if self.abilities else 'skills'}."
+        )
+        flagged = sum(one.p_value < testing.alpha for one in found)
+        if flagged > 1 and testing.anchors is None and not testing.purify:
+            yield (
+                f"{flagged} items differ, and each was an anchor for the others, so some may only"
+                " seem to. purify=True removes them from the anchors and tests again."
+            )
+        if self.abilities:
+            moments = [
+                (name, f"{mean + (0.0 if abs(mean) >= 5e-4 else -mean):.3f}", f"{deviation:.3f}")
+                for name, (mean, deviation) in self.abilities.items()
+            ]
+            yield Table(("group", "mean ability", "standard deviation"), moments)
+
+
+def _known(results: tuple[_T, ...] | str) -> tuple[_T, ...]:
+    """Return results; none if there is a reason instead."""
+    return () if isinstance(results, str) else results
+
+
+def _first(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Iterator[str | Table]:
+    """Yield the first rows of a table, and the number of the others."""
+    yield Table(heads, rows[:_ROWS_SHOWN])
+    if len(rows) > _ROWS_SHOWN:
+        yield f"  and {len(rows) - _ROWS_SHOWN} more"
+
+
+def _p_text(p: float) -> str:
+    return "–" if math.isnan(p) else f"{p:.3g}"
+
+
+class _Parts:
+    """The parts of a judgment, one after the other, until Ctrl-C."""
+
+    def __init__(self, runner: _Runner) -> None:
+        self.runner, self.interrupted = runner, False
+
+    def part(self, what: str, compute: Callable[[_Report], _T]) -> _T | str:
+        """Return a part, or why there is none."""
+        if not self.interrupted:
+            try:
+                found: _T = self.runner(what, compute)
+                return found
+            except BnmindError as fault:
+                return str(fault)
+            except KeyboardInterrupt:
+                self.interrupted = True
+        return _INTERRUPTED
+
+
+@checked
+def judge(
+    learned: Learned,
+    *,
+    cutoff: float | None = 0.95,
+    alpha: float = 0.05,
+    groups: FunctioningOptions | None = None,
+    runner: Callable[[str, Callable[[Any], Any]], Any] | None = None,
+) -> Judgment:
+    """Return how well a learned bank fits: the model, pairs of items, items, and the Q-matrix.
+
+    If all items have G-DINA models, which assume least about how skills act together, other skills
+    of the items are proposed, and simpler models of them tested. After Ctrl-C, the judgment has
+    the parts computed so far.
+
+    Parameters
+    ----------
+    learned
+        A bank with the responses from which it was learned, as `bnmind.adaptive.learn` returns it.
+    cutoff
+        As for `validate_qmatrix`; None for `predicted_cutoff`.
+    alpha
+        As for `reduced_models_by_ratio`.
+    groups
+        How items are tested in the groups of the responses; by default they are not.
+    runner
+        Called for each part with a few words about it and a function, whose result it returns. The
+        function takes another one, to report progress. By default it is simply called.
+
+    Examples
+    --------
+    >>> from bnmind.adaptive import Examinees, Gdina, ItemBank, learn
+    >>> q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1], [1, 1]]
+    >>> seen = Examinees.drawn(ItemBank.from_qmatrix(q, 0.1, 0.1), 1000, seed=1).responses
+    >>> found = judge(learn(seen, q, gate=Gdina))
+    >>> [(item.item, item.chosen) for item in found.models]
+    [('item_3', 'dina'), ('item_6', 'dina')]
+    """
+    parts = _Parts(runner or (lambda what, compute: compute(lambda done, total: None)))
+    data = learned.responses
+    found: dict[str, Any] = {
+        "fit": parts.part("testing the fit", lambda _: limited_information(learned)),
+        "pairs": parts.part("comparing pairs of items", lambda _: pair_fit(learned)),
+        "items": parts.part("comparing items", lambda _: item_fit(learned)),
+    }
+    if all(isinstance(item.gate, Gdina) for item in learned.bank.items):
+        chosen = predicted_cutoff(learned) if cutoff is None else cutoff
+        found["proposals"] = parts.part(
+            "checking the Q-matrix", lambda _: validate_qmatrix(learned, cutoff=chosen)
+        )
+        found["models"] = parts.part(
+            "comparing models", lambda _: reduced_models(learned, alpha=alpha)
+        )
+        if not isinstance(found["models"], str):
+            found["ratios"] = parts.part(
+                "testing models",
+                lambda report: reduced_models_by_ratio(learned, alpha=alpha, progress=report),
+            )
+    abilities: Mapping[str, tuple[float, float]] = {}
+    if groups is not None:
+        found["functioning"] = parts.part(
+            "testing items",
+            lambda report: item_functioning(
+                data, learned.bank, testing=groups, options=learned.options, progress=report
+            ),
+        )
+        if has_curves(learned.bank) and not isinstance(found["functioning"], str):
+            together = parts.part(
+                "learning groups",
+                lambda report: learn_groups(
+                    data, learned.bank, options=learned.options, progress=report
+                ),
+            )
+            abilities = {} if isinstance(together, str) else together.abilities
+    return Judgment(
+        learned=learned,
+        **found,
+        groups=groups,
+        abilities=abilities,
+        interrupted=parts.interrupted,
+    )

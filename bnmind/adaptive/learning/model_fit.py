@@ -1,0 +1,835 @@
+r"""Fit of a learned model: of items, of pairs of items, and of all by limited information.
+
+Fit of items and of pairs of items: observed against expected responses.
+
+==================  ======================================================================
+symbol              name here
+==================  ======================================================================
+O_k, E_k            the observed and the expected share of right responses to the item
+                    among examinees with k right responses in total
+N_k                 the number of these examinees
+S_k(c)              P(k right \| class c), by the recursion of Lord and Wingersky
+S-X²                Σ_k N_k (O_k − E_k)² / (E_k (1 − E_k)), neighbors pooled to expected
+                    numbers of at least one
+RMSD                √Σ_c π_c (n_{c1} / n_c − P_c)², with posterior means π_c, n_c, n_{c1}
+==================  ======================================================================
+
+S-X² requires items with two responses, and counts the examinees who answered all items. RMSD
+requires neither.
+
+Pairs of items are compared by their correlations and log odds ratios:
+
+==================  ======================================================================
+symbol              name here
+==================  ======================================================================
+Z(r), Z(ρ)          Fisher's transformation of the observed and the expected correlation
+z_r                 (Z(r) − Z(ρ)) √(N − 3)
+l, λ                ln(n₁₁ n₀₀ / (n₁₀ n₀₁)), observed and expected
+z_l                 (l − λ) / √(1/n₁₁ + 1/n₁₀ + 1/n₀₁ + 1/n₀₀)
+==================  ======================================================================
+
+N counts the examinees who answered both items. A pair misfits if the model lacks a skill that the
+two items share, or one of them needs other skills than the Q-matrix says. All probabilities are
+corrected for the number of pairs (Holm 1979).
+
+*Predictive checks* compare pairs of items with data sets drawn from the learned bank. A model that
+lacks a skill, or relates skills wrongly, misfits their correlations and log odds ratios. Data sets
+are drawn from the learned bank with the same responses missing, and each statistic is compared with
+its distribution over them: p is the share of data sets in which it is at least as large.
+
+Absolute fit by first and second moments of the responses: M₂, RMSEA₂ and SRMSR.
+
+==================  ======================================================================
+symbol              name here
+==================  ======================================================================
+κ, p                ``expected``, ``observed``: E X_i and E X_i X_j, all i < j
+n_r, n_rs           ``shared``: examinees who answered the items of moment r, of r and s
+μ_ic, v_ic          ``means``, ``variances``: of the response to item i in class c
+π_c                 ``of_class``: the probability of a class of profiles
+Ξ                   ``covariance``: of √N p, if nothing is missing
+Δ                   ``slopes``: ∂κ/∂θ, of the parameters of the items and of the skills
+M₂                  eᵀ C e with e = p − κ, C = Σ⁻¹ − Σ⁻¹ Δ (Δᵀ Σ⁻¹ Δ)⁻¹ Δᵀ Σ⁻¹ and
+                    Σ_rs = Ξ_rs n_rs / (n_r n_s), which is Ξ / N if nothing is missing
+d                   ``degrees``: moments − rank Δ
+RMSEA₂              √max((M₂ − d) / (N d), 0) with the mean n_r as N
+==================  ======================================================================
+
+Responses count by their number (0, 1, …), so that for items with more than two responses M₂ is that
+of ordinal data. Given the class, responses are independent; hence
+
+.. math:: Ξ = \mathrm{Cov}_c(μ) + \sum_i E[v_i g_i g_i^⊤] + \mathrm{diag}(E[v_i v_j])
+
+where g_i is the derivative of the moments by μ_i. If responses are missing, each moment is that of
+the examinees who answered its items. This is valid if chance alone decides which responses are
+missing, as with booklets dealt at random; in an adaptive test the answers decide, too.
+
+References
+----------
+M. Orlando and D. Thissen, "Likelihood-based item-fit indices for dichotomous item response theory
+models", Appl. Psychol. Meas. 2000; F. Lord and M. Wingersky, Appl. Psychol. Meas. 1984; J.
+Kunina-Habenicht, A. Rupp and O. Wilhelm, "A practical illustration of multidimensional diagnostic
+skills profiling", Stud. Educ. Eval. 2009 (RMSD, there RMSEA); J. Chen, J. de la Torre and Z. Zhang,
+"Relative and absolute fit evaluation in cognitive diagnosis modeling", J. Educ. Meas. 2013; S.
+Sinharay, "Assessing fit of cognitive diagnostic models: a case study", Educ. Psychol. Meas. 2007,
+and with R. Almond, 2007 (odds ratios of item pairs); A. Maydeu-Olivares, "Goodness-of-fit
+assessment of item response theory models", Measurement 2013 (SRMSR). Parameters are fixed at their
+learned values, while Sinharay draws them too.
+
+A. Maydeu-Olivares and H. Joe, "Limited information goodness-of-fit testing in multidimensional
+contingency tables", Psychometrika 2006 (M₂, eq. 9); M. Hansen, L. Cai, S. Monroe and Z. Li,
+"Limited-information goodness-of-fit testing of diagnostic classification item response models", Br.
+J. Math. Stat. Psychol. 2016; Y. Liu, W. Tian and T. Xin, J. Educ. Behav. Stat. 2016; L. Cai and M.
+Hansen, Br. J. Math. Stat. Psychol. 2013 (ordinal items); A. Maydeu-Olivares and H. Joe, Multivar.
+Behav. Res. 2014 (RMSEA₂ and its interval).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._arguments import checked
+from bnmind._display import Result, Table, finite, picked, text_of
+from bnmind._messages import counted
+from bnmind._values import Value
+from bnmind.adaptive.beliefs.belief import MISSING
+from bnmind.adaptive.learning.blocks import ItemBlock
+from bnmind.adaptive.learning.em import ResponseLayout, TableExpectation, placed_sums
+from bnmind.adaptive.learning.learn import Learned
+from bnmind.adaptive.learning.standard_errors import skill_scores, table_expectation
+from bnmind.adaptive.responses.examinees import Examinees
+from bnmind.errors import InvalidArgumentError, TooLargeError
+from bnmind.information import Floats
+
+_FEWEST = 1.0
+"""The least expected number of right and of wrong responses in a pooled group."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ItemFit(Value):
+    """The fit of an item."""
+
+    item: str
+    """The name of the item."""
+    observed: float
+    """The share of responses that are not the worst."""
+    expected: float
+    """The expected share for the examinees who answered."""
+    rmsd: float
+    """The root mean square deviation of observed from expected shares over classes of profiles;
+    below 0.1 is good."""
+    s_x2: float
+    """The statistic S-X²; nan if undefined."""
+    degrees: int
+    """The degrees of freedom of S-X²."""
+    p_value: float
+    """The probability of at least this S-X² if the model is true."""
+    n_complete: int = 0
+    """The number of examinees who answered all items, from whom S-X² is."""
+
+    def __repr__(self) -> str:
+        return (
+            f"ItemFit({self.item}: observed {self.observed:.3f}, expected {self.expected:.3f}, RMSD"
+            f" {self.rmsd:.3f}, S-X² {self.s_x2:.2f}, df {self.degrees}, p {self.p_value:.3g})"
+        )
+
+
+@checked
+def item_fit(learned: Learned) -> tuple[ItemFit, ...]:
+    """Return the fit of each item to the responses from which it was learned.
+
+    Parameters
+    ----------
+    learned
+        A bank with the responses from which it was learned, as `bnmind.adaptive.learn` returns it.
+
+    Raises
+    ------
+    TooLargeError
+        If there are too many profiles for a table over all of them.
+    """
+    from scipy.stats import chi2
+
+    expectation = table_expectation(learned)
+    layout = learned.model.layout
+    response_parameters = layout.response_parameters(learned.parameters.items)
+    prior = learned.model.skills.prior(learned.parameters.skills)
+    posterior = expectation.posteriors(response_parameters, learned.parameters.skills)
+    places = expectation.places
+    of_class = placed_sums(expectation.classes, prior, places.shape[1])
+    names = [name for block in layout.blocks for name in block.names]
+    # Parameters whose bounds are equal are not free.
+    free = [
+        sum(
+            item == name and low < high
+            for block in layout.blocks
+            for (item, _), (low, high) in zip(block.parameters, block.limits.tolist(), strict=True)
+        )
+        for name in names
+    ]
+    codes = learned.responses.codes[:, list(layout.columns)]
+    codes = codes[(codes != MISSING).all(axis=1)]
+    scores = _score_shares(codes, layout, response_parameters[places], of_class)
+    rows = np.cumsum([0, *(n for _, n in layout.shapes)])
+    fits = {}
+    weights = expectation.patterns.counts
+    for number, name in enumerate(names):
+        right = 1 - response_parameters[places[rows[number]]]
+        wrong_given = expectation.indicators[:, rows[number]]
+        answered = expectation.indicators[:, rows[number] : rows[number + 1]].sum(axis=1)
+        in_class = (weights * answered) @ posterior
+        in_right = (weights * (answered - wrong_given)) @ posterior
+        share = np.divide(in_right, in_class, out=right.copy(), where=in_class > 1e-9)
+        total = float(in_class.sum())
+        s_x2, degrees = (np.nan, 0) if scores is None else scores[number]
+        degrees -= free[number]
+        valid = degrees > 0
+        fits[name] = ItemFit(
+            item=name,
+            observed=float(in_right.sum()) / total,
+            expected=float(in_class @ right) / total,
+            rmsd=float(np.sqrt((in_class / total) @ (share - right) ** 2)),
+            s_x2=float(s_x2) if valid else float("nan"),
+            degrees=max(degrees, 0),
+            p_value=float(chi2.sf(s_x2, degrees)) if valid else float("nan"),
+            n_complete=len(codes),
+        )
+    return tuple(fits[name] for name in learned.bank.item_names)
+
+
+def _score_shares(
+    codes: NDArray[np.signedinteger[Any]],
+    layout: ResponseLayout,
+    chances: Floats,
+    of_class: Floats,
+) -> list[tuple[float, int]] | None:
+    """Return S-X² and the number of groups for each item; None if undefined.
+
+    ``chances`` has a row for each response to each item, ``(rows, classes)``.
+    """
+    if any(n != 2 for _, n in layout.shapes) or not len(codes) or codes.shape[1] < 3:
+        return None
+    right = chances[1::2]  # (items, classes)
+    n_items = len(right)
+    totals = codes.sum(axis=1)
+    n_scores = np.bincount(totals, minlength=n_items + 1).astype(np.float64)
+    everyone = _scores(right) @ of_class
+    statistics = []
+    for item in range(n_items):
+        rest = _scores(np.delete(right, item, axis=0))
+        joint = rest @ (of_class * right[item])
+        ks = np.arange(1, n_items)
+        expected = np.divide(
+            joint[ks - 1], everyone[ks], out=np.zeros(len(ks)), where=everyone[ks] > 0
+        )
+        observed = np.bincount(totals[codes[:, item] == 1], minlength=n_items + 1)[ks]
+        statistics.append(_pooled_statistic(n_scores[ks], observed.astype(np.float64), expected))
+    return statistics
+
+
+def _scores(right: Floats) -> Floats:
+    """Return P(k right | class), ``(scores, classes)``, by Lord and Wingersky's recursion."""
+    table = np.ones((1, right.shape[1]))
+    for chance in right:
+        longer = np.zeros((len(table) + 1, right.shape[1]))
+        longer[:-1] += table * (1 - chance)
+        longer[1:] += table * chance
+        table = longer
+    return table
+
+
+def _pooled_statistic(n: Floats, observed: Floats, expected: Floats) -> tuple[float, int]:
+    """Return Σ N (O − E)² / (E (1 − E)) and the number of groups, with small groups pooled."""
+    total, n_groups = 0.0, 0
+    group = np.zeros(3)
+    groups: list[Floats] = []
+    for row in zip(n, observed, n * expected, strict=True):
+        group = group + np.array(row)
+        if min(group[2], group[0] - group[2]) >= _FEWEST:
+            groups.append(group)
+            group = np.zeros(3)
+    if group[0] > 0 and groups:
+        groups[-1] = groups[-1] + group
+    for size, seen, n_expected in groups:
+        chance = n_expected / size
+        total += size * (seen / size - chance) ** 2 / (chance * (1 - chance))
+        n_groups += 1
+    return total, n_groups
+
+
+# --- Pairs of items -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairFit(Value):
+    """The fit of a pair of items with two responses."""
+
+    items: tuple[str, str]
+    """The names of the two items."""
+    examinees: int
+    """The number of examinees who answered both."""
+    correlation: float
+    """The correlation of the responses, −1 to 1."""
+    expected_correlation: float
+    """The same under the learned bank."""
+    correlation_z: float
+    """z_r, the difference of their transforms in standard errors."""
+    correlation_p: float
+    """Corrected for the number of pairs."""
+    log_odds: float
+    """l, the natural logarithm of the odds ratio."""
+    expected_log_odds: float
+    """The same under the learned bank."""
+    log_odds_z: float
+    """z_l, the difference of both in standard errors."""
+    log_odds_p: float
+    """Corrected for the number of pairs."""
+
+
+@checked
+def pair_fit(learned: Learned) -> tuple[PairFit, ...]:
+    """Return the fit of all pairs of items with two responses, the worst first.
+
+    Parameters
+    ----------
+    learned
+        A bank with the responses from which it was learned, as `bnmind.adaptive.learn` returns it.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If fewer than two items have two responses.
+    TooLargeError
+        If there are too many profiles for a table over all of them.
+    """
+    from scipy.stats import norm
+
+    expectation, layout = table_expectation(learned), learned.model.layout
+    chances = layout.response_parameters(learned.parameters.items)[expectation.places]
+    prior = learned.model.skills.prior(learned.parameters.skills)
+    of_class = placed_sums(expectation.classes, prior, chances.shape[1])
+    names = [name for block in layout.blocks for name in block.names]
+    rows = np.cumsum([0, *(n for _, n in layout.shapes)])
+    binary = [number for number, (_, n) in enumerate(layout.shapes) if n == 2]
+    if len(binary) < 2:
+        raise InvalidArgumentError(
+            f"expected at least two items with two responses, got {len(binary)}", len(binary)
+        )
+    right = chances[rows[binary] + 1]
+    codes = learned.responses.codes[:, [layout.columns[number] for number in binary]]
+    given = (codes != MISSING).astype(np.float64)
+    ones = (codes == 1).astype(np.float64)
+    n = given.T @ given
+    # Cells (first, second) of the observed and of the expected table of each pair.
+    both, first = ones.T @ ones, ones.T @ given
+    cells = np.array([n - first - first.T + both, first.T - both, first - both, both])
+    p = right @ of_class
+    p_both = (right * of_class) @ right.T
+    shares = np.array([1 - p[:, None] - p + p_both, p[None] - p_both, p[:, None] - p_both, p_both])
+    found = []
+    a, b = np.triu_indices(len(binary), 1)
+    seen, model = _correlation(cells[:, a, b]), _correlation(shares[:, a, b])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        by_correlation = (np.arctanh(seen) - np.arctanh(model)) * np.sqrt(n[a, b] - 3)
+        odds, expected_odds = _log_odds(cells[:, a, b]), _log_odds(shares[:, a, b])
+        by_odds = (odds - expected_odds) / np.sqrt((1 / cells[:, a, b]).sum(axis=0))
+    by_odds = np.where(np.isfinite(odds), by_odds, np.nan)
+    p_values = [holm(2 * norm.sf(np.abs(z))) for z in (by_correlation, by_odds)]
+    place = {name: number for number, name in enumerate(learned.bank.item_names)}
+    for k, (i, j) in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
+        pair = sorted((names[binary[i]], names[binary[j]]), key=place.__getitem__)
+        found.append(
+            PairFit(
+                items=(pair[0], pair[1]),
+                examinees=int(n[i, j]),
+                correlation=float(seen[k]),
+                expected_correlation=float(model[k]),
+                correlation_z=float(by_correlation[k]),
+                correlation_p=float(p_values[0][k]),
+                log_odds=float(odds[k]),
+                expected_log_odds=float(expected_odds[k]),
+                log_odds_z=float(by_odds[k]),
+                log_odds_p=float(p_values[1][k]),
+            )
+        )
+    return tuple(sorted(found, key=lambda pair: -_size(pair.correlation_z)))
+
+
+def _size(z: float) -> float:
+    """Return |z|, and nothing for pairs without a correlation, which come last."""
+    return -1.0 if np.isnan(z) else round(abs(z), 12)
+
+
+def _correlation(cells: Floats) -> Floats:
+    total = cells.sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        first, second = (cells[2] + cells[3]) / total, (cells[1] + cells[3]) / total
+        spread = np.sqrt(first * (1 - first) * second * (1 - second))
+        return np.asarray((cells[3] / total - first * second) / spread)
+
+
+def _log_odds(cells: Floats) -> Floats:
+    return np.asarray(np.log(cells[3]) + np.log(cells[0]) - np.log(cells[1]) - np.log(cells[2]))
+
+
+def holm(p_values: Floats) -> Floats:
+    """Return p-values corrected for their number, by Holm's method; nan stays nan.
+
+    Examples
+    --------
+    >>> holm(np.array([0.01, 0.04, 0.03])).round(2).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    known = np.flatnonzero(~np.isnan(p_values))
+    order = known[np.argsort(p_values[known], kind="stable")]
+    left = len(order) - np.arange(len(order))
+    corrected = np.full(len(p_values), np.nan)
+    corrected[order] = np.minimum(np.maximum.accumulate(p_values[order] * left), 1.0)
+    return corrected
+
+
+# --- Predictive checks ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class PairStatistics(Value):
+    """A statistic for every pair of items."""
+
+    observed: Floats
+    """``(pairs,)``, the statistic of the responses."""
+    expected: Floats
+    """``(pairs,)``, the mean over the drawn data sets."""
+    p_values: Floats
+    """``(pairs,)``, the share of data sets with at least this statistic; ties count half."""
+
+    @property
+    def root_mean_square(self) -> float:
+        """The root of the mean square of observed − expected."""
+        return float(np.sqrt(np.nanmean((self.observed - self.expected) ** 2)))
+
+    @property
+    def share_extreme(self) -> float:
+        """The share of pairs with p below 0.025 or above 0.975; 0.05 is expected."""
+        p = self.p_values[~np.isnan(self.p_values)]
+        return float(np.mean((p < 0.025) | (p > 0.975)))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PredictiveCheck(Value):
+    """The comparison of responses with data sets drawn from the learned bank."""
+
+    items: tuple[str, ...]
+    """The names of the items."""
+    pairs: NDArray[np.intp]
+    """``(pairs, 2)`` positions of items."""
+    correlations: PairStatistics
+    """Correlations of responses. Their root mean square is the SRMSR; below 0.05 is good."""
+    log_odds: PairStatistics
+    """ln(n₁₁ n₀₀ / (n₁₀ n₀₁)) with ½ added to each count; all but the worst response are right."""
+    seed: int
+    """The seed of the drawn data sets."""
+    n_drawn: int
+    """The number of data sets drawn."""
+
+    def __repr__(self) -> str:
+        return (
+            f"PredictiveCheck({counted(self.n_drawn, 'data set')}: SRMSR"
+            f" {self.correlations.root_mean_square:.4f}, {self.log_odds.share_extreme:.1%} of"
+            " pairs extreme)"
+        )
+
+    @cached_property
+    def worst_pairs(self) -> tuple[tuple[str, str], ...]:
+        """All pairs of items, in order of decreasing deviation of their log-odds."""
+        far = -np.abs(self.log_odds.observed - self.log_odds.expected)
+        return tuple(
+            (self.items[a], self.items[b]) for a, b in self.pairs[np.argsort(far, kind="stable")]
+        )
+
+
+@checked
+def predictive_check(learned: Learned, *, n_drawn: int = 100, seed: int = 0) -> PredictiveCheck:
+    """Compare all pairs of items with data sets drawn from the learned bank.
+
+    Parameters
+    ----------
+    learned
+        The learned bank, with its responses.
+    n_drawn
+        The number of data sets to draw, at least 2.
+    seed
+        At least 0; the same seed draws the same data sets.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If fewer than 2 data sets are to be drawn.
+    """
+    if not n_drawn >= 2:
+        raise InvalidArgumentError(f"expected at least 2 data sets to draw, got {n_drawn}", n_drawn)
+    codes = learned.responses.codes.astype(np.int16)
+    is_given = codes != MISSING
+    pairs = np.argwhere(np.triu(np.ones((codes.shape[1], codes.shape[1])), 1) > 0)
+    observed = _statistics(codes, is_given, pairs)
+    everyone = Examinees.drawn(learned.bank, n_drawn * len(codes), seed=seed).responses
+    drawn = []
+    for number in range(n_drawn):
+        table = np.where(
+            is_given, everyone[number * len(codes) : (number + 1) * len(codes)], MISSING
+        )
+        drawn.append(_statistics(table, is_given, pairs))
+    comparisons = []
+    for kind, seen in enumerate(observed):
+        values = np.stack([statistics[kind] for statistics in drawn])
+        expected = _mean(values)
+        p = np.mean((values > seen) + 0.5 * (values == seen), axis=0)
+        comparisons.append(PairStatistics(seen, expected, np.where(np.isnan(seen), np.nan, p)))
+    return PredictiveCheck(
+        items=learned.bank.item_names,
+        pairs=pairs,
+        correlations=comparisons[0],
+        log_odds=comparisons[1],
+        seed=seed,
+        n_drawn=n_drawn,
+    )
+
+
+def _mean(values: Floats) -> Floats:
+    """Return the means of the values that are not nan."""
+    known = ~np.isnan(values)
+    sums = np.where(known, values, 0.0).sum(axis=0)
+    n = known.sum(axis=0)
+    means: Floats = np.divide(sums, n, out=np.full(sums.shape, np.nan), where=n > 0)
+    return means
+
+
+def _statistics(
+    codes: NDArray[np.signedinteger], is_given: NDArray[np.bool_], pairs: NDArray[np.intp]
+) -> tuple[Floats, Floats]:
+    """Return the correlation and log-odds of each pair, over examinees who answered both."""
+    w = is_given.astype(np.float64)
+    x = np.where(is_given, codes, 0).astype(np.float64)
+    n, sums, products, squares = w.T @ w, x.T @ w, x.T @ x, (x**2).T @ w
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean, other = sums / n, sums.T / n
+        variance = squares / n - mean**2
+        correlation = (products / n - mean * other) / np.sqrt(variance * (squares.T / n - other**2))
+    right = np.where(is_given, codes > 0, False).astype(np.float64)
+    both, first = right.T @ right, right.T @ w
+    table = [both, first - both, first.T - both, n - first - first.T + both]
+    a, b, c, d = (np.log(cell + 0.5) for cell in table)
+    i, j = pairs.T
+    valid = np.isfinite(correlation[i, j])
+    return np.where(valid, correlation[i, j], np.nan), (a - b - c + d)[i, j]
+
+
+MOST_ITEMS = 100
+"""The most items: their moments have a covariance matrix of 5,050² numbers."""
+
+_SINGULAR = 1e-10
+"""Directions with less than this share of the largest variance are left out."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LimitedInformation(Result, Value):
+    """The fit of a learned bank to the first and second moments of the responses."""
+
+    m2: float
+    """The statistic M₂; nan if there are no degrees of freedom."""
+    degrees: int
+    """Its degrees of freedom."""
+    p_value: float
+    """The probability of at least this M₂ if the model is true."""
+    rmsea2: float
+    """The root mean square error of approximation; below 0.03 is good, below 0.045 fair."""
+    rmsea2_interval: tuple[float, float]
+    """Its interval of 90 %."""
+    srmsr: float
+    """The root mean square of the differences of correlations of items; below 0.05 is good."""
+    n_examinees: int
+    """The number of examinees."""
+    n_incomplete: int = 0
+    """The number of examinees with missing responses, who count in the moments of the others."""
+
+    __repr__ = text_of
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as a record for JSON."""
+        names = ("m2", "degrees", "rmsea2", "rmsea2_interval", "srmsr")
+        return dict(finite(picked(self, *names, p="p_value", incomplete="n_incomplete")))
+
+    def _shown(self) -> Iterator[str | Table]:
+        if not self.degrees:
+            srmsr = "" if math.isnan(self.srmsr) else f" SRMSR {self.srmsr:.3f}."
+            yield f"No M2: the parameters determine all means and products of the items.{srmsr}"
+            return
+        low, high = self.rmsea2_interval
+        incomplete = (
+            f" {self.n_incomplete:,} of {self.n_examinees:,} examinees have missing responses; each"
+            " mean and product is of those who answered its items, and M2 is valid if chance"
+            " decides who did."
+        )
+        yield (
+            f"M2 {self.m2:.2f} with {counted(self.degrees, 'degree')} of freedom (means and"
+            " products of the items less those that the parameters determine), p"
+            f" {self.p_value:.3g}; RMSEA2 {self.rmsea2:.3f} (90 %: {low:.3f} to {high:.3f}), SRMSR"
+            f" {self.srmsr:.3f}.{incomplete * bool(self.n_incomplete)}"
+        )
+
+
+@checked
+def limited_information(learned: Learned) -> LimitedInformation:
+    """Return M₂, RMSEA₂ and SRMSR of a learned bank.
+
+    Parameters
+    ----------
+    learned
+        A bank with the responses from which it was learned, as `bnmind.adaptive.learn` returns it.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If no two items were answered by the same two examinees.
+    TooLargeError
+        If there are more than 100 items, or too many profiles for a table over all of them.
+    """
+    n_items = len(learned.bank.items)
+    if n_items > MOST_ITEMS:
+        raise TooLargeError(
+            f"expected at most {MOST_ITEMS} items for M2, got {n_items}; item_fit and"
+            " predictive_check have no such limit",
+            needed=n_items,
+            budget=MOST_ITEMS,
+        )
+    codes = learned.responses.codes[:, list(learned.model.layout.columns)]
+    given = codes != MISSING
+    pairs = np.array(np.triu_indices(n_items, 1))
+    shared = _shared(given, pairs)
+    n_of = np.diag(shared)
+    if n_of[n_items:].max(initial=0) < 2 <= n_items:
+        raise InvalidArgumentError(
+            "M2 needs items that the same examinees answered; item_fit does not", len(codes)
+        )
+    expectation = table_expectation(learned)
+    prior = learned.model.skills.prior(learned.parameters.skills)
+    of_class = placed_sums(expectation.classes, prior, expectation.places.shape[1])
+    means, variances = _moments_of_items(learned, expectation.places)
+    moments = _with_products(means, pairs)
+    expected = moments @ of_class
+    x = np.where(given, codes, 0).astype(np.float64)
+    sums = np.concatenate([x.sum(axis=0), (x.T @ x)[pairs[0], pairs[1]]])
+    seen = n_of > 0
+    observed = np.divide(sums, n_of, out=expected.copy(), where=seen)
+    covariance = _covariance(moments, means, variances, of_class, pairs)
+    slopes = _slopes(learned, expectation.places, of_class, means, pairs)
+    slopes = np.concatenate([slopes, moments @ class_slopes(learned, expectation)], axis=1)
+    weights = shared / np.outer(n_of, n_of).clip(min=1.0)
+    m2, degrees = _statistic(
+        (observed - expected)[seen], (covariance * weights)[np.ix_(seen, seen)], slopes[seen]
+    )
+    first, square = expected[:n_items], (means**2 + variances) @ of_class
+    a, b = pairs
+    modeled = _correlations(first[a], first[b], square[a], square[b], expected[n_items:])
+    # Those who answered both items: Σ x_a and Σ x_a² of the first, of the second, and Σ x_a x_b.
+    of_both = n_of[n_items:].clip(min=1.0)
+    of_one, of_square = x.T @ given, (x**2).T @ given
+    found = _correlations(
+        of_one[a, b] / of_both,
+        of_one[b, a] / of_both,
+        of_square[a, b] / of_both,
+        of_square[b, a] / of_both,
+        sums[n_items:] / of_both,
+    )
+    differences = found - modeled
+    known = differences[~np.isnan(differences)]
+    srmsr = float(np.sqrt(np.mean(known**2))) if known.size else math.nan
+    incomplete = int((~given).any(axis=1).sum())
+    fit = _fit(m2, degrees, float(n_of[seen].mean()), srmsr)
+    return replace(fit, n_examinees=len(x), n_incomplete=incomplete)
+
+
+def _shared(given: NDArray[np.bool_], pairs: NDArray[np.intp]) -> Floats:
+    """Return how many examinees answered the items of both of two moments."""
+    who, counts = np.unique(given, axis=0, return_counts=True)
+    both = np.concatenate([who, who[:, pairs[0]] & who[:, pairs[1]]], axis=1).astype(np.float64)
+    shared: Floats = (both * counts[:, None]).T @ both
+    return shared
+
+
+def _fit(m2: float, degrees: int, n: float, srmsr: float) -> LimitedInformation:
+    from scipy.optimize import brentq
+    from scipy.stats import chi2, ncx2
+
+    if degrees <= 0:
+        nan = float("nan")
+        return LimitedInformation(
+            m2=nan,
+            degrees=0,
+            p_value=nan,
+            rmsea2=nan,
+            rmsea2_interval=(nan, nan),
+            srmsr=srmsr,
+            n_examinees=0,
+        )
+
+    def bound(share: float) -> float:
+        """Return RMSEA₂ with the noncentrality at which P(at most this M₂) is the share."""
+        if chi2.cdf(m2, degrees) <= share:
+            return 0.0
+        top = max(m2, 1.0)
+        while ncx2.cdf(m2, degrees, top) > share:
+            top *= 2
+        found = brentq(lambda value: ncx2.cdf(m2, degrees, value) - share, 1e-9, top)
+        return math.sqrt(found / (n * degrees))
+
+    return LimitedInformation(
+        m2=m2,
+        degrees=degrees,
+        p_value=float(chi2.sf(m2, degrees)),
+        rmsea2=math.sqrt(max((m2 - degrees) / (n * degrees), 0.0)),
+        rmsea2_interval=(bound(0.95), bound(0.05)),
+        srmsr=srmsr,
+        n_examinees=0,
+    )
+
+
+def _moments_of_items(learned: Learned, places: NDArray[np.intp]) -> tuple[Floats, Floats]:
+    """Return the mean and the variance of each item's response, ``(items, classes)``."""
+    chances = learned.model.layout.response_parameters(learned.parameters.items)[places]
+    means, variances = [], []
+    row = 0
+    for _, n_responses in learned.model.layout.shapes:
+        scores = np.arange(n_responses)
+        part = chances[row : row + n_responses]
+        mean = scores @ part
+        means.append(mean)
+        variances.append(scores**2 @ part - mean**2)
+        row += n_responses
+    return np.array(means), np.array(variances)
+
+
+def _with_products(means: Floats, pairs: NDArray[np.intp]) -> Floats:
+    """Return the means and the products of all pairs of them, ``(moments, classes)``."""
+    return np.concatenate([means, means[pairs[0]] * means[pairs[1]]])
+
+
+def _touched(item: int, n_items: int, pairs: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the moments of an item: its mean at its own place, and its pair with each other."""
+    found = np.full(n_items, item, dtype=np.intp)
+    for number in np.flatnonzero((pairs == item).any(axis=0)):
+        a, b = pairs[:, number]
+        found[b if a == item else a] = n_items + number
+    return found
+
+
+def _gradient(item: int, means: Floats) -> Floats:
+    """Return the derivative of the moments of `_touched` by the item's mean."""
+    gradient = means.copy()
+    gradient[item] = 1.0
+    return gradient
+
+
+def _covariance(
+    moments: Floats, means: Floats, variances: Floats, of_class: Floats, pairs: NDArray[np.intp]
+) -> Floats:
+    center = moments - (moments @ of_class)[:, None]
+    covariance: Floats = (center * of_class) @ center.T
+    for item in range(len(means)):
+        at, gradient = _touched(item, len(means), pairs), _gradient(item, means)
+        covariance[np.ix_(at, at)] += (gradient * (of_class * variances[item])) @ gradient.T
+    both = (variances[pairs[0]] * variances[pairs[1]]) @ of_class
+    spot = np.arange(len(means), len(moments))
+    covariance[spot, spot] += both
+    return covariance
+
+
+def _slopes(
+    learned: Learned,
+    places: NDArray[np.intp],
+    of_class: Floats,
+    means: Floats,
+    pairs: NDArray[np.intp],
+) -> Floats:
+    """Return the derivatives of the moments by the items' parameters, ``(moments, parameters)``."""
+    layout = learned.model.layout
+    rows = np.cumsum([0, *(n for _, n in layout.shapes)])
+    n_items = len(means)
+    columns = []
+    item = start = 0
+    for block, values in zip(layout.blocks, learned.parameters.items, strict=True):
+        changes = block_slopes(block, values)
+        slopes = np.zeros((n_items + pairs.shape[1], changes.shape[1]))
+        for _ in block.names:
+            at = places[rows[item] : rows[item + 1]] - start
+            scores = np.arange(len(at))
+            touched, gradient = _touched(item, n_items, pairs), _gradient(item, means)
+            for parameter in np.flatnonzero(np.abs(changes[np.unique(at)]).any(axis=0)):
+                in_class = scores @ changes[:, parameter][at]
+                slopes[touched, parameter] += gradient @ (of_class * in_class)
+            item += 1
+        columns.append(slopes)
+        start += len(changes)
+    return np.concatenate(columns, axis=1)
+
+
+def _statistic(errors: Floats, covariance: Floats, slopes: Floats) -> tuple[float, int]:
+    """Return M₂ and its degrees of freedom."""
+    values, vectors = np.linalg.eigh(covariance)
+    kept = values > _SINGULAR * values[-1]
+    half = vectors[:, kept].T / np.sqrt(values[kept])[:, None]
+    whitened, error = half @ slopes, half @ errors
+    left, sizes, _ = np.linalg.svd(whitened, full_matrices=False)
+    basis = left[:, sizes > 1e-7 * sizes.max(initial=0.0)]
+    rest = error - basis @ (basis.T @ error)
+    return float(rest @ rest), int(kept.sum()) - basis.shape[1]
+
+
+def _correlations(
+    first: Floats, second: Floats, first_square: Floats, second_square: Floats, products: Floats
+) -> Floats:
+    """Return the correlation of each pair from its first and second moments; nan if undefined."""
+    spreads = (first_square - first**2).clip(min=0.0) * (second_square - second**2).clip(min=0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray((products - first * second) / np.sqrt(spreads))
+
+
+# --- Slopes ---------------------------------------------------------------------------------------
+
+_STEP = 1e-6
+
+
+def block_slopes(block: ItemBlock, values: Floats) -> Floats:
+    """Return the derivatives of a block's response probabilities, ``(probabilities, parameters)``.
+
+    They are differences within the limits; parameters with equal limits have none.
+    """
+    columns = []
+    for place, (value, (low, high)) in enumerate(zip(values.tolist(), block.limits, strict=True)):
+        step = _STEP * max(1.0, abs(value))
+        up, down = values.copy(), values.copy()
+        up[place], down[place] = min(value + step, high), max(value - step, low)
+        change = block.response_parameters(up) - block.response_parameters(down)
+        width = up[place] - down[place]
+        columns.append(change.reshape(-1) / width if width > 0 else np.zeros(change.size))
+    size = block.response_parameters(values).size
+    return np.array(columns).reshape(len(columns), size).T
+
+
+def class_slopes(learned: Learned, expectation: TableExpectation) -> Floats:
+    """Return the derivatives of the classes' probabilities, ``(classes, free parameters)``."""
+    skills, tables = learned.model.skills, learned.parameters.skills
+    n_classes = expectation.places.shape[1]
+    of_class = placed_sums(expectation.classes, skills.prior(tables), n_classes)
+    if skills.saturated:
+        slopes = np.eye(n_classes)
+        slopes[int(of_class.argmax())] -= 1.0
+        return np.delete(slopes, int(of_class.argmax()), axis=1)
+    # The scores of somebody whose class is known are the slopes of its log-probability.
+    scores = skill_scores(learned, expectation, np.eye(n_classes))
+    return of_class[:, None] * np.array(scores).reshape(len(scores), n_classes).T

@@ -1,1 +1,0 @@
-"""Learning items whose responses follow a curve of an ability, or of the levels of skills."""

@@ -1,1 +1,0 @@
-"""Pilot items: new items that are asked in live tests to learn their parameters."""

@@ -1,1 +1,0 @@
-"""The interface of response models, and functions that the models share."""
