@@ -21,7 +21,6 @@ from bnmind.errors import BnmindError, NothingToAskError, SessionFileError
 if TYPE_CHECKING:
     from bnmind.adaptive import Design, ItemBank, Session
 
-__all__ = ["run_test"]
 
 PREPARING = "preparing the test"
 

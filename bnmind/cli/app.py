@@ -39,7 +39,6 @@ from bnmind.errors import BnmindError
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
 
-__all__ = ["BROKEN_PIPE", "GROUPS", "app", "run"]
 
 _HELP = """Adaptive testing with Bayesian networks: test people, query a network, or play
 Mastermind with false replies.

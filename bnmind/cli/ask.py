@@ -19,19 +19,12 @@ from bnmind.cli.networks import Evidence, Targets, evidence_of, names_of
 from bnmind.cli.shared.command import Json, ModelFile, OneOf, is_saved, show_parts
 from bnmind.cli.shared.dialogue import Command, ask_end, converse
 from bnmind.cli.shared.dialogue import ask as prompt
-from bnmind.cli.shared.terminal import (
-    INTERRUPTED,
-    interruptible,
-    tell,
-    tell_json,
-    working,
-)
+from bnmind.cli.shared.terminal import INTERRUPTED, interruptible, tell, tell_json, working
 from bnmind.errors import BnmindError, SessionFileError, UnknownNameError
 
 if TYPE_CHECKING:
     from bnmind.questions import DiagnosisMarks, Dialogue, DialogueStopper, Doubts, Inquiry
 
-__all__ = ["ask"]
 
 _DEFAULTS = {"--score": "information", "--measure": "joint"}
 _RENAMED = {"--given": "--evidence"}

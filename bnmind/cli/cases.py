@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from bnmind.dynamic.sequences import Sequences
     from bnmind.pgm import FactorModel
 
-__all__ = ["PATHS", "PREDICTIONS", "predict", "track"]
-
 
 class _Kind(NamedTuple):
     about: str

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bnmind._display import Result, Table, finite, parts_of
-from bnmind._files import check_writable_directory
 from bnmind._messages import counted, shown
 from bnmind.cli.mastermind.setting import (
     UNIFORM,
@@ -34,6 +33,7 @@ from bnmind.cli.shared.command import (
     ResultsDirectory,
     Seed,
     Workers,
+    check_directory,
     check_place,
     results_place,
     show_parts,
@@ -52,8 +52,6 @@ from bnmind.errors import BnmindError, UnknownNameError
 if TYPE_CHECKING:
     from bnmind.lab import Comparison, Contest, Enough, GameRow, Store
     from bnmind.lab.reproductions import Reproduction, SavedRun, Setting, Size
-
-__all__ = ["DEFAULT_STRATEGIES", "compare", "reproduce", "run"]
 
 # --- Experiments ----------------------------------------------------------------------------------
 
@@ -100,7 +98,7 @@ def run(
 
     experiment = read_experiment(file)
     out = file.with_suffix("") if out is None else out
-    _check_directory(out)
+    check_directory(out)
     before, made = _damaged(out), 0
 
     def work(report: Report) -> Store:
@@ -171,12 +169,6 @@ def _cell(value: object) -> str:
     if isinstance(value, float):
         return "-" if math.isnan(value) else f"{value:.4g}"
     return f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def _check_directory(out: Path) -> None:
-    if out.exists() and not out.is_dir():
-        raise BnmindError(f"expected a directory for --out, got the file {out}")
-    check_writable_directory(out)
 
 
 def _damaged(out: Path) -> tuple[Path, ...]:
@@ -282,27 +274,27 @@ def compare(options: CompareOptions) -> Result:
     with _blamed_on(names):
         contest = _contest(options, names)
     rule = None if options.until is None else _rule(options.until)
-    place = results_place(options.out)
+    directory, new = results_place(options.out)
     with _blamed_on(names):
-        games = _Games(contest, names, place.directory, options, sequential=rule is not None)
+        games = _Games(contest, names, directory, options, sequential=rule is not None)
         comparison, interrupted = _played(games, rule)
     reached = None if rule is None else is_enough(comparison.differences(), rule)
-    earlier = _rows_in(place.directory)
-    written = save_comparison(comparison, place.directory, vector=options.svg)
+    earlier = _rows_in(directory)
+    written = save_comparison(comparison, directory, vector=options.svg)
     if not interrupted:
-        forget_unfinished(place.directory, games.place)
+        forget_unfinished(directory, games.place)
     parts = [*parts_of(comparison)]
     if rule is not None:
         parts.append(_reached(contest, comparison, rule, reached=bool(reached)))
     parts += [f"Written: {', '.join(map(str, written))}", *contest.notes]
-    parts += place.notes
-    if not earlier <= _rows_in(place.directory):
+    parts += new
+    if not earlier <= _rows_in(directory):
         parts.append(
-            f"They replace another comparison in {place.directory}; --out names another directory."
+            f"They replace another comparison in {directory}; --out names another directory."
         )
     files = [str(path) for path in written]
     decided = {"until": options.until, "reached": reached, "files": files, "kept": games.n_kept}
-    return Outcome({**comparison.to_dict(), **decided}, parts, interrupted=interrupted)
+    return Outcome(comparison.to_dict() | decided, parts)
 
 
 def _contest(options: CompareOptions, names: Sequence[str]) -> Contest:
@@ -565,7 +557,7 @@ def reproduce(options: ReproduceOptions) -> None:
         _list(REPRODUCTIONS, as_json=options.as_json)
         return
     names = _chosen(options.names or (), REPRODUCTIONS)
-    _check_directory(options.out)
+    check_directory(options.out)
     if options.page is not None:
         check_place(options.page, (".md",), "page")
     setting = Setting(

@@ -3,37 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from bnmind.cli.shared.command import OneOf, until_end
-from bnmind.cli.shared.terminal import INTERRUPTED, naming, printable, say
+from bnmind.cli.shared.command import OneOf
+from bnmind.cli.shared.terminal import naming, printable, say
 from bnmind.errors import BnmindError, InvalidModelError, TableError
 
 if TYPE_CHECKING:
     from bnmind import adaptive
 
-__all__ = [
-    "DEFAULT_SELECTOR",
-    "DesignOptions",
-    "GateName",
-    "PriorOption",
-    "ResponseFile",
-    "SelectorName",
-    "SkillsName",
-    "TableOptions",
-    "check_shares",
-    "exit_interrupted",
-    "profiles_in",
-    "qmatrix_for",
-    "say_notes",
-    "with_named_prior",
-]
 
 DEFAULT_SELECTOR = "entropy"
 
@@ -73,21 +56,6 @@ def check_shares(given: Mapping[str, float | None], *, below: float = 1.0) -> No
     for name, value in given.items():
         if value is not None and not 0 <= value <= below:
             raise BnmindError(f"expected {name} between 0 and {below:g}, got {value:g}")
-
-
-def exit_interrupted(now: str = "", *, later: str = "") -> None:
-    """Let the command end as after Ctrl-C once its results are shown; say so now, or then."""
-    if now:
-        say(now)
-
-    @contextmanager
-    def ending() -> Iterator[None]:
-        yield
-        if later:
-            say(later)
-        raise typer.Exit(INTERRUPTED)
-
-    until_end(ending())
 
 
 # --- Responses ------------------------------------------------------------------------------------

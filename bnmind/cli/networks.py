@@ -35,16 +35,6 @@ if TYPE_CHECKING:
     from bnmind.junction import CompetitionTask, Limits, OrderFinder, Plan, SlicedPlan
     from bnmind.pgm import FactorModel, Network
 
-__all__ = [
-    "APPROXIMATIONS",
-    "Evidence",
-    "Targets",
-    "evidence_of",
-    "explain",
-    "fit",
-    "names_of",
-    "query",
-]
 
 Evidence: TypeAlias = Annotated[
     Sequence[str],

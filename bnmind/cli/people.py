@@ -22,13 +22,21 @@ from bnmind.cli.inputs import (
     SkillsName,
     TableOptions,
     check_shares,
-    exit_interrupted,
     profiles_in,
     qmatrix_for,
     say_notes,
     with_named_prior,
 )
-from bnmind.cli.shared.command import Count, Outcome, Place, Seed, Share, Workers, check_place
+from bnmind.cli.shared.command import (
+    Count,
+    Outcome,
+    Place,
+    Seed,
+    Share,
+    Workers,
+    check_place,
+    exit_interrupted,
+)
 from bnmind.cli.shared.terminal import naming, printable, say, until_interrupted, working
 from bnmind.errors import BnmindError, UnknownNameError
 
@@ -36,7 +44,6 @@ if TYPE_CHECKING:
     from bnmind import adaptive
     from bnmind.pgm import CPD, Network
 
-__all__ = ["as_in_file", "calibrate", "classify", "judge", "learn"]
 
 _MOST_PARAMETERS = 3000
 """With more, standard errors take long, and need --coefficients to be asked for."""
@@ -618,7 +625,7 @@ def judge(
         runner=working,
     )
     if found.interrupted:
-        exit_interrupted(later="interrupted; the results above are those computed so far")
+        exit_interrupted("interrupted; the results above are those computed so far", later=True)
     return Outcome(found.to_dict(), map(_with_options, parts_of(found)))
 
 

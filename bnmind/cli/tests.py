@@ -21,7 +21,6 @@ from bnmind.cli.inputs import (
     SelectorName,
     TableOptions,
     check_shares,
-    exit_interrupted,
     profiles_in,
     qmatrix_for,
     with_named_prior,
@@ -36,6 +35,7 @@ from bnmind.cli.shared.command import (
     Share,
     Workers,
     check_place,
+    exit_interrupted,
     results_place,
 )
 from bnmind.cli.shared.terminal import Report, printable, say, until_interrupted, working
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from bnmind import adaptive
     from bnmind.adaptive.trees import Aim, FixedTest, ItemTree, OptimalTest, Panel
 
-__all__ = ["evaluate", "simulate", "tree"]
 
 T = TypeVar("T")
 
@@ -166,7 +165,7 @@ def simulate(
     names = [as_registered(adaptive.SELECTORS, name) for name in options.selector or ()]
     if len(set(names)) < len(names):
         raise BnmindError(f"expected different selectors, got {', '.join(names)}")
-    place = results_place(options.out)
+    directory, new = results_place(options.out)
     options.check()
     first = _model(options, file)  # learning starts from it, whatever the tests start from
     tests = _Tests.of(first, names, test, seed=seed, workers=workers, posteriors=options.posteriors)
@@ -192,17 +191,11 @@ def simulate(
         answers = file.answers(options.responses, first)
         result = tests.cross_validated(first, answers, options)
     _tell_exposure(result, tests.designs)
-    written = save_simulation(result, place.directory, vector=options.svg)
-    written += _counts_written(tests.designs, place.directory)
-    new = f"The directory {place.directory} is new; --out names another one."
-    return Outcome(
-        {**result.to_dict(), "seed": tests.options.seed, "files": list(map(str, written))},
-        [
-            *parts_of(result),
-            f"Written: {counted(len(written), 'file')} in {place.directory}",
-            *[new] * place.is_new_default,
-        ],
-    )
+    written = save_simulation(result, directory, vector=options.svg)
+    written += _counts_written(tests.designs, directory)
+    where = f"Written: {counted(len(written), 'file')} in {directory}"
+    files = list(map(str, written))
+    return Outcome.of(result, where, *new, seed=tests.options.seed, files=files)
 
 
 def _model(options: SimulateOptions, file: TableOptions) -> adaptive.ItemBank:
@@ -326,8 +319,9 @@ def _as_far(
     if interrupted:
         folds = " in the folds done" if which == "the" else ""
         exit_interrupted(
-            later=f"interrupted; the results are those of {which} {len(result):,} of"
-            f" {n_examinees:,} examinees{folds}"
+            f"interrupted; the results are those of {which} {len(result):,} of"
+            f" {n_examinees:,} examinees{folds}",
+            later=True,
         )
     return result
 

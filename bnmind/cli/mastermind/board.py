@@ -40,26 +40,6 @@ if TYPE_CHECKING:
     from bnmind.lab.mastermind.saved_game import GameRows
     from bnmind.mastermind import Board, Posterior, Reply, Turn
 
-__all__ = [
-    "PEG_COLORS",
-    "Action",
-    "Drop",
-    "Edit",
-    "Game",
-    "Ignore",
-    "Position",
-    "SetNoise",
-    "WhatIf",
-    "colors_of",
-    "explain_replies",
-    "pegs_text",
-    "read_command",
-    "show_board",
-    "show_position",
-    "show_regret",
-    "show_solution",
-]
-
 # --- The board ------------------------------------------------------------------------------------
 
 PEG_COLORS = (

@@ -6,9 +6,7 @@ import re
 import secrets
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar
-
-import typer
+from typing import TYPE_CHECKING, ClassVar
 
 from bnmind._files import check_writable
 from bnmind._messages import counted, many, shown
@@ -42,14 +40,7 @@ from bnmind.cli.mastermind.setting import (
 )
 from bnmind.cli.shared.command import is_saved
 from bnmind.cli.shared.dialogue import Command, ask, ask_end
-from bnmind.cli.shared.terminal import (
-    Report,
-    interruptible,
-    one_line,
-    show,
-    tell,
-    working,
-)
+from bnmind.cli.shared.terminal import Report, interruptible, one_line, show, tell, working
 from bnmind.errors import BnmindError, InvalidArgumentError, TooLargeError
 
 if TYPE_CHECKING:
@@ -60,7 +51,6 @@ if TYPE_CHECKING:
     from bnmind.mastermind import Board, Posterior, Prior, Reply, Turn
     from bnmind.strategies import Strategy
 
-__all__ = ["assist", "play"]
 
 MOST_TURNS = 10_000
 """The number of turns for which the luck is drawn."""
@@ -82,9 +72,7 @@ class PlayOptions(GameOptions):
         How the game ends; see below. You are the breaker. [default: revealed, or as saved]
     """
 
-    save: Annotated[Path, typer.Option(help="The file of the saved game.")] = Path(
-        "bnmind-play.json"
-    )
+    save: Path = Path("bnmind-play.json")
     ending: EndingName | None = None
 
 
@@ -413,9 +401,7 @@ class AssistOptions(GameOptions):
         [default: exact, or as saved]
     """
 
-    save: Annotated[Path, typer.Option(help="The file of the saved game.")] = Path(
-        "bnmind-game.json"
-    )
+    save: Path = Path("bnmind-game.json")
     history: History = None
     strategy: Player = "entropy"
 

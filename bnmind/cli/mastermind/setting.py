@@ -17,29 +17,6 @@ if TYPE_CHECKING:
     from bnmind.mastermind import Board, Channel, Posterior, Prior
     from bnmind.strategies import Situation
 
-__all__ = [
-    "ENDINGS",
-    "NOISES",
-    "PRIORS",
-    "UNIFORM",
-    "UNKNOWN",
-    "BoardOptions",
-    "CodePrior",
-    "EndingName",
-    "GameOptions",
-    "History",
-    "Limit",
-    "Noise",
-    "NoiseName",
-    "Player",
-    "PriorName",
-    "channel_of",
-    "channel_of_known_noise",
-    "ending_of",
-    "prior_of",
-    "situation_of",
-    "started",
-]
 
 _DEFAULT_PEGS = 4
 _DEFAULT_COLORS = 6
@@ -56,33 +33,9 @@ NOISES = {
     "file:PATH": "A CSV file of true and reported replies.",
 }
 
-# These lines repeat the registries, so that help does not import them; a test compares them.
-PRIORS = {
-    "uniform": "all codes alike",
-    "two-color": "two colors, any code of them",
-    "alternating": "two colors in turn, such as 1212",
-    "only-once": "no color twice",
-    "first-last-equal": "the same color at the first and the last peg",
-    "usually-fewer": "two or three colors nine times out of ten",
-    "prefer-fewer": "one color in half of all games, and rarely many",
-    "fewer-colors[:NUMBER]": "each further color divides the probability by e^NUMBER (default e)",
-    "only-colors:COLOR+COLOR": "codes of some colors only",
-    "fixed:W,W,…": "independent pegs with these weights of the colors; / between positions",
-    "file:PATH": "a CSV file with the columns code and probability",
-    "learned": "learns which of these code-makers it is",
-    "learned-colors": "learns the frequent colors of each position",
-    "learned-number": "learns the usual number of colors",
-}
-
-ENDINGS = {
-    "revealed": "the code-maker ends the game at the code",
-    "declared[:NUMBER]": "the breaker names a code of probability NUMBER (default 0.95)",
-    "limit": "the breaker names the code after all guesses",
-}
-
 NoiseName: TypeAlias = Annotated[str, "NOISE", OneOf(f"{__name__}:NOISES")]
-PriorName: TypeAlias = Annotated[str, "PRIOR", OneOf(f"{__name__}:PRIORS", "Priors")]
-EndingName: TypeAlias = Annotated[str, "ENDING", OneOf(f"{__name__}:ENDINGS", "Endings")]
+PriorName: TypeAlias = Annotated[str, "PRIOR", OneOf("bnmind.mastermind:PRIORS", "Priors")]
+EndingName: TypeAlias = Annotated[str, "ENDING", OneOf("bnmind.lab:ENDINGS", "Endings")]
 Noise: TypeAlias = Annotated[
     NoiseName,
     typer.Option(help="How replies are falsified: exact, false:P, independent:P or file:PATH."),
@@ -95,7 +48,7 @@ Player: TypeAlias = Annotated[
     OneOf("bnmind.strategies:STRATEGIES"),
     typer.Option(help="The strategy that proposes guesses; bnmind strategy --help lists them."),
 ]
-_NO_REPEATS = "--no-repeats/--repeats"
+_NoRepeats: TypeAlias = Annotated[bool, typer.Option("--no-repeats/--repeats")]
 History: TypeAlias = Annotated[
     list[str] | None,
     "TEXT",
@@ -111,17 +64,21 @@ Limit: TypeAlias = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class BoardOptions:
-    """The board of a game."""
+    """The board of a game.
 
-    pegs: Annotated[int, typer.Option(help="Positions of a code.")] = _DEFAULT_PEGS
-    colors: Annotated[int, typer.Option(help="Colors that a peg can have.")] = _DEFAULT_COLORS
-    no_repeats: Annotated[
-        bool,
-        typer.Option(
-            _NO_REPEATS,
-            help="Whether a color may occur twice, in codes and in guesses. [default: it may]",
-        ),
-    ] = False
+    Parameters
+    ----------
+    pegs
+        Positions of a code.
+    colors
+        Colors that a peg can have.
+    no_repeats
+        Whether a color may occur twice, in codes and in guesses. [default: it may]
+    """
+
+    pegs: int = _DEFAULT_PEGS
+    colors: int = _DEFAULT_COLORS
+    no_repeats: _NoRepeats = False
 
     @property
     def board(self) -> Board:
@@ -228,35 +185,35 @@ def started(board: Board, noise: str, prior: Prior | None) -> Posterior:
 
 @dataclass(frozen=True, kw_only=True)
 class GameOptions:
-    """The options of both commands."""
+    """The options of both commands.
 
-    save: Annotated[Path, typer.Option(help="The file of the saved game.")]
-    new: Annotated[bool, typer.Option(help="Begin a new game, even if one is saved.")] = False
+    Parameters
+    ----------
+    save
+        The file of the saved game.
+    new
+        Begin a new game, even if one is saved.
+    prior
+        How the code-maker chooses codes; see below. [default: uniform, or as saved]
+    pegs
+        Positions of a code. [default: 4, or as saved]
+    colors
+        Colors that a peg can have. [default: 6, or as saved]
+    no_repeats
+        Whether a color may occur twice. [default: it may, or as saved]
+    explain
+        Say in plain words what the numbers mean.
+    """
+
+    save: Path
+    new: bool = False
     noise: NoiseName | None = None
-    prior: Annotated[
-        PriorName | None,
-        typer.Option(
-            help="How the code-maker chooses codes; see below. [default: uniform, or as saved]"
-        ),
-    ] = None
+    prior: PriorName | None = None
     max_guesses: Limit = None
-    pegs: Annotated[
-        int | None,
-        typer.Option(help=f"Positions of a code. [default: {_DEFAULT_PEGS}, or as saved]"),
-    ] = None
-    colors: Annotated[
-        int | None,
-        typer.Option(help=f"Colors that a peg can have. [default: {_DEFAULT_COLORS}, or as saved]"),
-    ] = None
-    no_repeats: Annotated[
-        bool | None,
-        typer.Option(
-            _NO_REPEATS, help="Whether a color may occur twice. [default: it may, or as saved]"
-        ),
-    ] = None
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Say in plain words what the numbers mean.")
-    ] = False
+    pegs: int | None = None
+    colors: int | None = None
+    no_repeats: _NoRepeats | None = None
+    explain: bool = False
     seed: Seed = None
 
     @property

@@ -25,33 +25,12 @@ from bnmind.cli.mastermind.setting import (
     prior_of,
     situation_of,
 )
-from bnmind.cli.shared.command import (
-    FORMATS,
-    Count,
-    OneOf,
-    Outcome,
-    Seed,
-    check_place,
-)
-from bnmind.cli.shared.terminal import (
-    interruptible,
-    printable,
-    say,
-    working,
-)
+from bnmind.cli.shared.command import FORMATS, Count, OneOf, Outcome, Seed, check_place
+from bnmind.cli.shared.terminal import interruptible, printable, say, working
 from bnmind.errors import BnmindError, InvalidArgumentError
 
 if TYPE_CHECKING:
     from bnmind.strategies import Strategy
-
-__all__ = [
-    "fit_value",
-    "fit_weights",
-    "network",
-    "regret",
-    "strategy",
-    "suggest",
-]
 
 # --- A guess, and the guesses of a game -----------------------------------------------------------
 

@@ -35,31 +35,6 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
     from rich.table import Table
 
-__all__ = [
-    "COMPILING",
-    "EXIT_CODE",
-    "INTERRUPTED",
-    "Account",
-    "Report",
-    "interruptible",
-    "is_working",
-    "naming",
-    "one_line",
-    "os_fault",
-    "plain_table",
-    "printable",
-    "say",
-    "say_interrupted",
-    "show",
-    "show_table",
-    "shown_progress",
-    "speaking",
-    "tell",
-    "tell_json",
-    "terminal",
-    "until_interrupted",
-    "working",
-]
 
 EXIT_CODE = 2
 """The exit code for invalid input."""
