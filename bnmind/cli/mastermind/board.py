@@ -7,7 +7,7 @@ colors and ``NO_COLOR`` is not set.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
@@ -309,7 +309,7 @@ def show_colors(belief: Posterior) -> None:
     show_table(terminal(), table)
 
 
-def show_what_if(now: Position, other: Position, question: WhatIf, *, explain: bool) -> None:
+def show_what_if(now: Position, other: Position, question: str, *, explain: bool) -> None:
     """Print two positions side by side: as it is, and with one row different."""
     from bnmind.lab.mastermind.words import knowledge
 
@@ -322,8 +322,7 @@ def show_what_if(now: Position, other: Position, question: WhatIf, *, explain: b
         for row in range(1, len(now.rows.turns) + 1):
             cells = [percent(one[row]) if row in one else "ignored" for one in doubts]
             rows.append((f"row {row} false", cells[0], cells[1]))
-    changed = "ignored" if question.reply is None else str(question.reply)
-    show_parts([Table(("", "now", f"row {question.row}: {changed}"), rows)])
+    show_parts([Table(("", "now", question), rows)])
     if explain:
         show(f"Now: {knowledge(now.advice)}")
         show(f"Then: {knowledge(other.advice)}")
@@ -435,35 +434,13 @@ _DIGITS = 6
 
 
 @dataclass(frozen=True)
-class WhatIf:
-    """Show the game as if a row had another reply, or none."""
+class Change:
+    """Other rows, as the player wants them, or wants to see what they would mean."""
 
-    row: int
-    reply: Reply | None
-
-
-@dataclass(frozen=True)
-class Ignore:
-    """Leave a row out of account, or take it into account again."""
-
-    row: int
-
-
-@dataclass(frozen=True)
-class Edit:
-    """Change a row."""
-
-    row: int
-    guess: tuple[int, ...] | None
-    """None keeps the guess."""
-    reply: Reply
-
-
-@dataclass(frozen=True)
-class Drop:
-    """Delete a row."""
-
-    row: int
+    rows: Callable[[GameRows], GameRows]
+    """Returns the rows that are wanted instead of others."""
+    what_if: str = ""
+    """What is different, if the player only wants to compare."""
 
 
 @dataclass(frozen=True)
@@ -473,7 +450,7 @@ class SetNoise:
     noise: str
 
 
-Action: TypeAlias = Command | WhatIf | Ignore | Edit | Drop | SetNoise
+Action: TypeAlias = Command | Change | SetNoise
 
 COMMAND_LINES = {
     "?": ("?", "a hint"),
@@ -524,9 +501,9 @@ def read_command(text: str, board: Board, allowed: Collection[str]) -> Action | 
     Examples
     --------
     >>> from bnmind.mastermind import Board
-    >>> read_command("ignore 2", Board(4, 6), ("ignore",))
-    Ignore(row=2)
-    >>> read_command("1123", Board(4, 6), ("ignore",)) is None
+    >>> read_command("noise false:0.1", Board(4, 6), ("noise",))
+    SetNoise(noise='false:0.1')
+    >>> read_command("1123", Board(4, 6), ("noise",)) is None
     True
     """
     first, _, rest = text.strip().partition(" ")
@@ -544,6 +521,8 @@ def read_command(text: str, board: Board, allowed: Collection[str]) -> Action | 
 
 
 def _with_arguments(word: str, rest: str, board: Board) -> Action:
+    from bnmind.mastermind import Reply, Turn
+
     example = COMMAND_LINES[word][0]
     if word == "noise":
         if not rest:
@@ -553,24 +532,31 @@ def _with_arguments(word: str, rest: str, board: Board) -> Action:
     if not (number.isascii() and number.isdigit() and len(number) <= _DIGITS):
         got = f", got {shown(number)}" if number else ""
         raise BnmindError(f"expected the number of a row, like {example}{got}")
-    row = int(number)
-    if word == "if":
-        return WhatIf(row, _reply(more, board) if more.strip() else None)
+    row, more = int(number), more.strip()
     if word == "edit":
-        return _edit(row, more, board)
-    if more.strip():
+        guess, reply = _edited(more, board)
+        return Change(lambda rows: rows.edited(row, Turn(guess or rows.turn(row).guess, reply)))
+    if word == "if" and more:
+        reply = Reply.parse(more, pegs=board.pegs)
+        return Change(
+            lambda rows: rows.edited(row, Turn(rows.turn(row).guess, reply)), f"row {row}: {reply}"
+        )
+    if word == "if":
+        return Change(lambda rows: rows.ignoring(row), f"row {row}: ignored")
+    if more:
         raise BnmindError(f"expected only the number of a row, like {example}")
-    return Ignore(row) if word == "ignore" else Drop(row)
+    return Change(lambda rows: rows.toggled(row) if word == "ignore" else rows.without(row))
 
 
-def _edit(row: int, text: str, board: Board) -> Edit:
-    from bnmind.mastermind import parse_history
+def _edited(text: str, board: Board) -> tuple[tuple[int, ...] | None, Reply]:
+    """Return the reply that a row is to have, and its guess; None if that stays."""
+    from bnmind.mastermind import Reply, parse_history
     from bnmind.mastermind.reply import spells_reply
 
-    if not text.strip():
+    if not text:
         raise BnmindError("expected the reply of the row, like edit 2 1b1w")
     if spells_reply(text, pegs=board.pegs):
-        return Edit(row, None, _reply(text, board))
+        return None, Reply.parse(text, pegs=board.pegs)
     try:
         (turn,) = parse_history(board, text)
     except ValueError as fault:
@@ -579,13 +565,7 @@ def _edit(row: int, text: str, board: Board) -> Edit:
         if reason.startswith(form):
             raise BnmindError(reason.replace(", in entry 1 of the history", "")) from fault
         raise BnmindError(f"{form}: {reason}") from fault
-    return Edit(row, turn.guess, turn.reply)
-
-
-def _reply(text: str, board: Board) -> Reply:
-    from bnmind.mastermind import Reply
-
-    return Reply.parse(text, pegs=board.pegs)
+    return turn.guess, turn.reply
 
 
 def _is_code(text: str, board: Board) -> bool:
@@ -658,10 +638,10 @@ class Game(ABC):
             show_codes_left(self.belief())
         elif entry is Command.COLORS:
             show_colors(self.belief())
-        elif isinstance(entry, WhatIf):
-            other = self._rows_if(entry)
+        elif isinstance(entry, Change) and entry.what_if:
+            other = entry.rows(self.rows)
             now, then = self.position(self.rows), self.position(other)
-            show_what_if(now, then, entry, explain=self.explain)
+            show_what_if(now, then, entry.what_if, explain=self.explain)
         else:
             self.revise(entry)
         return True
@@ -669,12 +649,3 @@ class Game(ABC):
     def show_explained(self) -> None:
         """Print that plain words are on or off now."""
         show(f"  plain words: {'on' if self.explain else 'off'}")
-
-    def _rows_if(self, question: WhatIf) -> GameRows:
-        """Return the rows in which one has another reply, or is ignored."""
-        from bnmind.mastermind import Turn
-
-        if question.reply is None:
-            return self.rows.ignoring(question.row)
-        guess = self.rows.turn(question.row).guess
-        return self.rows.edited(question.row, Turn(guess, question.reply))

@@ -12,10 +12,8 @@ from bnmind._files import check_writable
 from bnmind._messages import counted, many, shown
 from bnmind.cli.mastermind.board import (
     Action,
-    Drop,
-    Edit,
+    Change,
     Game,
-    Ignore,
     Position,
     SetNoise,
     colors_of,
@@ -316,8 +314,8 @@ class _Hidden(Game):
 
     def revise(self, action: Action) -> None:
         """Take a guess back, or leave a row out of account."""
-        if isinstance(action, Ignore):
-            self.ignored = self.rows.toggled(action.row).ignored
+        if isinstance(action, Change):
+            self.ignored = action.rows(self.rows).ignored
         elif not self.game.guesses:
             raise BnmindError("nothing to undo")
         else:
@@ -749,19 +747,13 @@ class _Assisted(Game):
     def revise(self, action: Action) -> None:
         """Change earlier rows or the noise, or take the last change back; save the game."""
         from bnmind.lab.mastermind.words import noise_clause
-        from bnmind.mastermind import Turn
 
         if action is Command.UNDO:
             self._undo()
             return
         rows, noise = self.rows, self.state.noise
-        if isinstance(action, Edit):
-            guess = action.guess or rows.turn(action.row).guess
-            rows = rows.edited(action.row, Turn(guess, action.reply))
-        elif isinstance(action, Ignore):
-            rows = rows.toggled(action.row)
-        elif isinstance(action, Drop):
-            rows = rows.without(action.row)
+        if isinstance(action, Change):
+            rows = action.rows(rows)
         elif isinstance(action, SetNoise):
             noise = action.noise
         state = self._revised(rows, noise)
