@@ -72,12 +72,12 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "simulate": ("cli.tests:simulate", "Compare selectors on the same examinees."),
         "evaluate": ("cli.tests:evaluate", "Compute the results of a test exactly."),
         "tree": ("cli.tests:tree", "Find the best test, and write it on paper."),
-        "test": ("cli.administer:run_test", "Run an adaptive test of one examinee."),
+        "test": ("cli.dialogues:run_test", "Run an adaptive test of one examinee."),
         "calibrate": ("cli.people:calibrate", "Calibrate new items, and notice drift."),
     },
     "Query a network": {
         "query": ("cli.networks:query", "Query a Bayesian network in a file."),
-        "ask": ("cli.ask:ask", "Ask for the most informative observations."),
+        "ask": ("cli.dialogues:ask", "Ask for the most informative observations."),
         "explain": ("cli.networks:explain", "Explain a conclusion of a network in a file."),
         "predict": (
             "cli.cases:predict",

@@ -668,7 +668,7 @@ def _entry(text: str) -> tuple[str, str]:
     return name.strip(), state.strip()
 
 
-def _entries(text: str, most: int) -> Iterator[tuple[str, str]]:
+def entries(text: str, most: int) -> Iterator[tuple[str, str]]:
     """Yield the variables and states that a text may mean, one for each ``=`` in it.
 
     The function tries only the first ``most`` signs.
@@ -694,7 +694,7 @@ def _readings(
     for end in range(1, len(parts) + 1):
         current: list[_Reading | None] = []
         for start in range(max(0, end - most), end):
-            for name, state in _entries(",".join(parts[start:end]), signs):
+            for name, state in entries(",".join(parts[start:end]), signs):
                 if state in states.get(name, ()):
                     current += [_Reading((name, state), before) for before in readings[start]]
         readings.append(current[:2])
