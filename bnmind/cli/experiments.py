@@ -35,6 +35,7 @@ from bnmind.cli.shared.command import (
     Workers,
     check_directory,
     check_place,
+    exit_interrupted,
     results_place,
     show_parts,
 )
@@ -273,12 +274,13 @@ def compare(options: CompareOptions) -> Result:
     names = options.strategies or DEFAULT_STRATEGIES
     with _blamed_on(names):
         contest = _contest(options, names)
-    rule = None if options.until is None else _rule(options.until)
     directory, new = results_place(options.out)
     with _blamed_on(names):
-        games = _Games(contest, names, directory, options, sequential=rule is not None)
-        comparison, interrupted = _played(games, rule)
-    reached = None if rule is None else is_enough(comparison.differences(), rule)
+        games = _Games(contest, names, directory, options)
+        comparison, interrupted = games.play()
+    rule, reached = games.rule, None
+    if rule is not None:
+        reached = is_enough(comparison.differences(), rule)
     earlier = _rows_in(directory)
     written = save_comparison(comparison, directory, vector=options.svg)
     if not interrupted:
@@ -294,6 +296,8 @@ def compare(options: CompareOptions) -> Result:
         )
     files = [str(path) for path in written]
     decided = {"until": options.until, "reached": reached, "files": files, "kept": games.n_kept}
+    if interrupted:
+        exit_interrupted()
     return Outcome(comparison.to_dict() | decided, parts)
 
 
@@ -332,96 +336,75 @@ def _rows_in(directory: Path) -> frozenset[tuple[tuple[str, str], ...]]:
 class _Games:
     """The games of a comparison, which are kept in batches until all of them are finished."""
 
-    def __init__(
-        self,
-        contest: Contest,
-        names: Sequence[str],
-        out: Path,
-        options: CompareOptions,
-        *,
-        sequential: bool,
-    ) -> None:
+    def __init__(self, contest: Contest, names: Sequence[str], out: Path, options: CompareOptions):
         from bnmind.lab import GameExperiment
         from bnmind.lab.game_experiments import batch_games_of
         from bnmind.lab.stores import unfinished_place
 
-        setting = contest.setting
-        players = tuple(
-            replace(player, source=name)
-            for player, name in zip(setting.players, names, strict=True)
-        )
-        self.contest, self.out, self.tells = contest, out, not options.as_json
-        self.workers = options.workers
+        self.contest, self.out, self.options = contest, out, options
+        self.rule = None if options.until is None else _rule(options.until)
         self.n_kept = 0
+        setting = contest.setting
+        players = zip(setting.players, names, strict=True)
         self.experiment = GameExperiment(
-            settings=(replace(setting, players=players),),
+            settings=(replace(setting, players=tuple(replace(p, source=n) for p, n in players)),),
             games=contest.games,
             seed=contest.seed,
             match=contest.match,
             batch_games=min(_BATCH_GAMES, batch_games_of(setting)),
         )
-        self.place = unfinished_place(self.experiment, out, sequential=sequential)
+        self.place = unfinished_place(self.experiment, out, sequential=self.rule is not None)
 
-    def play(self, rule: Enough | None) -> Iterator[GameRow]:
-        """Yield the rows of the games, until a rule says that they suffice."""
+    def rows(self) -> Iterator[GameRow]:
+        """Yield the rows of the games, until the rule says that they suffice."""
         from bnmind.lab.mastermind import play_until
         from bnmind.lab.stores import resumed_games
 
         def play() -> Iterator[GameRow]:
-            return resumed_games(
-                self.experiment, self.place, workers=self.workers, kept=self._tell_kept
-            )
+            workers = self.options.workers
+            return resumed_games(self.experiment, self.place, workers=workers, kept=self._tell_kept)
 
-        return play() if rule is None else play_until(self.contest, rule, play=play)
+        return play() if self.rule is None else play_until(self.contest, self.rule, play=play)
 
     def _tell_kept(self, n_rows: int) -> None:
         self.n_kept = n_rows // len(self.contest.strategies)
-        if self.tells:
+        if not self.options.as_json:
             tell(f"{counted(self.n_kept, 'game')} kept from an earlier run")
 
+    def play(self) -> tuple[Comparison, bool]:
+        """Return the games; after Ctrl-C, those that all strategies have played, and True."""
+        from bnmind.lab.mastermind import sequential_comparison
 
-def _played(games: _Games, rule: Enough | None) -> tuple[Comparison, bool]:
-    """Play the games; after Ctrl-C, keep the games that all strategies have played.
+        rows: list[GameRow] = []
+        stopped, contest, games = Event(), self.contest, self.rows()
 
-    Returns
-    -------
-    tuple[Comparison, bool]
-        The games, and whether they were interrupted.
-    """
-    from bnmind.lab.mastermind import sequential_comparison
+        def play(report: Report) -> None:
+            for row in games:
+                if stopped.is_set():
+                    return
+                rows.append(row)
+                report(len(rows), contest.n_rows)
 
-    rows: list[GameRow] = []
-    stopped, contest = Event(), games.contest
-    played_games = games.play(rule)
-
-    def compared(played: list[GameRow]) -> Comparison:
-        if rule is None:
-            return contest.comparison(played)
-        return sequential_comparison(contest, played)
-
-    def play(report: Report) -> None:
-        for row in played_games:
-            if stopped.is_set():
-                return
-            rows.append(row)
-            report(len(rows), contest.n_rows)
-
-    try:
-        working("playing", play)
-    except KeyboardInterrupt:
-        stopped.set()
+        try:
+            working("playing", play)
+        except KeyboardInterrupt:
+            stopped.set()
+            if len(rows) < len(contest.strategies):
+                raise
         played = list(rows)
-        if len(played) < len(contest.strategies):
-            raise
-        comparison = compared(played)
-        is_kept = games.place is not None and games.place.is_dir()
-        more = ". The same command goes on from the last finished batch." if is_kept else ""
-        say_interrupted(
-            f"interrupted after {comparison.games:,} of {contest.n_games:,} games; their rows are"
-            f" in {games.out}{more}"
+        comparison = (
+            contest.comparison(played)
+            if self.rule is None
+            else sequential_comparison(contest, played)
         )
-        return comparison, True
-    return compared(rows), False
+        if stopped.is_set():
+            is_kept = self.place is not None and self.place.is_dir()
+            more = ". The same command goes on from the last finished batch." if is_kept else ""
+            say_interrupted(
+                f"interrupted after {comparison.games:,} of {contest.n_games:,} games; their rows"
+                f" are in {self.out}{more}"
+            )
+        return comparison, stopped.is_set()
 
 
 def _rule(text: str) -> Enough:

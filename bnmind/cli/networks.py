@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
 
 import typer
 
-from bnmind._display import Result, parts_of
+from bnmind._display import Result
 from bnmind._files import check_writable, write_file, write_files
 from bnmind._messages import one_line, shown
 from bnmind._registry import COUNT, NUMBER, Registered, listed_names
@@ -27,6 +27,7 @@ from bnmind.cli.shared.command import (
     Place,
     Seed,
     Workers,
+    given_options,
 )
 from bnmind.cli.shared.terminal import Report, interruptible, printable, tell, working
 from bnmind.errors import BnmindError, TooLargeError, UnknownNameError
@@ -139,12 +140,10 @@ def fit(options: FitCommandOptions) -> Result:
             progress=report,
         ),
     )
-    parts = parts_of(fitted)
-    if out is not None:
-        write_model(fitted.network, out)
-        parts += (f"Written to {out}.",)
-    record = {**fitted.to_dict(), "out": None if out is None else str(out)}
-    return Outcome(record, parts, fitted.notes)
+    if out is None:
+        return Outcome.of(fitted, out=None)
+    write_model(fitted.network, out)
+    return Outcome.of(fitted, f"Written to {out}.", out=str(out))
 
 
 # --- Explaining -----------------------------------------------------------------------------------
@@ -214,8 +213,7 @@ def explain(
         figure = working("drawing", lambda _: found.plot())
         draw = {svg: result_files.svg, png: result_files.png}
         write_files({place: draw[place](figure) for place in places})
-    written = [f"\nWritten: {place}" for place in places]
-    return Outcome(found.to_dict(), (*parts_of(found), *written))
+    return Outcome.of(found, *(f"\nWritten: {place}" for place in places))
 
 
 # --- Querying -------------------------------------------------------------------------------------
@@ -339,9 +337,9 @@ class QueryOptions:
         (MAP).
     order
         How to find the elimination order, from the list below. [default: portfolio]
-    show_plan
+    plan
         Show the junction tree and its cost too.
-    picture
+    svg
         Draw the network with its distributions to this file.
     approximate
         Give an approximate answer, from the list below.
@@ -371,10 +369,8 @@ class QueryOptions:
     order: Annotated[
         Any, OneOf("bnmind.junction:ORDER_FINDERS", "Order finders", kind="order finder")
     ] = None
-    show_plan: Annotated[bool, typer.Option("--plan")] = False
-    picture: Annotated[Path | None, typer.Option("--svg"), Place("picture of --svg", (".svg",))] = (
-        None
-    )
+    plan: bool = False
+    svg: Annotated[Path | None, Place("picture of --svg", (".svg",))] = None
     approximate: Annotated[
         _Approximation | None,
         OneOf(f"{__name__}:APPROXIMATIONS", "Approximations", kind="approximation"),
@@ -435,22 +431,11 @@ def _checked(options: QueryOptions) -> CompetitionTask | None:
     """Return the task, or None; raise an error if options do not go together."""
     from bnmind.junction import COMPETITION_TASKS
 
-    given = {
-        "--task": options.task,
-        "--plan": options.show_plan,
-        "--svg": options.picture,
-        "--approximate": options.approximate,
-        "--sums": options.sums,
-        "--json": options.as_json,
-        "--targets": options.targets,
-        "--query-file": options.query_file,
-        "--best": options.best,
-        "--out": options.out,
-    }
+    given = given_options(options, "model", *([] if options.targets else ["targets"]))
 
     def refuse(names: str, reason: str) -> None:
         for name in names.split():
-            if given[name]:
+            if name in given:
                 raise BnmindError(f"{name} {reason}")
 
     if options.mpe:
@@ -481,19 +466,16 @@ def _limits(options: QueryOptions) -> Limits:
     """Return the limits of the cost of a run."""
     from bnmind.junction import Limits
 
-    usual = Limits()
-    for name, number in (
-        ("--max-bytes", options.max_bytes),
-        ("--max-multiplications", options.max_multiplications),
-        ("--max-seconds", options.max_seconds),
-    ):
-        if number is not None and not number <= _MOST:
-            raise BnmindError(f"expected {name} of at most {_MOST:.0e}, got {number:g}")
-    return Limits(
-        int(options.max_bytes or usual.max_bytes),
-        int(options.max_multiplications or usual.max_multiplications),
-        max_seconds=usual.max_seconds if options.max_seconds is None else options.max_seconds,
-    )
+    given: dict[str, Any] = {}
+    for name in ("max_bytes", "max_multiplications", "max_seconds"):
+        number = getattr(options, name)
+        if number is None:
+            continue
+        if not number <= _MOST:
+            option = f"--{name.replace('_', '-')}"
+            raise BnmindError(f"expected {option} of at most {_MOST:.0e}, got {number:g}")
+        given[name] = number if name == "max_seconds" else int(number)
+    return Limits(**given)
 
 
 def _samples(options: QueryOptions, model: FactorModel, *, one: bool) -> list[dict[str, str]]:
@@ -569,15 +551,12 @@ def _exact(options: QueryOptions, question: _Question) -> Result:
     if options.sums is not None and isinstance(plan, Plan):
         unused = f"The whole fits in memory, so no slices were needed: {options.sums} is not used."
         tell(unused, err=options.as_json)
-    known, picture = question.known, options.picture
+    known, picture = question.known, options.svg
     view = interruptible(lambda: belief_view(question.model, posterior, evidence=known))
     if picture is not None:
         write_file(picture, working("drawing", lambda _: view.svg()))
-    record: dict[str, Any] = {
-        "marginals": posterior.to_dict(),
-        "log_evidence": posterior.log_evidence,
-    }
-    if options.show_plan:
+    record = {"marginals": posterior.to_dict(), "log_evidence": posterior.log_evidence}
+    if options.plan:
         record["plan"] = plan.to_dict()
 
     def parts() -> Iterator[str]:
@@ -585,7 +564,7 @@ def _exact(options: QueryOptions, question: _Question) -> Result:
             width = min(shutil.get_terminal_size().columns, WIDEST)
             yield working("printing", lambda _: view.text(width=width, names=names))
         yield f"log-probability of the evidence {posterior.log_evidence:.6g}"
-        if options.show_plan:
+        if options.plan:
             yield f"\n{plan}"
         if picture is not None:
             yield f"\nWritten: {picture}"

@@ -25,7 +25,15 @@ from bnmind.cli.mastermind.setting import (
     prior_of,
     situation_of,
 )
-from bnmind.cli.shared.command import FORMATS, Count, OneOf, Outcome, Seed, check_place
+from bnmind.cli.shared.command import (
+    FORMATS,
+    Count,
+    OneOf,
+    Outcome,
+    Seed,
+    check_place,
+    given_options,
+)
 from bnmind.cli.shared.terminal import interruptible, printable, say, working
 from bnmind.errors import BnmindError, InvalidArgumentError
 
@@ -263,20 +271,18 @@ def strategy(options: StrategyOptions) -> Result:
             progress=report,
         ),
     )
-    found, within = _found_within(measured, options.max_guesses)
-    return Outcome(measured.to_dict() | found, (*parts_of(measured), *within))
+    return _with_limit(Outcome.of(measured), measured, options.max_guesses)
 
 
 def _grown(options: StrategyOptions, player: Strategy, board: Any) -> Result:
     """Return the guesses of a strategy by its tree; of an optimal one, with the certificate."""
-    from bnmind.strategies import Goal, Optimal, Optimum, measure_tree, strategy_tree
+    from bnmind.strategies import Goal, Optimal, measure_tree, strategy_tree
 
-    goal = Goal.DETERMINING if options.determining else Goal.REVEALING
-    optimum: Optimum | None = None
+    goal, optimum = Goal.DETERMINING if options.determining else Goal.REVEALING, None
     if isinstance(player, Optimal):
-        sought = player
+        search = player.optimum
         optimum = working(
-            "searching for the optimum", lambda report: sought.optimum(board, progress=report)
+            "searching for the optimum", lambda report: search(board, progress=report)
         )
     tree = working(
         f"growing the tree of {printable(player.name)}",
@@ -285,47 +291,36 @@ def _grown(options: StrategyOptions, player: Strategy, board: Any) -> Result:
     measured, lengths = measure_tree(player.name, tree, goal=goal), tree.lengths
     if options.tree is not None:
         _write_tree(tree, options.tree)
-    found, within = _found_within(measured, options.max_guesses)
-    guess = tree.root.guess
-    record = {
-        **measured.to_dict(),
-        "lengths": {
-            "revealing": lengths.revealing,
-            "determining": lengths.determining,
-            "paper_EL": lengths.paper_EL,
-        },
-        "first": None if guess is None else board.code_text(guess),
-        **found,
-    }
-    until_one = (
-        f"Until one code is left: mean {lengths.determining:.4f} guesses"
-        f" ({lengths.paper_EL:.4f} nodes)."
+    guess, numbers = tree.root.guess, ("revealing", "determining", "paper_EL")
+    shown = _with_limit(
+        Outcome.of(
+            measured,
+            f"Until one code is left: mean {lengths.determining:.4f} guesses"
+            f" ({lengths.paper_EL:.4f} nodes).",
+            lengths={name: getattr(lengths, name) for name in numbers},
+            first=None if guess is None else board.code_text(guess),
+        ),
+        measured,
+        options.max_guesses,
     )
-    parts = (*parts_of(measured), until_one, *within)
-    if optimum is not None:
-        record["certificate"] = optimum.to_dict()
-        parts += parts_of(optimum)
-    return Outcome(record, parts)
+    if optimum is None:
+        return shown
+    return Outcome.of(shown, *parts_of(optimum), certificate=optimum.to_dict())
 
 
-def _found_within(measured: Any, limit: int | None) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return how many codes are found within a limit of guesses, as a record and in words."""
+def _with_limit(shown: Result, measured: Any, limit: int | None) -> Result:
+    """Return a result together with how many codes are found within a limit of guesses."""
     if limit is None:
-        return {}, ()
+        return shown
     found = measured.within(limit)
     within = f"{counted(limit, 'guess', 'guesses')}: {found:,} ({percent(found / measured.games)})"
-    return {"max_guesses": limit, "found_within": found}, (f"Found within {within}.",)
+    return Outcome.of(shown, f"Found within {within}.", max_guesses=limit, found_within=found)
 
 
 def _require_no_games(options: StrategyOptions) -> None:
-    others = {
-        "--games": options.games is not None,
-        "--tree": options.tree is not None,
-        "--determining": options.determining,
-        "--max-guesses": options.max_guesses is not None,
-    }
-    wrong = [name for name, given in others.items() if given]
-    if wrong:
+    others = ("--games", "--tree", "--determining", "--max-guesses")
+    given = given_options(options)
+    if wrong := [name for name in others if name in given]:
         raise BnmindError(f"--exact does not go together with {' and '.join(wrong)}")
 
 
@@ -441,8 +436,7 @@ def fit_weights(
         ),
     )
     write_weights(fitted.score, out)
-    record = {**fitted.to_dict(), "file": str(out)}
-    return Outcome(record, (*parts_of(fitted), f"Written: {out}"))
+    return Outcome.of(fitted, f"Written: {out}", file=str(out))
 
 
 def fit_value(
@@ -586,8 +580,7 @@ def network(options: NetworkOptions) -> Result:
     if pictures:
         write_files({path: draw(found) for path, draw in pictures.items()})
     written += [f"drawn to {path}" for path in pictures]
-    record = {**found.to_dict(), "noise": None if channel is None else channel.name}
-    return Outcome(record, (*parts_of(found), *written))
+    return Outcome.of(found, *written, noise=None if channel is None else channel.name)
 
 
 def _relational(options: NetworkOptions, n_guesses: int) -> Result:
@@ -602,17 +595,8 @@ def _relational(options: NetworkOptions, n_guesses: int) -> Result:
         relational_size,
     )
 
-    unused = {
-        "--stage": options.stage != 1,
-        "--no-repeats": options.no_repeats,
-        "--guess": options.guess is not None,
-        "--no-arc": options.no_arc,
-        "--noise": options.noise is not None,
-        "--svg": options.svg is not None,
-        "--tree-svg": options.tree_svg is not None,
-    }
-    if any(unused.values()):
-        named = ", ".join(name for name, is_given in unused.items() if is_given)
+    used = ("pegs", "colors", "relational", "seed", "out")
+    if named := ", ".join(given_options(options, *used)):
         raise InvalidArgumentError(f"{named} cannot be used with --relational", named)
     if (out := options.out) is not None:
         check_place(out, (".uai",), "network with its evidence and answers")

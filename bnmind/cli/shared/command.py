@@ -416,7 +416,7 @@ def until_end(resource: AbstractContextManager[T]) -> T:
     return _resources.get().enter_context(resource)
 
 
-def exit_interrupted(message: str, *, later: bool = False) -> None:
+def exit_interrupted(message: str = "", *, later: bool = False) -> None:
     """Let the command end as after Ctrl-C once its results are shown; say so now, or then."""
 
     def end(fault: type[BaseException] | None, *_: object) -> None:
@@ -425,7 +425,7 @@ def exit_interrupted(message: str, *, later: bool = False) -> None:
                 say(message)
             raise typer.Exit(INTERRUPTED)
 
-    if not later:
+    if message and not later:
         say(message)
     _resources.get().push(end)
 
@@ -565,6 +565,20 @@ def _arguments(
             names = [field.name for field in dataclasses.fields(kind)]
             arguments[name] = kind(**{name: values[name] for name in names})
     return arguments
+
+
+def given_options(options: Any, *without: str) -> list[str]:
+    """Return the options that differ from their defaults, as they are typed.
+
+    >>> given_options(dataclasses.make_dataclass("_", [("as_json", bool, False)])(True))
+    ['--json']
+    """
+    names = [
+        field.name
+        for field in dataclasses.fields(options)
+        if field.name not in without and getattr(options, field.name) != field.default
+    ]
+    return [f"--{name.removeprefix('as_').replace('_', '-')}" for name in names]
 
 
 # --- Files for results ----------------------------------------------------------------------------
