@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
+import numpy as np
 import typer
 
 from bnmind._display import Strong, Table, parts_of
@@ -29,16 +30,25 @@ from bnmind.cli.shared.terminal import (
     working,
 )
 from bnmind.errors import BnmindError, FileWriteError, InvalidArgumentError
+from bnmind.lab.mastermind import words
+from bnmind.lab.mastermind.advice import Advice, codes_table, doubts_of, most_probable
+from bnmind.lab.mastermind.explanation import (
+    color_probabilities,
+    few_codes,
+    is_estimated,
+    learned_noise,
+    true_replies,
+    winning_probability,
+)
+from bnmind.lab.mastermind.saved_game import GameRows
+from bnmind.lab.mastermind.words import knowledge, replied
+from bnmind.mastermind import Board, Posterior, Reply, Turn, parse_history, reply
+from bnmind.mastermind.reply import spells_reply
 
 if TYPE_CHECKING:
-    import numpy as np
     from rich.console import Console
     from rich.table import Table as RichTable
     from rich.text import Text
-
-    from bnmind.lab.mastermind.advice import Advice
-    from bnmind.lab.mastermind.saved_game import GameRows
-    from bnmind.mastermind import Board, Posterior, Reply, Turn
 
 # --- The board ------------------------------------------------------------------------------------
 
@@ -175,8 +185,6 @@ class Position:
     @property
     def doubts(self) -> dict[int, float]:
         """The probability that a reply is false, by the rows that are trusted."""
-        from bnmind.lab.mastermind.advice import doubts_of
-
         doubts = doubts_of(self.belief) if self.advice is None else self.advice.doubts
         rows = range(1, len(self.rows.turns) + 1)
         trusted = [row for row in rows if row not in self.rows.ignored]
@@ -186,14 +194,6 @@ class Position:
 def show_position(position: Position, *, explain: bool, label: str = "Next") -> None:
     """Print the rows with the doubt about each of them, what is known, and the next guess."""
     from rich.text import Text
-
-    from bnmind.lab.mastermind import words
-    from bnmind.lab.mastermind.explanation import (
-        few_codes,
-        is_estimated,
-        learned_noise,
-        winning_probability,
-    )
 
     belief, advice = position.belief, position.advice
     show_board(belief.board, position.rows.turns, _remarks(position))
@@ -222,8 +222,6 @@ def show_position(position: Position, *, explain: bool, label: str = "Next") -> 
 
 def explain_replies(board: Board) -> None:
     """Print the meaning of replies."""
-    from bnmind.lab.mastermind.words import replied
-
     show(
         "A reply counts black and white pegs. b, black: pegs of the right color at the right place."
         " w, white: pegs of a right color at a wrong place."
@@ -236,10 +234,6 @@ def _explained(
     position: Position, advice: Advice, few: Sequence[tuple[str, float]] | None
 ) -> Iterator[str | Table]:
     """Yield in words what is known, and which replies are doubtful."""
-    from bnmind.lab.mastermind import words
-    from bnmind.lab.mastermind.advice import codes_table
-    from bnmind.lab.mastermind.explanation import true_replies
-
     yield words.knowledge(advice)
     if few:
         left = (
@@ -277,8 +271,6 @@ def _remarks(position: Position) -> list[str]:
 
 def show_codes_left(belief: Posterior) -> None:
     """Print the most probable codes."""
-    from bnmind.lab.mastermind.advice import codes_table, most_probable
-
     likely = interruptible(lambda: most_probable(belief, _MOST_LISTED + 1))
     codes = [pair for pair in likely if pair[1] > 0]
     listed = codes[:_MOST_LISTED]
@@ -293,8 +285,6 @@ def show_codes_left(belief: Posterior) -> None:
 def show_colors(belief: Posterior) -> None:
     """Print the most probable colors of each place."""
     from rich.text import Text
-
-    from bnmind.lab.mastermind.explanation import color_probabilities
 
     table = plain_table("", *[""] * _MOST_COLORS)
     for place, shares in enumerate(interruptible(lambda: color_probabilities(belief)), start=1):
@@ -311,8 +301,6 @@ def show_colors(belief: Posterior) -> None:
 
 def show_what_if(now: Position, other: Position, question: str, *, explain: bool) -> None:
     """Print two positions side by side: as it is, and with one row different."""
-    from bnmind.lab.mastermind.words import knowledge
-
     assert now.advice is not None
     assert other.advice is not None
     pairs = [_figures(one.belief, one.advice) for one in (now, other) if one.advice]
@@ -330,8 +318,6 @@ def show_what_if(now: Position, other: Position, question: str, *, explain: bool
 
 def _figures(belief: Posterior, advice: Advice) -> dict[str, str]:
     """Return the figures of a position by their names."""
-    from bnmind.lab.mastermind.explanation import winning_probability
-
     chance = winning_probability(belief, belief.board.parse(advice.guess))
     codes = "by samples" if advice.possible_codes is None else f"{advice.possible_codes:,}"
     likely, probability = advice.most_probable[0]
@@ -370,8 +356,6 @@ def show_solution(
     noisy
         Whether replies could be false; otherwise false ones are counted only if there are any.
     """
-    from bnmind.mastermind import reply
-
     truth = [reply(turn.guess, code) for turn in turns]
     false = [turn.reply != true for turn, true in zip(turns, truth, strict=True)]
     remarks = [
@@ -404,8 +388,6 @@ def show_regret(start: Posterior, turns: Sequence[Turn], *, won: bool, uniform: 
     uniform
         Whether all codes were equally probable before the game.
     """
-    import numpy as np
-
     from bnmind.lab.mastermind.review import review_guesses, review_in_guesses
 
     if not turns:
@@ -521,8 +503,6 @@ def read_command(text: str, board: Board, allowed: Collection[str]) -> Action | 
 
 
 def _with_arguments(word: str, rest: str, board: Board) -> Action:
-    from bnmind.mastermind import Reply, Turn
-
     example = COMMAND_LINES[word][0]
     if word == "noise":
         if not rest:
@@ -550,9 +530,6 @@ def _with_arguments(word: str, rest: str, board: Board) -> Action:
 
 def _edited(text: str, board: Board) -> tuple[tuple[int, ...] | None, Reply]:
     """Return the reply that a row is to have, and its guess; None if that stays."""
-    from bnmind.mastermind import Reply, parse_history
-    from bnmind.mastermind.reply import spells_reply
-
     if not text:
         raise BnmindError("expected the reply of the row, like edit 2 1b1w")
     if spells_reply(text, pegs=board.pegs):

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
+
 from bnmind._files import check_writable
 from bnmind._messages import counted, many, shown
 from bnmind.cli.mastermind.board import (
@@ -40,13 +42,43 @@ from bnmind.cli.shared.command import is_saved
 from bnmind.cli.shared.dialogue import Command, ask, ask_end
 from bnmind.cli.shared.terminal import Report, interruptible, one_line, show, tell, working
 from bnmind.errors import BnmindError, InvalidArgumentError, TooLargeError
+from bnmind.lab import CodeMaker, Declared, Ending
+from bnmind.lab.mastermind.advice import (
+    Advice,
+    advise,
+    belief_after,
+    choosing,
+    ending,
+    found,
+    start,
+    winning_report_ends,
+)
+from bnmind.lab.mastermind.explanation import winning_probability
+from bnmind.lab.mastermind.hidden_game import HiddenGame
+from bnmind.lab.mastermind.saved_game import (
+    GameRows,
+    SavedGame,
+    SavedPlay,
+    content_of,
+    read_game,
+    read_play,
+    write_game,
+    write_play,
+)
+from bnmind.lab.mastermind.words import chance, noise_clause, noise_in_words
+from bnmind.mastermind import (
+    Board,
+    Posterior,
+    Prior,
+    Reply,
+    Turn,
+    format_history,
+    parse_history,
+    parse_noise,
+)
+from bnmind.strategies import Situation, describe_guess, start_posterior
 
 if TYPE_CHECKING:
-    from bnmind.lab import Ending
-    from bnmind.lab.mastermind.advice import Advice
-    from bnmind.lab.mastermind.hidden_game import HiddenGame
-    from bnmind.lab.mastermind.saved_game import GameRows, SavedGame, SavedPlay
-    from bnmind.mastermind import Board, Posterior, Prior, Reply, Turn
     from bnmind.strategies import Strategy
 
 
@@ -95,14 +127,6 @@ def play(options: PlayOptions) -> None:
     bnmind play --prior two-color --max-guesses 6
     bnmind play --ending declared --noise false:0.2
     """
-    import numpy as np
-
-    from bnmind.lab import CodeMaker
-    from bnmind.lab.mastermind.hidden_game import HiddenGame
-    from bnmind.lab.mastermind.saved_game import content_of
-    from bnmind.lab.mastermind.words import noise_in_words
-    from bnmind.mastermind import parse_noise
-
     check_writable(options.save)
     # Read the content first: the first save notices changes by another program in between.
     content = content_of(options.save)
@@ -158,8 +182,6 @@ def play(options: PlayOptions) -> None:
 
 def _saved_play(options: PlayOptions) -> SavedPlay | None:
     """Return the saved game, or None if there is none or it is over."""
-    from bnmind.lab.mastermind.saved_game import read_play
-
     saved = read_play(options.save) if is_saved(options.save) else None
     if saved is None or saved.over:
         return None
@@ -168,8 +190,6 @@ def _saved_play(options: PlayOptions) -> SavedPlay | None:
 
 
 def _new_play(options: PlayOptions) -> SavedPlay:
-    from bnmind.lab.mastermind.saved_game import SavedPlay
-
     return SavedPlay(
         board=options.board,
         noise="false:0.2" if options.noise is None else options.noise,
@@ -190,8 +210,6 @@ def _ending(text: str, max_guesses: int | None) -> Ending:
     TooLargeError
         If the limit of guesses is too large.
     """
-    from bnmind.lab import Declared
-
     if max_guesses is not None and max_guesses > MOST_TURNS:
         raise TooLargeError(
             f"expected --max-guesses of at most {MOST_TURNS:,}, got {many(max_guesses)}",
@@ -237,14 +255,10 @@ class _Hidden(Game):
     @property
     def rows(self) -> GameRows:
         """The rows that the player sees."""
-        from bnmind.lab.mastermind.saved_game import GameRows
-
         return GameRows(self.game.turns, self.ignored)
 
     def save(self, *, over: bool = False) -> None:
         """Save the game, unless another program has changed the file in the meantime."""
-        from bnmind.lab.mastermind.saved_game import write_play
-
         game = replace(
             self.setting,
             guesses=self.game.guesses,
@@ -328,9 +342,6 @@ class _Hidden(Game):
 
     def _start(self) -> Posterior:
         """Return the belief before the first guess."""
-        from bnmind.lab.mastermind.advice import start
-        from bnmind.strategies import start_posterior
-
         begin = start if self.ending.reveals else start_posterior
         return begin(self.game.maker.channel, self.game.maker.prior)
 
@@ -339,15 +350,10 @@ class _Hidden(Game):
         return self._belief_after(self.rows)
 
     def _belief_after(self, rows: GameRows) -> Posterior:
-        from bnmind.lab.mastermind.advice import belief_after, choosing
-
         return working(choosing(self.board), lambda _: belief_after(self._start(), rows.trusted))
 
     def position(self, rows: GameRows) -> Position:
         """Return a position with advice."""
-        from bnmind.lab.mastermind.advice import advise, choosing
-        from bnmind.strategies import Situation
-
         belief = self._belief_after(rows)
         left = self.game.guesses_left if self.ending.limit < MOST_TURNS else None
 
@@ -358,8 +364,6 @@ class _Hidden(Game):
 
     def _finish(self, entry: _Named | Command | None = None) -> bool:
         """Save the end; print the code, the false replies, and the loss of each guess."""
-        from bnmind.mastermind import Turn
-
         game, secret = self.game, self.game.maker.secret
         if game.guesses or game.undone or game.hints:
             self.save(over=True)
@@ -423,11 +427,6 @@ def assist(options: AssistOptions) -> None:
     bnmind assist --noise unknown --explain
     bnmind assist --new --history "1123 1b1w, 2345 0b2w"
     """
-    import numpy as np
-
-    from bnmind.lab.mastermind.advice import ending
-    from bnmind.lab.mastermind.saved_game import GameRows, content_of
-    from bnmind.lab.mastermind.words import noise_in_words
     from bnmind.strategies import strategy_by_name
 
     check_writable(options.save)
@@ -473,8 +472,6 @@ def assist(options: AssistOptions) -> None:
 
 def _saved_game(options: AssistOptions) -> SavedGame | None:
     """Return the saved game, or None if there is none or it is over."""
-    from bnmind.lab.mastermind.saved_game import read_game
-
     saved = read_game(options.save) if is_saved(options.save) else None
     if saved is not None and saved.over:
         show(f"The game in {options.save} is over; a new one begins.")
@@ -486,8 +483,6 @@ def _saved_game(options: AssistOptions) -> SavedGame | None:
 
 def _turns(options: AssistOptions, board: Board, saved: SavedGame | None) -> tuple[Turn, ...]:
     """Return the turns of --history, or those of the saved game, which must begin with them."""
-    from bnmind.mastermind import format_history, parse_history
-
     history = ", ".join(options.history or ())
     turns = parse_history(board, history)
     if saved is None:
@@ -519,8 +514,6 @@ def _replayed(
     board: Board, noise: str, prior: Prior | None, rows: GameRows, report: Report
 ) -> list[_State]:
     """Return the states before the first row and after each of the rows."""
-    from bnmind.lab.mastermind.advice import belief_after
-
     n = len(rows.turns)
     states = [_State(rows.first(0), noise, started(board, noise, prior))]
     for number in range(1, n + 1):
@@ -574,8 +567,6 @@ class _Assisted(Game):
 
     def save(self, state: _State, *, over: bool = False) -> None:
         """Save a state, unless another program has changed the file in the meantime."""
-        from bnmind.lab.mastermind.saved_game import SavedGame, write_game
-
         game = SavedGame(
             board=self.board,
             noise=state.noise,
@@ -625,8 +616,6 @@ class _Assisted(Game):
         return self.max_guesses is not None and len(state.rows.turns) >= self.max_guesses
 
     def _advice(self, state: _State) -> Advice:
-        from bnmind.lab.mastermind.advice import advise, choosing
-
         situation = situation_of(self.max_guesses, len(state.rows.turns), state.memory)
         return working(
             choosing(self.board),
@@ -668,8 +657,6 @@ class _Assisted(Game):
 
     def _turn(self, typed: _Typed) -> bool:
         """Take a guess and the reply to it; return whether the game goes on."""
-        from bnmind.mastermind import Turn
-
         position, state = self._now(), self.state
         if not typed.reply:
             self._compare(position, typed.guess)
@@ -694,10 +681,6 @@ class _Assisted(Game):
 
     def _compare(self, position: Position, guess: tuple[int, ...]) -> None:
         """Print what a guess of the player should tell, if another one was proposed."""
-        from bnmind.lab.mastermind.explanation import winning_probability
-        from bnmind.lab.mastermind.words import chance
-        from bnmind.strategies import describe_guess
-
         advice, code, belief = position.advice, self.board.format(guess), self.state.belief
         if advice is None or code == advice.guess:
             return
@@ -712,9 +695,6 @@ class _Assisted(Game):
 
     def _ask_reply(self, typed: _Typed) -> tuple[Posterior | None, Reply] | Command:
         """Return the belief after the reply, or None if the reply won; and the reply."""
-        from bnmind.lab.mastermind.advice import found, winning_report_ends
-        from bnmind.mastermind import Reply, Turn
-
         board, belief, guess = self.board, self.state.belief, typed.guess
         leave = {"u": Command.UNDO, "q": Command.QUIT}
 
@@ -746,8 +726,6 @@ class _Assisted(Game):
 
     def revise(self, action: Action) -> None:
         """Change earlier rows or the noise, or take the last change back; save the game."""
-        from bnmind.lab.mastermind.words import noise_clause
-
         if action is Command.UNDO:
             self._undo()
             return
@@ -770,8 +748,6 @@ class _Assisted(Game):
         InvalidArgumentError
             If a row ends the game: a win is entered as the last guess.
         """
-        from bnmind.lab.mastermind.advice import belief_after, winning_report_ends
-
         if winning_report_ends(channel_of(self.board, noise)):
             for row, turn in enumerate(rows.turns, start=1):
                 if turn.reply == self.board.winning:

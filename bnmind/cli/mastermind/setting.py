@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
 from bnmind.cli.shared.command import Count, OneOf, Seed
 from bnmind.errors import BnmindError, InvalidArgumentError
-
-if TYPE_CHECKING:
-    from bnmind.lab import Ending
-    from bnmind.lab.mastermind.saved_game import SavedGame, SavedPlay
-    from bnmind.mastermind import Board, Channel, Posterior, Prior
-    from bnmind.strategies import Situation
-
+from bnmind.lab import Ending, Limit, parse_ending
+from bnmind.lab.mastermind.advice import start, start_learning
+from bnmind.lab.mastermind.saved_game import SavedGame, SavedPlay
+from bnmind.mastermind import Board, Channel, Posterior, Prior, parse_noise, parse_prior
+from bnmind.strategies import Situation
 
 _DEFAULT_PEGS = 4
 _DEFAULT_COLORS = 6
@@ -57,7 +55,7 @@ History: TypeAlias = Annotated[
         " on.",
     ),
 ]
-Limit: TypeAlias = Annotated[
+MaxGuesses: TypeAlias = Annotated[
     Count | None, typer.Option(min=1, help="The limit of guesses in the game, if any.")
 ]
 
@@ -83,8 +81,6 @@ class BoardOptions:
     @property
     def board(self) -> Board:
         """The board."""
-        from bnmind.mastermind import Board
-
         return Board(self.pegs, self.colors, repeats=not self.no_repeats)
 
 
@@ -96,8 +92,6 @@ def channel_of_known_noise(board: Board, text: str) -> Channel:
     InvalidArgumentError
         If the text is no noise, or ``unknown``.
     """
-    from bnmind.mastermind import parse_noise
-
     try:
         return parse_noise(board, text)
     except InvalidArgumentError as fault:
@@ -110,8 +104,6 @@ def channel_of_known_noise(board: Board, text: str) -> Channel:
 
 def prior_of(board: Board, text: str) -> Prior | None:
     """Return the prior that a text describes; None if it is uniform."""
-    from bnmind.mastermind import parse_prior
-
     return None if text.strip() == UNIFORM else parse_prior(board, text)
 
 
@@ -132,8 +124,6 @@ def ending_of(text: str, max_guesses: int | None, *, most: int) -> Ending:
     InvalidArgumentError
         If the ending needs a limit, and none was given.
     """
-    from bnmind.lab import Limit, parse_ending
-
     ending = parse_ending(text, most if max_guesses is None else max_guesses)
     if isinstance(ending, Limit) and max_guesses is None:
         raise InvalidArgumentError("the ending limit needs --max-guesses N", text)
@@ -148,8 +138,6 @@ def situation_of(max_guesses: int | None, turns: int, memory: object = None) -> 
     InvalidArgumentError
         If no guess is left.
     """
-    from bnmind.strategies import Situation
-
     if max_guesses is None:
         return Situation(memory=memory)
     if max_guesses <= turns:
@@ -163,8 +151,6 @@ def situation_of(max_guesses: int | None, turns: int, memory: object = None) -> 
 
 def channel_of(board: Board, noise: str) -> Channel:
     """Return the channel of a noise; of unknown noise, one of its kind."""
-    from bnmind.mastermind import Channel, parse_noise
-
     if noise == UNKNOWN:
         return Channel.false_reply(board, 0.2)
     try:
@@ -177,8 +163,6 @@ def channel_of(board: Board, noise: str) -> Channel:
 
 def started(board: Board, noise: str, prior: Prior | None) -> Posterior:
     """Return the belief before the first guess."""
-    from bnmind.lab.mastermind.advice import start, start_learning
-
     channel = channel_of(board, noise)
     return start_learning(channel, prior) if noise == UNKNOWN else start(channel, prior)
 
@@ -209,7 +193,7 @@ class GameOptions:
     new: bool = False
     noise: NoiseName | None = None
     prior: PriorName | None = None
-    max_guesses: Limit = None
+    max_guesses: MaxGuesses = None
     pegs: int | None = None
     colors: int | None = None
     no_repeats: _NoRepeats | None = None
@@ -219,8 +203,6 @@ class GameOptions:
     @property
     def board(self) -> Board:
         """The board of a new game."""
-        from bnmind.mastermind import Board
-
         return Board(
             _DEFAULT_PEGS if self.pegs is None else self.pegs,
             _DEFAULT_COLORS if self.colors is None else self.colors,

@@ -7,6 +7,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 
 from bnmind._display import Result, parts_of
@@ -17,7 +18,7 @@ from bnmind.cli.mastermind.setting import (
     BoardOptions,
     CodePrior,
     History,
-    Limit,
+    MaxGuesses,
     Noise,
     NoiseName,
     Player,
@@ -36,6 +37,9 @@ from bnmind.cli.shared.command import (
 )
 from bnmind.cli.shared.terminal import interruptible, printable, say, working
 from bnmind.errors import BnmindError, InvalidArgumentError
+from bnmind.lab.mastermind.advice import advise, belief_after, choosing, ending, found, start
+from bnmind.lab.mastermind.words import noise_in_words
+from bnmind.mastermind import Board, format_history, parse_history, parse_noise
 
 if TYPE_CHECKING:
     from bnmind.strategies import Strategy
@@ -50,7 +54,7 @@ def suggest(
     strategy: Player = "entropy",
     noise: Noise = "exact",
     prior: CodePrior = UNIFORM,
-    max_guesses: Limit = None,
+    max_guesses: MaxGuesses = None,
     goes_on: bool = False,
     seed: Seed = None,
 ) -> Result:
@@ -72,11 +76,6 @@ def suggest(
     bnmind suggest --prior only-once --history "1123 1b1w"
     bnmind suggest --noise false:0.2 --history "AABC 1b1w; BCDE 0b2w" --json
     """
-    import numpy as np
-
-    from bnmind.lab.mastermind.advice import advise, belief_after, choosing, ending, found, start
-    from bnmind.lab.mastermind.words import noise_in_words
-    from bnmind.mastermind import parse_history
     from bnmind.strategies import strategy_by_name
 
     board = size.board
@@ -137,11 +136,7 @@ def regret(
     bnmind regret "1123 1b1w, 1145 0b2w" --noise false:0.2
     bnmind regret "1111 1b0w, 1234 1b1w" --by irving --json
     """
-    import numpy as np
-
-    from bnmind.lab.mastermind.advice import ending, start
     from bnmind.lab.mastermind.review import judge_guesses, review_guesses
-    from bnmind.mastermind import parse_history, parse_noise
     from bnmind.strategies.analysis.regret import codes_left
 
     board = size.board
@@ -469,7 +464,6 @@ def fit_value(
     bnmind fit-value --noise false:0.2 --out value.json
     bnmind fit-value --noise independent:0.1 --games 10000 --rounds 3 --out value.json
     """
-    from bnmind.mastermind import parse_noise
     from bnmind.strategies import fit_value as fit
     from bnmind.strategies import write_value
 
@@ -544,7 +538,6 @@ def network(options: NetworkOptions) -> Result:
     bnmind network --relational 8 --pegs 3 --colors 3 --seed 1 --out game.uai
     """
     from bnmind.junction import BestOrder
-    from bnmind.mastermind import parse_noise
     from bnmind.mastermind.network.figures import stage_figure, tree_figure
     from bnmind.mastermind.network.vomlel import stage as stage_of
     from bnmind.pgm.files import NETWORK_SUFFIXES, write_model
@@ -585,9 +578,6 @@ def network(options: NetworkOptions) -> Result:
 
 def _relational(options: NetworkOptions, n_guesses: int) -> Result:
     """Return the size of the relational network of a game; write the files if there is a place."""
-    import numpy as np
-
-    from bnmind.mastermind import Board, format_history
     from bnmind.mastermind.network import (
         random_turns,
         relational_contents,
