@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
+from bnmind import junction
 from bnmind._display import Result
 from bnmind._files import check_writable, writing
 from bnmind._messages import counted, one_line
@@ -91,7 +92,6 @@ def predict(
     """
     import numpy as np
 
-    import bnmind.junction as junction
     from bnmind.junction.cases.file_answers import write_answers
     from bnmind.pgm.files import read_model
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bnmind import adaptive
 from bnmind._display import Table
 from bnmind._files import SMALL_FILE, check_writable
 from bnmind._messages import counted, in_shell, percent
@@ -25,7 +26,6 @@ from bnmind.cli.shared.terminal import INTERRUPTED, interruptible, tell, tell_js
 from bnmind.errors import BnmindError, SessionFileError
 
 if TYPE_CHECKING:
-    from bnmind.adaptive import Design, ItemBank, Session
     from bnmind.questions import DiagnosisMarks, Dialogue, DialogueStopper, Doubts, Inquiry
 
 # --- Answers, as they are typed -------------------------------------------------------------------
@@ -145,12 +145,11 @@ def run_test(
     bnmind test models/banks/ability.json --selector fisher --stop items:5+deviation:0.4
     bnmind test models/banks/fractions.json --design models/designs/fractions.toml
     """
-    from bnmind.adaptive import Session, read_bank, stopper_by_names
     from bnmind.adaptive.stopping.registry import default_stop, default_stop_words
 
     if salvage and session is None:
         raise BnmindError("--salvage needs --session, which names the damaged file")
-    items = read_bank(bank)
+    items = adaptive.read_bank(bank)
     asked = {"selector": selector, "stop": " ".join(test.stop) if test.stop else None}
     about: Mapping[str, str] = {k: text for k, text in asked.items() if text is not None}
     whole = _whole(items, test, selector, seed)
@@ -167,10 +166,10 @@ def run_test(
         if session is not None:
             check_writable(session)
         about = {} if whole.text else about
-        run = working(PREPARING, lambda _: Session.start(whole, path=session, about=about))
+        run = working(PREPARING, lambda _: adaptive.Session.start(whole, path=session, about=about))
     else:
         place = session
-        run = working(PREPARING, lambda _: Session.load(place, whole, salvage=salvage))
+        run = working(PREPARING, lambda _: adaptive.Session.load(place, whole, salvage=salvage))
         if seed is not None and seed != run.design.seed:
             raise BnmindError(
                 f"expected --seed {run.design.seed} of the test saved in {session}, got {seed}"
@@ -188,7 +187,11 @@ def run_test(
         f"{run.bank.title or bank.name}: {counted(n_items, 'item')}, {counted(n_skills, 'skill')}."
         + (f" Resumed after {counted(len(run.state.asked), 'item')}." if resumed else "")
     )
-    if not resumed and not test.stop and whole.stopper == stopper_by_names(default_stop(items)):
+    if (
+        not resumed
+        and not test.stop
+        and whole.stopper == adaptive.stopper_by_names(default_stop(items))
+    ):
         tell(f"{default_stop_words(items)}; --stop says otherwise.")
     tell("Type each answer; s skips, u undoes, ? says why this item, q quits.")
     if run.path is None:
@@ -207,10 +210,9 @@ def run_test(
 
 
 def _whole(
-    bank: ItemBank, test: DesignOptions, selector: str | None, seed: int | None
-) -> Design | None:
+    bank: adaptive.ItemBank, test: DesignOptions, selector: str | None, seed: int | None
+) -> adaptive.Design | None:
     """Return the whole design that a file or a prior makes; None if there is neither."""
-    from bnmind.adaptive import read_design
     from bnmind.adaptive.sessions.design_file import design_from, with_options
     from bnmind.adaptive.stopping.registry import default_stop
 
@@ -220,23 +222,22 @@ def _whole(
         with_named_prior(bank, test.prior)  # names the option in an error
     given: dict[str, Any] = {"selector": selector, "seed": seed, "prior": test.prior}
 
-    def with_stop(texts: Sequence[str]) -> Design:
+    def with_stop(texts: Sequence[str]) -> adaptive.Design:
         if test.design is not None:
-            return read_design(test.design, bank, stop=texts, **given)
+            return adaptive.read_design(test.design, bank, stop=texts, **given)
         return design_from(with_options({}, stop=texts, **given), bank)
 
     whole = with_stop(test.stop or ())
     return with_stop(default_stop(bank)) if whole.stopper is None else whole
 
 
-def _design(bank: ItemBank, about: Mapping[str, str], seed: int | None) -> Design:
-    from bnmind.adaptive import Design, selector_by_name, stopper_by_names
+def _design(bank: adaptive.ItemBank, about: Mapping[str, str], seed: int | None) -> adaptive.Design:
     from bnmind.adaptive.sessions.resume import design_saved
 
-    return design_saved(about, bank) or Design(
+    return design_saved(about, bank) or adaptive.Design(
         bank,
-        selector_by_name(about.get("selector", DEFAULT_SELECTOR)),
-        stopper_by_names(about.get("stop", "").split()),
+        adaptive.selector_by_name(about.get("selector", DEFAULT_SELECTOR)),
+        adaptive.stopper_by_names(about.get("stop", "").split()),
         seed=seed or 0,
     )
 
@@ -298,7 +299,7 @@ def _in_one_case(option: str, text: str) -> str:
 class _Items:
     """A test on the terminal."""
 
-    session: Session
+    session: adaptive.Session
 
     def ask(self) -> _Given | Command:
         """Return what the examinee enters."""
@@ -338,7 +339,7 @@ class _Items:
         return True
 
 
-def _skipped(session: Session) -> str:
+def _skipped(session: adaptive.Session) -> str:
     """Return how many of the items asked have no answer, as the end of a sentence."""
     asked, answered = len(session.state.asked), len(session.state.responses)
     if asked == answered:
@@ -349,7 +350,7 @@ def _skipped(session: Session) -> str:
     return f"; {counted(skipped, 'item')} {'was' if skipped == 1 else 'were'} skipped"
 
 
-def _show_why(session: Session) -> None:
+def _show_why(session: adaptive.Session) -> None:
     labels = dict(zip(session.bank.skills, session.bank.labels, strict=True))
     shown = [row for row in interruptible(session.rank) if row.allowed][:_SHOWN]
     rows = [
@@ -365,8 +366,7 @@ def _show_why(session: Session) -> None:
     show_parts([Table(("item", "bits", "mostly about", "bits"), rows)])
 
 
-def _show_report(session: Session) -> None:
-    from bnmind.adaptive import ability_deviation, expected_ability
+def _show_report(session: adaptive.Session) -> None:
     from bnmind.adaptive.beliefs.ability_estimates import has_ability
 
     report, shown = session.report(), session.design.report
@@ -384,7 +384,10 @@ def _show_report(session: Session) -> None:
         rows = [(one.item, one.response, percent(one.p_value)) for one in report.answers]
         show_parts([Table(("item", "answer", "as surprising or more"), rows)])
     if has_ability(session.bank):
-        mean, deviation = expected_ability(session.belief), ability_deviation(session.belief)
+        mean, deviation = (
+            adaptive.expected_ability(session.belief),
+            adaptive.ability_deviation(session.belief),
+        )
         row = (report.skills[0].label, f"{mean:.2f} ± {deviation:.2f}")
         show_parts([Table(("", "expected value ± standard deviation"), [row])])
         return

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bnmind import lab, strategies
 from bnmind._display import Result, Table, finite, parts_of
 from bnmind._messages import counted, shown
 from bnmind.cli.mastermind.setting import (
@@ -51,7 +52,6 @@ from bnmind.cli.shared.terminal import (
 from bnmind.errors import BnmindError, UnknownNameError
 
 if TYPE_CHECKING:
-    from bnmind.lab import Comparison, Contest, Enough, GameRow, Store
     from bnmind.lab.reproductions import Reproduction, SavedRun, Setting, Size
 
 # --- Experiments ----------------------------------------------------------------------------------
@@ -95,26 +95,24 @@ def run(
     bnmind run models/experiments/noise.toml --out noise --workers 2
     bnmind run noise/experiment.toml --out noise --json
     """
-    from bnmind.lab import Store, read_experiment, run_into
-
-    experiment = read_experiment(file)
+    experiment = lab.read_experiment(file)
     out = file.with_suffix("") if out is None else out
     check_directory(out)
     before, made = _damaged(out), 0
 
-    def work(report: Report) -> Store:
+    def work(report: Report) -> lab.Store:
         def count(done: int, total: int) -> None:
             nonlocal made
             made = done
             report(done, total)
 
-        return run_into(experiment, out, workers=workers, progress=count)
+        return lab.run_into(experiment, out, workers=workers, progress=count)
 
     try:
         store = working("running the experiment", work)
     except KeyboardInterrupt:
         say_interrupted(
-            f"interrupted with {Store(out).n_rows:,} of {experiment.n_rows:,} rows in {out}; the"
+            f"interrupted with {lab.Store(out).n_rows:,} of {experiment.n_rows:,} rows in {out}; the"
             " same command goes on from there"
         )
         raise typer.Exit(INTERRUPTED) from None
@@ -145,10 +143,8 @@ _HEADS = {
 """The columns of summaries that have other names on the terminal."""
 
 
-def _summary_shown(store: Store, kept: int) -> Iterator[str | Table]:
-    from bnmind.lab import EXPERIMENTS
-
-    summary, keys = store.summary, EXPERIMENTS[store.experiment.kind].keys
+def _summary_shown(store: lab.Store, kept: int) -> Iterator[str | Table]:
+    summary, keys = store.summary, lab.EXPERIMENTS[store.experiment.kind].keys
     same = [key for key in keys if summary[key].nunique() == 1 and len(summary) > 1]
     told = ", ".join(f"{_HEADS.get(key, key)} {summary[key].iloc[0]}" for key in same)
     yield f"{counted(store.experiment.n_rows, 'row')}{': ' if told else ''}{told}"
@@ -173,9 +169,7 @@ def _cell(value: object) -> str:
 
 
 def _damaged(out: Path) -> tuple[Path, ...]:
-    from bnmind.lab import Store
-
-    return Store(out).damaged if out.is_dir() else ()
+    return lab.Store(out).damaged if out.is_dir() else ()
 
 
 # --- Comparisons ----------------------------------------------------------------------------------
@@ -268,7 +262,6 @@ def compare(options: CompareOptions) -> Result:
     bnmind compare entropy map --until told --games 50000
     bnmind compare knuth my_module:MyStrategy --noise exact --games all --json
     """
-    from bnmind.lab import is_enough, save_comparison
     from bnmind.lab.stores import forget_unfinished
 
     names = options.strategies or DEFAULT_STRATEGIES
@@ -280,9 +273,9 @@ def compare(options: CompareOptions) -> Result:
         comparison, interrupted = games.play()
     rule, reached = games.rule, None
     if rule is not None:
-        reached = is_enough(comparison.differences(), rule)
+        reached = lab.is_enough(comparison.differences(), rule)
     earlier = _rows_in(directory)
-    written = save_comparison(comparison, directory, vector=options.svg)
+    written = lab.save_comparison(comparison, directory, vector=options.svg)
     if not interrupted:
         forget_unfinished(directory, games.place)
     parts = [*parts_of(comparison)]
@@ -301,15 +294,13 @@ def compare(options: CompareOptions) -> Result:
     return Outcome(comparison.to_dict() | decided, parts)
 
 
-def _contest(options: CompareOptions, names: Sequence[str]) -> Contest:
-    from bnmind.lab import Contest
+def _contest(options: CompareOptions, names: Sequence[str]) -> lab.Contest:
     from bnmind.mastermind import parse_noise, parse_prior
-    from bnmind.strategies import strategy_by_name
 
     board = options.board
     noise, prior = options.assume, options.assume_prior
-    return Contest(
-        tuple(map(strategy_by_name, names)),
+    return lab.Contest(
+        tuple(map(strategies.strategy_by_name, names)),
         parse_noise(board, options.noise),
         games=_number_of_games(options.games),
         seed=options.seed or 0,
@@ -336,8 +327,9 @@ def _rows_in(directory: Path) -> frozenset[tuple[tuple[str, str], ...]]:
 class _Games:
     """The games of a comparison, which are kept in batches until all of them are finished."""
 
-    def __init__(self, contest: Contest, names: Sequence[str], out: Path, options: CompareOptions):
-        from bnmind.lab import GameExperiment
+    def __init__(
+        self, contest: lab.Contest, names: Sequence[str], out: Path, options: CompareOptions
+    ):
         from bnmind.lab.game_experiments import batch_games_of
         from bnmind.lab.stores import unfinished_place
 
@@ -346,7 +338,7 @@ class _Games:
         self.n_kept = 0
         setting = contest.setting
         players = zip(setting.players, names, strict=True)
-        self.experiment = GameExperiment(
+        self.experiment = lab.GameExperiment(
             settings=(replace(setting, players=tuple(replace(p, source=n) for p, n in players)),),
             games=contest.games,
             seed=contest.seed,
@@ -355,12 +347,12 @@ class _Games:
         )
         self.place = unfinished_place(self.experiment, out, sequential=self.rule is not None)
 
-    def rows(self) -> Iterator[GameRow]:
+    def rows(self) -> Iterator[lab.GameRow]:
         """Yield the rows of the games, until the rule says that they suffice."""
         from bnmind.lab.mastermind import play_until
         from bnmind.lab.stores import resumed_games
 
-        def play() -> Iterator[GameRow]:
+        def play() -> Iterator[lab.GameRow]:
             workers = self.options.workers
             return resumed_games(self.experiment, self.place, workers=workers, kept=self._tell_kept)
 
@@ -371,11 +363,11 @@ class _Games:
         if not self.options.as_json:
             tell(f"{counted(self.n_kept, 'game')} kept from an earlier run")
 
-    def play(self) -> tuple[Comparison, bool]:
+    def play(self) -> tuple[lab.Comparison, bool]:
         """Return the games; after Ctrl-C, those that all strategies have played, and True."""
         from bnmind.lab.mastermind import sequential_comparison
 
-        rows: list[GameRow] = []
+        rows: list[lab.GameRow] = []
         stopped, contest, games = Event(), self.contest, self.rows()
 
         def play(report: Report) -> None:
@@ -407,7 +399,7 @@ class _Games:
         return comparison, stopped.is_set()
 
 
-def _rule(text: str) -> Enough:
+def _rule(text: str) -> lab.Enough:
     """Return the rule that a text describes.
 
     Raises
@@ -415,23 +407,21 @@ def _rule(text: str) -> Enough:
     BnmindError
         If it is neither a margin nor ``told``.
     """
-    from bnmind.lab import AllTold, NarrowEnough
-
     if text.strip().lower() == "told":
-        return AllTold()
+        return lab.AllTold()
     try:
         margin = float(text)
     except ValueError:
         raise BnmindError(f"expected a number of guesses or told, got {shown(text)}") from None
-    return NarrowEnough(margin)
+    return lab.NarrowEnough(margin)
 
 
-def _reached(contest: Contest, comparison: Comparison, rule: Enough, *, reached: bool) -> str:
+def _reached(
+    contest: lab.Contest, comparison: lab.Comparison, rule: lab.Enough, *, reached: bool
+) -> str:
     """Return a sentence that says whether the games suffice."""
-    from bnmind.lab import NarrowEnough
-
     played = f"After {comparison.games:,} of at most {contest.n_games:,} games,"
-    if isinstance(rule, NarrowEnough):
+    if isinstance(rule, lab.NarrowEnough):
         every = "every" if reached else "not every"
         return f"{played} {every} difference is known to within ±{rule.margin:g} guesses."
     if reached:
@@ -650,7 +640,6 @@ def _list(known: Mapping[str, Reproduction], *, as_json: bool) -> None:
 def _write_page(path: Path, runs: Sequence[SavedRun], options: ReproduceOptions) -> None:
     """Write the page, and its pictures into a directory beside it."""
     from bnmind._files import write_file
-    from bnmind.lab import write_files
     from bnmind.lab.reproductions import REPRODUCTIONS
     from bnmind.lab.reproductions.page import command_of, page, small_picture
 
@@ -666,7 +655,7 @@ def _write_page(path: Path, runs: Sequence[SavedRun], options: ReproduceOptions)
         if REPRODUCTIONS[run.name].draw is not None and not run.skipped
     }
     if pictures:
-        write_files(path.parent / "images", pictures)
+        lab.write_files(path.parent / "images", pictures)
     shown = {name.removesuffix(".png"): f"images/{name}" for name in pictures}
     write_file(path, page(found, REPRODUCTIONS, command=command, pictures=shown))
 

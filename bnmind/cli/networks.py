@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
 
 import typer
 
+from bnmind import junction
 from bnmind._display import Result
 from bnmind._files import check_writable, write_file, write_files
 from bnmind._messages import one_line, shown
@@ -33,7 +34,6 @@ from bnmind.cli.shared.terminal import Report, interruptible, printable, tell, w
 from bnmind.errors import BnmindError, TooLargeError, UnknownNameError
 
 if TYPE_CHECKING:
-    from bnmind.junction import CompetitionTask, Limits, OrderFinder, Plan, SlicedPlan
     from bnmind.pgm import FactorModel, Network
 
 
@@ -244,9 +244,9 @@ class _Question:
     known: Mapping[str, str]
     names: Sequence[str]
     """The targets that were named."""
-    order: OrderFinder | None
+    order: junction.OrderFinder | None
     """The search for elimination orders; by default each kind of question has its own."""
-    limits: Limits
+    limits: junction.Limits
     seed: int | None
 
     @property
@@ -261,9 +261,7 @@ _Approximation: TypeAlias = Callable[["_Question", "Network", Report], Result]
 
 def _bounds(gap: float, question: _Question, network: Network, report: Report) -> Result:
     """Return bounds that are at most ``gap`` wide."""
-    from bnmind.junction import compile_bounds
-
-    plan = compile_bounds(
+    plan = junction.compile_bounds(
         network,
         known=question.known,
         targets=[[name] for name in question.targets],
@@ -277,9 +275,7 @@ def _weighting(n_samples: int, question: _Question, network: Network, report: Re
     """Return estimates from weighted samples."""
     import numpy as np
 
-    from bnmind.junction import likelihood_weighting
-
-    return likelihood_weighting(
+    return junction.likelihood_weighting(
         network,
         question.known,
         question.targets,
@@ -396,7 +392,6 @@ def query(options: QueryOptions) -> Result:
     bnmind query models/diagnosis/asia.xdsl --evidence smoke=yes --mpe
     bnmind query MODEL.uai --evidence-file MODEL.uai.evid --task MAR --out MODEL.uai.MAR
     """
-    from bnmind.junction import compile_model
     from bnmind.pgm import Network
     from bnmind.pgm.files import read, read_model
 
@@ -414,7 +409,7 @@ def query(options: QueryOptions) -> Result:
     if task is not None:
         return _answer_task(task, options, question, samples)
     if options.mpe:
-        engine = compile_model(model, order=question.order, limits=question.limits)
+        engine = junction.compile_model(model, order=question.order, limits=question.limits)
         names, known = question.names, question.known
         return working(
             "searching", lambda _: engine.map(names, known) if names else engine.mpe(known)
@@ -427,10 +422,8 @@ def query(options: QueryOptions) -> Result:
     return _exact(options, question)
 
 
-def _checked(options: QueryOptions) -> CompetitionTask | None:
+def _checked(options: QueryOptions) -> junction.CompetitionTask | None:
     """Return the task, or None; raise an error if options do not go together."""
-    from bnmind.junction import COMPETITION_TASKS
-
     given = given_options(options, "model", *([] if options.targets else ["targets"]))
 
     def refuse(names: str, reason: str) -> None:
@@ -443,15 +436,15 @@ def _checked(options: QueryOptions) -> CompetitionTask | None:
     if options.seed is not None and options.approximate is None:
         raise BnmindError("--seed goes with --approximate likelihood-weighting")
     if options.task is None:
-        known = " or ".join(COMPETITION_TASKS)
+        known = " or ".join(junction.COMPETITION_TASKS)
         refuse("--query-file --best --out", f"goes with --task {known}")
     if options.approximate is not None:
         refuse("--task --svg --plan --sums", "does not go with --approximate")
     if options.task is None:
         return None
-    if options.task not in COMPETITION_TASKS:
-        raise UnknownNameError("task", options.task, COMPETITION_TASKS)
-    task = COMPETITION_TASKS[options.task]
+    if options.task not in junction.COMPETITION_TASKS:
+        raise UnknownNameError("task", options.task, junction.COMPETITION_TASKS)
+    task = junction.COMPETITION_TASKS[options.task]
     wrong = "--svg --plan --json"
     wrong += "" if task.has_query else " --targets --query-file"
     wrong += " --best" if task.best is None else ""
@@ -462,10 +455,8 @@ def _checked(options: QueryOptions) -> CompetitionTask | None:
     return task
 
 
-def _limits(options: QueryOptions) -> Limits:
+def _limits(options: QueryOptions) -> junction.Limits:
     """Return the limits of the cost of a run."""
-    from bnmind.junction import Limits
-
     given: dict[str, Any] = {}
     for name in ("max_bytes", "max_multiplications", "max_seconds"):
         number = getattr(options, name)
@@ -475,7 +466,7 @@ def _limits(options: QueryOptions) -> Limits:
             option = f"--{name.replace('_', '-')}"
             raise BnmindError(f"expected {option} of at most {_MOST:.0e}, got {number:g}")
         given[name] = number if name == "max_seconds" else int(number)
-    return Limits(**given)
+    return junction.Limits(**given)
 
 
 def _samples(options: QueryOptions, model: FactorModel, *, one: bool) -> list[dict[str, str]]:
@@ -496,16 +487,15 @@ def _samples(options: QueryOptions, model: FactorModel, *, one: bool) -> list[di
 
 
 def _answer_task(
-    task: CompetitionTask,
+    task: junction.CompetitionTask,
     options: QueryOptions,
     question: _Question,
     samples: Sequence[Mapping[str, str]],
 ) -> Result:
     """Return the answer to a task, written to its file if there is one."""
-    from bnmind.junction import compile_model
     from bnmind.pgm.competition import write_competition_text
 
-    engine = compile_model(question.model, order=question.order, limits=question.limits)
+    engine = junction.compile_model(question.model, order=question.order, limits=question.limits)
     names = _variables_of_task(options, question) if task.has_query else ()
     text = working(
         "computing", lambda _: task.answers(engine, samples, names, count=options.best or 1)
@@ -536,7 +526,6 @@ def _variables_of_task(options: QueryOptions, question: _Question) -> tuple[str,
 
 def _exact(options: QueryOptions, question: _Question) -> Result:
     """Return the distributions given the evidence, and the plan if that is asked for."""
-    from bnmind.junction import Plan
     from bnmind.views import belief_view
 
     plan, findings = _planned(question)
@@ -544,11 +533,11 @@ def _exact(options: QueryOptions, question: _Question) -> Result:
         _words_of(plan),
         lambda report: (
             plan.run(findings, progress=report)
-            if isinstance(plan, Plan)
+            if isinstance(plan, junction.Plan)
             else plan.run(findings, progress=report, place=options.sums)
         ),
     )
-    if options.sums is not None and isinstance(plan, Plan):
+    if options.sums is not None and isinstance(plan, junction.Plan):
         unused = f"The whole fits in memory, so no slices were needed: {options.sums} is not used."
         tell(unused, err=options.as_json)
     known, picture = question.known, options.svg
@@ -572,16 +561,15 @@ def _exact(options: QueryOptions, question: _Question) -> Result:
     return Outcome(record, parts())
 
 
-def _planned(question: _Question) -> tuple[Plan | SlicedPlan, Mapping[str, str]]:
+def _planned(question: _Question) -> tuple[junction.Plan | junction.SlicedPlan, Mapping[str, str]]:
     """Return the plan of a question, in slices if it is too large, and the findings of its run."""
-    from bnmind.junction import compile_plan
     from bnmind.junction.slicing.beyond_memory import sliced_instead
 
     targets = [[name] for name in question.targets]
     known, order, limits = question.known, question.order, question.limits
 
-    def planned() -> tuple[Plan, Mapping[str, str]]:
-        plan = compile_plan(
+    def planned() -> tuple[junction.Plan, Mapping[str, str]]:
+        plan = junction.compile_plan(
             question.model, evidence=known, targets=targets, order=order, limits=limits
         )
         # If each case has a plan of its own, show the plan for this evidence.
@@ -600,12 +588,11 @@ def _planned(question: _Question) -> tuple[Plan | SlicedPlan, Mapping[str, str]]
     return sliced, {}
 
 
-def _words_of(plan: Plan | SlicedPlan) -> str:
+def _words_of(plan: junction.Plan | junction.SlicedPlan) -> str:
     """Return what is said while a plan runs."""
-    from bnmind.junction import SlicedPlan
     from bnmind.junction.program.run_time import seconds_text
 
-    if isinstance(plan, SlicedPlan):
+    if isinstance(plan, junction.SlicedPlan):
         return f"computing {plan.n_slices:,} slices"
     return (
         f"computing, {seconds_text(plan.seconds)} in all" if plan.seconds > _LONG else "computing"

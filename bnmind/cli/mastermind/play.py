@@ -6,10 +6,11 @@ import re
 import secrets
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from bnmind import strategies
 from bnmind._files import check_writable
 from bnmind._messages import counted, many, shown
 from bnmind.cli.mastermind.board import (
@@ -77,10 +78,6 @@ from bnmind.mastermind import (
     parse_noise,
 )
 from bnmind.strategies import Situation, describe_guess, start_posterior
-
-if TYPE_CHECKING:
-    from bnmind.strategies import Strategy
-
 
 MOST_TURNS = 10_000
 """The number of turns for which the luck is drawn."""
@@ -427,8 +424,6 @@ def assist(options: AssistOptions) -> None:
     bnmind assist --noise unknown --explain
     bnmind assist --new --history "1123 1b1w, 2345 0b2w"
     """
-    from bnmind.strategies import strategy_by_name
-
     check_writable(options.save)
     # Read the content first: the first save notices changes by another program in between.
     content = content_of(options.save)
@@ -454,7 +449,9 @@ def assist(options: AssistOptions) -> None:
         prior=prior,
         prior_text=prior_text,
         max_guesses=options.max_guesses,
-        strategy=None if options.strategy == "entropy" else strategy_by_name(options.strategy),
+        strategy=None
+        if options.strategy == "entropy"
+        else strategies.strategy_by_name(options.strategy),
         states=states,
     )
     replies = counted(len(turns), "reply", "replies")
@@ -547,7 +544,7 @@ class _Assisted(Game):
     """The distribution from which the code was drawn; uniform if None."""
     prior_text: str
     max_guesses: int | None
-    strategy: Strategy | None
+    strategy: strategies.Strategy | None
     """The strategy that proposes guesses; None for the least expected entropy."""
     states: list[_State]
     shown: tuple[_State, Position] | None = None

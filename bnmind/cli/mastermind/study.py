@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 import typer
 
+from bnmind import junction, strategies
 from bnmind._display import Result, parts_of
 from bnmind._files import check_writable, write_file, write_files
 from bnmind._messages import counted, percent
@@ -40,9 +41,6 @@ from bnmind.errors import BnmindError, InvalidArgumentError
 from bnmind.lab.mastermind.advice import advise, belief_after, choosing, ending, found, start
 from bnmind.lab.mastermind.words import noise_in_words
 from bnmind.mastermind import Board, format_history, parse_history, parse_noise
-
-if TYPE_CHECKING:
-    from bnmind.strategies import Strategy
 
 # --- A guess, and the guesses of a game -----------------------------------------------------------
 
@@ -76,13 +74,11 @@ def suggest(
     bnmind suggest --prior only-once --history "1123 1b1w"
     bnmind suggest --noise false:0.2 --history "AABC 1b1w; BCDE 0b2w" --json
     """
-    from bnmind.strategies import strategy_by_name
-
     board = size.board
     channel = channel_of_known_noise(board, noise)
     drawn = prior_of(board, prior)
     turns = parse_history(board, ", ".join(history or ()))
-    player = None if strategy == "entropy" else strategy_by_name(strategy)
+    player = None if strategy == "entropy" else strategies.strategy_by_name(strategy)
     if ending(channel, turns, goes_on=goes_on):
         advice = interruptible(
             lambda: found(belief_after(start(channel, drawn), turns[:-1]), turns[-1])
@@ -164,9 +160,7 @@ _RANDOM_GAMES = 1000
 
 
 def _tree_formats() -> Mapping[str, Any]:
-    from bnmind.strategies import TREE_FORMATS
-
-    return {**TREE_FORMATS, ".svg": "a drawing"}
+    return {**strategies.TREE_FORMATS, ".svg": "a drawing"}
 
 
 @dataclass(frozen=True)
@@ -230,7 +224,6 @@ def strategy(options: StrategyOptions) -> Result:
     bnmind strategy subset:all:entropy --exact
     bnmind strategy random --pegs 10 --colors 12 --games 20 --seed 1
     """
-    from bnmind.strategies import Goal, Optimal, average_games, measure_games
     from bnmind.strategies.analysis.large_boards import is_searched, measure_search
 
     board = options.board
@@ -240,10 +233,10 @@ def strategy(options: StrategyOptions) -> Result:
         _require_no_games(options)
         return working(
             "averaging over all choices",
-            lambda report: average_games(player, board, first=first, progress=report),
+            lambda report: strategies.average_games(player, board, first=first, progress=report),
         )
-    if isinstance(player, Optimal):
-        goal = Goal.DETERMINING if options.determining else Goal.REVEALING
+    if isinstance(player, strategies.Optimal):
+        goal = strategies.Goal.DETERMINING if options.determining else strategies.Goal.REVEALING
         player = replace(player, goal=goal, max_guesses=options.max_guesses)
     searched = is_searched(player, board)
     grows = not searched and options.games is None and player.deterministic
@@ -257,7 +250,7 @@ def strategy(options: StrategyOptions) -> Result:
         )
     measured = working(
         "playing",
-        lambda report: (measure_search if searched else measure_games)(
+        lambda report: (measure_search if searched else strategies.measure_games)(
             player,
             board,
             games=options.games or _RANDOM_GAMES,
@@ -269,21 +262,22 @@ def strategy(options: StrategyOptions) -> Result:
     return _with_limit(Outcome.of(measured), measured, options.max_guesses)
 
 
-def _grown(options: StrategyOptions, player: Strategy, board: Any) -> Result:
+def _grown(options: StrategyOptions, player: strategies.Strategy, board: Any) -> Result:
     """Return the guesses of a strategy by its tree; of an optimal one, with the certificate."""
-    from bnmind.strategies import Goal, Optimal, measure_tree, strategy_tree
-
-    goal, optimum = Goal.DETERMINING if options.determining else Goal.REVEALING, None
-    if isinstance(player, Optimal):
+    goal, optimum = (
+        strategies.Goal.DETERMINING if options.determining else strategies.Goal.REVEALING,
+        None,
+    )
+    if isinstance(player, strategies.Optimal):
         search = player.optimum
         optimum = working(
             "searching for the optimum", lambda report: search(board, progress=report)
         )
     tree = working(
         f"growing the tree of {printable(player.name)}",
-        lambda report: strategy_tree(player, board, progress=report),
+        lambda report: strategies.strategy_tree(player, board, progress=report),
     )
-    measured, lengths = measure_tree(player.name, tree, goal=goal), tree.lengths
+    measured, lengths = strategies.measure_tree(player.name, tree, goal=goal), tree.lengths
     if options.tree is not None:
         _write_tree(tree, options.tree)
     guess, numbers = tree.root.guess, ("revealing", "determining", "paper_EL")
@@ -319,38 +313,29 @@ def _require_no_games(options: StrategyOptions) -> None:
         raise BnmindError(f"--exact does not go together with {' and '.join(wrong)}")
 
 
-def _player(options: StrategyOptions, first: tuple[int, ...] | None) -> Strategy:
+def _player(options: StrategyOptions, first: tuple[int, ...] | None) -> strategies.Strategy:
     """Return the strategy; raise if it does not support an option."""
-    from bnmind.strategies import (
-        Among,
-        Myopic,
-        Optimal,
-        RandomCode,
-        Ties,
-        read_weights,
-        strategy_by_name,
-    )
     from bnmind.strategies.trees.myopic_tree import myopic_rule
 
     name, consistent, random_ties = options.name, options.consistent, options.random_ties
-    player = strategy_by_name(name)
+    player = strategies.strategy_by_name(name)
     if options.weights is not None:
         if name != "weighted-entropy":
             raise BnmindError(f"--weights applies only to weighted-entropy, not to {name}")
-        player = Myopic(read_weights(options.weights), name=name)
+        player = strategies.Myopic(strategies.read_weights(options.weights), name=name)
     if not (first is not None or consistent or random_ties):
         return player
-    if isinstance(player, Optimal):
+    if isinstance(player, strategies.Optimal):
         if random_ties:
             raise BnmindError(
                 f"--random-ties needs a strategy of one score, like knuth, not {name}"
             )
-        among = Among.POSSIBLE if consistent else player.among
+        among = strategies.Among.POSSIBLE if consistent else player.among
         return replace(player, first=first, among=among)
     rule = myopic_rule(player)
     if rule is None:
         if not random_ties and (
-            isinstance(player, RandomCode) or (options.exact and not consistent)
+            isinstance(player, strategies.RandomCode) or (options.exact and not consistent)
         ):
             return player  # the first guess is given to the games, or to the average
         raise BnmindError(
@@ -360,8 +345,8 @@ def _player(options: StrategyOptions, first: tuple[int, ...] | None) -> Strategy
     return replace(
         rule,
         first=first,
-        among=Among.POSSIBLE if consistent else rule.among,
-        ties=Ties.RANDOM if random_ties else rule.ties,
+        among=strategies.Among.POSSIBLE if consistent else rule.among,
+        ties=strategies.Ties.RANDOM if random_ties else rule.ties,
     )
 
 
@@ -373,12 +358,10 @@ def _check_tree(path: Path, name: str, *, grows: bool) -> None:
 
 
 def _write_tree(tree: Any, path: Path) -> None:
-    from bnmind.strategies import tree_to_svg, write_tree
-
     if path.suffix.lower() == ".svg":
-        write_file(path, tree_to_svg(tree))
+        write_file(path, strategies.tree_to_svg(tree))
     else:
-        write_tree(tree, path)
+        strategies.write_tree(tree, path)
 
 
 def fit_weights(
@@ -413,15 +396,12 @@ def fit_weights(
     bnmind fit-weights --turns 4 --start weights.json --out by-turn.json
     bnmind strategy weighted-entropy --weights by-turn.json
     """
-    from bnmind.strategies import fit_weights as fit
-    from bnmind.strategies import read_weights, write_weights
-
     check_writable(out)
     board = size.board
-    initial = None if start is None else read_weights(start)
+    initial = None if start is None else strategies.read_weights(start)
     fitted = working(
         "fitting",
-        lambda report: fit(
+        lambda report: strategies.fit_weights(
             board,
             turns=turns,
             evaluations=evaluations,
@@ -430,7 +410,7 @@ def fit_weights(
             progress=lambda number, _: report(number, evaluations),
         ),
     )
-    write_weights(fitted.score, out)
+    strategies.write_weights(fitted.score, out)
     return Outcome.of(fitted, f"Written: {out}", file=str(out))
 
 
@@ -464,17 +444,16 @@ def fit_value(
     bnmind fit-value --noise false:0.2 --out value.json
     bnmind fit-value --noise independent:0.1 --games 10000 --rounds 3 --out value.json
     """
-    from bnmind.strategies import fit_value as fit
-    from bnmind.strategies import write_value
-
     check_writable(out)
     board = size.board
     channel = parse_noise(board, noise)
     fitted = working(
         "playing",
-        lambda report: fit(channel, games=games, rounds=rounds, seed=seed or 0, progress=report),
+        lambda report: strategies.fit_value(
+            channel, games=games, rounds=rounds, seed=seed or 0, progress=report
+        ),
     )
-    write_value(fitted.value, out)
+    strategies.write_value(fitted.value, out)
     about = {"board": str(board), "channel": channel.name}
     record = {**about, **fitted.to_dict(), "file": str(out)}
     return Outcome(record, (*parts_of(fitted), f"Written: {out}"))
@@ -537,7 +516,6 @@ def network(options: NetworkOptions) -> Result:
     bnmind network --stage 2 --guess 1123 --noise false:0.2 --out network.bif
     bnmind network --relational 8 --pegs 3 --colors 3 --seed 1 --out game.uai
     """
-    from bnmind.junction import BestOrder
     from bnmind.mastermind.network.figures import stage_figure, tree_figure
     from bnmind.mastermind.network.vomlel import stage as stage_of
     from bnmind.pgm.files import NETWORK_SUFFIXES, write_model
@@ -561,7 +539,7 @@ def network(options: NetworkOptions) -> Result:
             guess=code,
             arc=not options.no_arc,
             channel=channel,
-            order=None if options.seed is None else BestOrder(seed=options.seed),
+            order=None if options.seed is None else junction.BestOrder(seed=options.seed),
         ),
     )
     if found.guess is None and options.guess is not None:
