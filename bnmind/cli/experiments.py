@@ -112,8 +112,8 @@ def run(
         store = working("running the experiment", work)
     except KeyboardInterrupt:
         say_interrupted(
-            f"interrupted with {lab.Store(out).n_rows:,} of {experiment.n_rows:,} rows in {out}; the"
-            " same command goes on from there"
+            f"interrupted with {lab.Store(out).n_rows:,} of {experiment.n_rows:,} rows in {out};"
+            " the same command goes on from there"
         )
         raise typer.Exit(INTERRUPTED) from None
     for path in _damaged(out):

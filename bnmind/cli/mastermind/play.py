@@ -39,11 +39,11 @@ from bnmind.cli.mastermind.setting import (
     situation_of,
     started,
 )
-from bnmind.cli.shared.command import is_saved
 from bnmind.cli.shared.dialogue import Command, ask, ask_end
 from bnmind.cli.shared.terminal import Report, interruptible, one_line, show, tell, working
 from bnmind.errors import BnmindError, InvalidArgumentError, TooLargeError
 from bnmind.lab import CodeMaker, Declared, Ending
+from bnmind.lab.mastermind import saved_game
 from bnmind.lab.mastermind.advice import (
     Advice,
     advise,
@@ -56,16 +56,6 @@ from bnmind.lab.mastermind.advice import (
 )
 from bnmind.lab.mastermind.explanation import winning_probability
 from bnmind.lab.mastermind.hidden_game import HiddenGame
-from bnmind.lab.mastermind.saved_game import (
-    GameRows,
-    SavedGame,
-    SavedPlay,
-    content_of,
-    read_game,
-    read_play,
-    write_game,
-    write_play,
-)
 from bnmind.lab.mastermind.words import chance, noise_clause, noise_in_words
 from bnmind.mastermind import (
     Board,
@@ -126,9 +116,16 @@ def play(options: PlayOptions) -> None:
     """
     check_writable(options.save)
     # Read the content first: the first save notices changes by another program in between.
-    content = content_of(options.save)
-    saved = None if options.new else _saved_play(options)
-    setting = saved or _new_play(options)
+    content = saved_game.content_of(options.save)
+    saved = options.saved(saved_game.read_play)
+    setting = saved or saved_game.SavedPlay(
+        board=options.board,
+        noise="false:0.2" if options.noise is None else options.noise,
+        prior=options.prior_text or UNIFORM,
+        ending="revealed" if options.ending is None else options.ending,
+        max_guesses=options.max_guesses,
+        seed=secrets.randbelow(10**9) if options.seed is None else options.seed,
+    )
     board = setting.board
     channel = parse_noise(board, setting.noise)
     prior = prior_of(board, setting.prior)
@@ -177,26 +174,6 @@ def play(options: PlayOptions) -> None:
     game.run()
 
 
-def _saved_play(options: PlayOptions) -> SavedPlay | None:
-    """Return the saved game, or None if there is none or it is over."""
-    saved = read_play(options.save) if is_saved(options.save) else None
-    if saved is None or saved.over:
-        return None
-    options.require_same(saved, ending=saved.ending, max_guesses=saved.max_guesses, seed=saved.seed)
-    return saved
-
-
-def _new_play(options: PlayOptions) -> SavedPlay:
-    return SavedPlay(
-        board=options.board,
-        noise="false:0.2" if options.noise is None else options.noise,
-        prior=options.prior_text or UNIFORM,
-        ending="revealed" if options.ending is None else options.ending,
-        max_guesses=options.max_guesses,
-        seed=secrets.randbelow(10**9) if options.seed is None else options.seed,
-    )
-
-
 def _ending(text: str, max_guesses: int | None) -> Ending:
     """Return the ending that a text describes, for a player who decides when to name the code.
 
@@ -234,7 +211,7 @@ class _Named:
 class _Hidden(Game):
     """A game of the player against the computer."""
 
-    setting: SavedPlay
+    setting: saved_game.SavedPlay
     """The game as it was at the start of the command."""
     ending: Ending
     game: HiddenGame
@@ -250,9 +227,9 @@ class _Hidden(Game):
     }
 
     @property
-    def rows(self) -> GameRows:
+    def rows(self) -> saved_game.GameRows:
         """The rows that the player sees."""
-        return GameRows(self.game.turns, self.ignored)
+        return saved_game.GameRows(self.game.turns, self.ignored)
 
     def save(self, *, over: bool = False) -> None:
         """Save the game, unless another program has changed the file in the meantime."""
@@ -264,7 +241,7 @@ class _Hidden(Game):
             hints=self.game.hints,
             over=over,
         )
-        self.content = write_play(self.path, game, before=self.content)
+        self.content = saved_game.write_play(self.path, game, before=self.content)
 
     def show_rows(self) -> None:
         """Print the guesses and replies so far."""
@@ -346,10 +323,10 @@ class _Hidden(Game):
         """Return the belief after the rows that are trusted."""
         return self._belief_after(self.rows)
 
-    def _belief_after(self, rows: GameRows) -> Posterior:
+    def _belief_after(self, rows: saved_game.GameRows) -> Posterior:
         return working(choosing(self.board), lambda _: belief_after(self._start(), rows.trusted))
 
-    def position(self, rows: GameRows) -> Position:
+    def position(self, rows: saved_game.GameRows) -> Position:
         """Return a position with advice."""
         belief = self._belief_after(rows)
         left = self.game.guesses_left if self.ending.limit < MOST_TURNS else None
@@ -426,15 +403,16 @@ def assist(options: AssistOptions) -> None:
     """
     check_writable(options.save)
     # Read the content first: the first save notices changes by another program in between.
-    content = content_of(options.save)
-    saved = None if options.new else _saved_game(options)
+    content = saved_game.content_of(options.save)
+    typed = f"; typed in the game, noise {options.noise} changes it"
+    saved = options.saved(saved_game.read_game, typed)
     board, noise, prior_text = options.board, options.noise or "exact", options.prior_text
     if saved is not None:
         board, noise, prior_text = saved.board, saved.noise, saved.prior
     prior_text = prior_text or UNIFORM
     prior = prior_of(board, prior_text)
     turns = _turns(options, board, saved)
-    rows = GameRows(turns, () if saved is None else saved.ignored)
+    rows = saved_game.GameRows(turns, () if saved is None else saved.ignored)
     # A finished game is not saved as unfinished, so these turns belong to an unfinished game.
     ending(channel_of(board, noise), turns, goes_on=True)
     states = working(
@@ -467,18 +445,9 @@ def assist(options: AssistOptions) -> None:
     game.run()
 
 
-def _saved_game(options: AssistOptions) -> SavedGame | None:
-    """Return the saved game, or None if there is none or it is over."""
-    saved = read_game(options.save) if is_saved(options.save) else None
-    if saved is not None and saved.over:
-        show(f"The game in {options.save} is over; a new one begins.")
-        return None
-    if saved is not None:
-        options.require_same(saved, f"; typed in the game, noise {options.noise} changes it")
-    return saved
-
-
-def _turns(options: AssistOptions, board: Board, saved: SavedGame | None) -> tuple[Turn, ...]:
+def _turns(
+    options: AssistOptions, board: Board, saved: saved_game.SavedGame | None
+) -> tuple[Turn, ...]:
     """Return the turns of --history, or those of the saved game, which must begin with them."""
     history = ", ".join(options.history or ())
     turns = parse_history(board, history)
@@ -498,7 +467,7 @@ def _turns(options: AssistOptions, board: Board, saved: SavedGame | None) -> tup
 class _State:
     """A state of the game, to which the player can return."""
 
-    rows: GameRows
+    rows: saved_game.GameRows
     noise: str
     """The noise that is assumed."""
     belief: Posterior
@@ -508,7 +477,7 @@ class _State:
 
 
 def _replayed(
-    board: Board, noise: str, prior: Prior | None, rows: GameRows, report: Report
+    board: Board, noise: str, prior: Prior | None, rows: saved_game.GameRows, report: Report
 ) -> list[_State]:
     """Return the states before the first row and after each of the rows."""
     n = len(rows.turns)
@@ -558,13 +527,13 @@ class _Assisted(Game):
         return self.states[-1]
 
     @property
-    def rows(self) -> GameRows:
+    def rows(self) -> saved_game.GameRows:
         """The rows of the game."""
         return self.state.rows
 
     def save(self, state: _State, *, over: bool = False) -> None:
         """Save a state, unless another program has changed the file in the meantime."""
-        game = SavedGame(
+        game = saved_game.SavedGame(
             board=self.board,
             noise=state.noise,
             turns=state.rows.turns,
@@ -572,7 +541,7 @@ class _Assisted(Game):
             over=over,
             prior=self.prior_text,
         )
-        self.content = write_game(self.path, game, before=self.content)
+        self.content = saved_game.write_game(self.path, game, before=self.content)
         self.over = over
 
     def ask(self) -> _Typed | Action:
@@ -644,7 +613,7 @@ class _Assisted(Game):
         """Return the belief after the rows that are trusted."""
         return self.state.belief
 
-    def position(self, rows: GameRows) -> Position:
+    def position(self, rows: saved_game.GameRows) -> Position:
         """Return a position with advice, for the rows of the game or others."""
         state = self.state if rows == self.rows else self._revised(rows, self.state.noise)
         now = self._now()
@@ -737,7 +706,7 @@ class _Assisted(Game):
         self.save(state)
         self.states.append(state)
 
-    def _revised(self, rows: GameRows, noise: str) -> _State:
+    def _revised(self, rows: saved_game.GameRows, noise: str) -> _State:
         """Return the state with other rows or other noise.
 
         Raises

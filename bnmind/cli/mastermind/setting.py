@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, TypeAlias, TypeVar
 
 import typer
 
-from bnmind.cli.shared.command import Count, OneOf, Seed
+from bnmind.cli.shared.command import Count, OneOf, Seed, is_saved
+from bnmind.cli.shared.terminal import show
 from bnmind.errors import BnmindError, InvalidArgumentError
 from bnmind.lab import Ending, Limit, parse_ending
 from bnmind.lab.mastermind.advice import start, start_learning
@@ -18,6 +20,8 @@ from bnmind.strategies import Situation
 
 _DEFAULT_PEGS = 4
 _DEFAULT_COLORS = 6
+_Saved = TypeVar("_Saved", SavedGame, SavedPlay)
+
 UNIFORM = "uniform"
 """The name of the prior that needs no list of probabilities."""
 
@@ -214,23 +218,31 @@ class GameOptions:
         """The prior as it is saved; None if nobody named one."""
         return None if self.prior is None else self.prior.strip()
 
-    def require_same(self, saved: SavedGame | SavedPlay, hint: str = "", **others: Any) -> None:
-        """Raise if an option contradicts the saved game.
+    def saved(self, read: Callable[[Path], _Saved], hint: str = "") -> _Saved | None:
+        """Return the game in the file; None if there is none to go on with.
 
         Parameters
         ----------
-        saved
-            The game.
+        read
+            Reads the file.
         hint
             What an error about the noise advises.
-        others
-            The values of other options in the saved game.
+
+        Raises
+        ------
+        BnmindError
+            If an option contradicts the saved game.
         """
-        board = saved.board
-        stored = {
-            **{"pegs": board.pegs, "colors": board.colors, "no_repeats": not board.repeats},
-            **{"noise": saved.noise, "prior": saved.prior, **others},
-        }
+        found = read(self.save) if not self.new and is_saved(self.save) else None
+        if found is None:
+            return None
+        if found.over:
+            show(f"The game in {self.save} is over; a new one begins.")
+            return None
+        board = found.board
+        stored = {"pegs": board.pegs, "colors": board.colors, "no_repeats": not board.repeats}
+        names = ("noise", "prior", "ending", "max_guesses", "seed")
+        stored |= {name: getattr(found, name) for name in names if hasattr(found, name)}
         for name, value in stored.items():
             asked = self.prior_text if name == "prior" else getattr(self, name)
             if asked is not None and asked != value:
@@ -239,3 +251,4 @@ class GameOptions:
                     f" got {asked}; --new begins a new game, --save names another file"
                     f"{hint * (name == 'noise')}"
                 )
+        return found

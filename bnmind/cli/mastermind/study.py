@@ -204,6 +204,11 @@ class StrategyOptions(BoardOptions):
     exact: bool = False
     seed: Seed = 0
 
+    @property
+    def goal(self) -> strategies.Goal:
+        """What ends a game."""
+        return strategies.Goal.DETERMINING if self.determining else strategies.Goal.REVEALING
+
 
 def strategy(options: StrategyOptions) -> Result:
     """Count the guesses that a strategy needs to find each code once, without noise.
@@ -236,8 +241,7 @@ def strategy(options: StrategyOptions) -> Result:
             lambda report: strategies.average_games(player, board, first=first, progress=report),
         )
     if isinstance(player, strategies.Optimal):
-        goal = strategies.Goal.DETERMINING if options.determining else strategies.Goal.REVEALING
-        player = replace(player, goal=goal, max_guesses=options.max_guesses)
+        player = replace(player, goal=options.goal, max_guesses=options.max_guesses)
     searched = is_searched(player, board)
     grows = not searched and options.games is None and player.deterministic
     if options.tree is not None:
@@ -264,10 +268,7 @@ def strategy(options: StrategyOptions) -> Result:
 
 def _grown(options: StrategyOptions, player: strategies.Strategy, board: Any) -> Result:
     """Return the guesses of a strategy by its tree; of an optimal one, with the certificate."""
-    goal, optimum = (
-        strategies.Goal.DETERMINING if options.determining else strategies.Goal.REVEALING,
-        None,
-    )
+    optimum: strategies.Optimum | None = None
     if isinstance(player, strategies.Optimal):
         search = player.optimum
         optimum = working(
@@ -277,7 +278,7 @@ def _grown(options: StrategyOptions, player: strategies.Strategy, board: Any) ->
         f"growing the tree of {printable(player.name)}",
         lambda report: strategies.strategy_tree(player, board, progress=report),
     )
-    measured, lengths = strategies.measure_tree(player.name, tree, goal=goal), tree.lengths
+    measured, lengths = strategies.measure_tree(player.name, tree, goal=options.goal), tree.lengths
     if options.tree is not None:
         _write_tree(tree, options.tree)
     guess, numbers = tree.root.guess, ("revealing", "determining", "paper_EL")
