@@ -403,7 +403,6 @@ def _show_report(session: adaptive.Session) -> None:
 
 # --- bnmind ask ----------------------------------------------------------------------------------
 
-_DEFAULTS = {"--score": "information", "--measure": "joint"}
 _RENAMED = {"--given": "--evidence"}
 """Options that had another name in dialogues saved before."""
 
@@ -512,7 +511,7 @@ def ask(options: AskOptions) -> None:
     if options.session is not None and is_saved(options.session):
         saved = read_dialogue(options.session)
     texts = _texts(options, None if saved is None else saved.options)
-    stoppers = dialogue_stoppers_by_names(_list(texts, "--stop"))
+    stoppers = dialogue_stoppers_by_names(texts.get("--stop", ()))
     inquiry = _inquiry(options, texts)
     dialogue = (
         Dialogue(inquiry)
@@ -559,7 +558,7 @@ class _Questions:
 
     dialogue: Dialogue
     stoppers: tuple[DialogueStopper, ...]
-    options: Mapping[str, str]
+    options: Mapping[str, Sequence[str]]
     path: Path | None
     text: str | None
     """The content of the file when it was last read or written; None if there is none."""
@@ -571,7 +570,8 @@ class _Questions:
         from bnmind.questions import write_dialogue
 
         if self.path is not None:
-            self.text = write_dialogue(self.path, dialogue, options=self.options, before=self.text)
+            options = {name: json.dumps(texts) for name, texts in self.options.items()}
+            self.text = write_dialogue(self.path, dialogue, options=options, before=self.text)
         self.dialogue = dialogue
 
     def ask(self) -> _Given | Command:
@@ -622,22 +622,22 @@ class _Questions:
 # --- The inquiry: options of the command, or of a saved dialogue ----------------------------------
 
 
-def _inquiry(options: AskOptions, texts: Mapping[str, str]) -> Inquiry:
+def _inquiry(options: AskOptions, texts: Mapping[str, Sequence[str]]) -> Inquiry:
     """Return what is asked about which network, and how."""
     from bnmind.pgm.files import read
     from bnmind.questions import QUESTION_SCORES, TARGET_MEASURES, Inquiry, read_costs
 
-    score = made_by_name("score", QUESTION_SCORES, _first(texts, "--score"))
-    measure = made_by_name("measure", TARGET_MEASURES, _first(texts, "--measure"))
+    score = made_by_name("score", QUESTION_SCORES, texts.get("--score", ("information",))[0])
+    measure = made_by_name("measure", TARGET_MEASURES, texts.get("--measure", ("joint",))[0])
     costs = {
-        name: cost for path in _list(texts, "--costs") for name, cost in read_costs(path).items()
+        name: cost for path in texts.get("--costs", ()) for name, cost in read_costs(path).items()
     }
     network = options.model.read(read)
     states = {v.name: v.states for v in network.variables}
     marks = _marks(options.model.path)
-    about = tuple(names_of(_list(texts, "--about"), states.keys()))
-    among = tuple(names_of(_list(texts, "--among"), states.keys()))
-    evidence = evidence_of(_list(texts, "--evidence"), states)
+    about = tuple(names_of(texts.get("--about", ()), states.keys()))
+    among = tuple(names_of(texts.get("--among", ()), states.keys()))
+    evidence = evidence_of(texts.get("--evidence", ()), states)
     if marks is not None:
         about = about or tuple(name for name in marks.targets if name not in evidence)
         among = among or tuple(name for name in marks.observations if name not in about)
@@ -657,8 +657,8 @@ def _inquiry(options: AskOptions, texts: Mapping[str, str]) -> Inquiry:
     )
 
 
-def _texts(options: AskOptions, saved: Mapping[str, str] | None) -> Mapping[str, str]:
-    """Return the options that were given, each as a JSON list of texts; or those of a dialogue.
+def _texts(options: AskOptions, saved: Mapping[str, str] | None) -> Mapping[str, Sequence[str]]:
+    """Return the texts of each option that was given, or those of a saved dialogue.
 
     Raises
     ------
@@ -669,44 +669,33 @@ def _texts(options: AskOptions, saved: Mapping[str, str] | None) -> Mapping[str,
         "--about": options.about,
         "--among": options.among,
         "--evidence": [*options.evidence, *options.given],
-        "--costs": None if options.costs is None else [str(options.costs)],
-        "--score": None if options.score is None else [options.score],
-        "--measure": None if options.measure is None else [options.measure],
+        "--costs": () if options.costs is None else [str(options.costs)],
+        "--score": () if options.score is None else [options.score],
+        "--measure": () if options.measure is None else [options.measure],
         "--stop": options.stop,
     }
-    texts = {name: json.dumps(texts) for name, texts in lists.items() if texts}
+    given = {name: list(texts) for name, texts in lists.items() if texts}
     if saved is None:
-        return texts
-    saved = {_RENAMED.get(name, name): text for name, text in saved.items()}
-    for name in texts:
-        if _list(saved, name) != _list(texts, name):
+        return given
+    before = {_RENAMED.get(name, name): _read_list(name, text) for name, text in saved.items()}
+    for name, texts in given.items():
+        if (began := before.get(name, [])) != texts:
+            with_them = f"with {name} {' '.join(began)}" if began else f"without {name}"
             raise BnmindError(
-                f"the dialogue saved in {options.session} began {_readable(saved, name)}, not"
-                f" {_readable(texts, name)}; repeat its options, or name another file with"
-                " --session"
+                f"the dialogue saved in {options.session} began {with_them}, not with {name}"
+                f" {' '.join(texts)}; repeat its options, or name another file with --session"
             )
-    return saved
+    return before
 
 
-def _list(texts: Mapping[str, str], name: str) -> Sequence[str]:
-    if name not in texts:
-        return ()
+def _read_list(name: str, text: str) -> list[str]:
     try:
-        found = json.loads(texts[name])
+        found = json.loads(text)
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, list) or not all(isinstance(text, str) for text in found):
         raise BnmindError(f"the saved dialogue has an option {name} that cannot be read")
     return found
-
-
-def _first(texts: Mapping[str, str], name: str) -> str:
-    return next(iter(_list(texts, name)), _DEFAULTS[name])
-
-
-def _readable(texts: Mapping[str, str], name: str) -> str:
-    values = _list(texts, name)
-    return f"with {name} {' '.join(values)}" if values else f"without {name}"
 
 
 def _marks(path: Path) -> DiagnosisMarks | None:

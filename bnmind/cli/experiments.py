@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -53,6 +53,8 @@ from bnmind.errors import BnmindError, UnknownNameError
 
 if TYPE_CHECKING:
     from bnmind.lab.reproductions import Reproduction, SavedRun, Setting, Size
+
+T = TypeVar("T", int, float)
 
 # --- Experiments ----------------------------------------------------------------------------------
 
@@ -302,7 +304,7 @@ def _contest(options: CompareOptions, names: Sequence[str]) -> lab.Contest:
     return lab.Contest(
         tuple(map(strategies.strategy_by_name, names)),
         parse_noise(board, options.noise),
-        games=_number_of_games(options.games),
+        games=_number_or("all", options.games, int, "games"),
         seed=options.seed or 0,
         assumed=None if noise is None else parse_noise(board, noise),
         ending=ending_of(options.ending, options.max_guesses, most=_MOST_GUESSES),
@@ -399,21 +401,20 @@ class _Games:
         return comparison, stopped.is_set()
 
 
-def _rule(text: str) -> lab.Enough:
-    """Return the rule that a text describes.
-
-    Raises
-    ------
-    BnmindError
-        If it is neither a margin nor ``told``.
-    """
-    if text.strip().lower() == "told":
-        return lab.AllTold()
+def _number_or(word: str, text: str, read: Callable[[str], T], what: str) -> T | None:
+    """Return the number that a text spells; None if it is the word."""
+    if text.strip().lower() == word:
+        return None
     try:
-        margin = float(text)
+        return read(text)
     except ValueError:
-        raise BnmindError(f"expected a number of guesses or told, got {shown(text)}") from None
-    return lab.NarrowEnough(margin)
+        raise BnmindError(f"expected a number of {what} or {word}, got {shown(text)}") from None
+
+
+def _rule(text: str) -> lab.Enough:
+    """Return the rule that a text describes: a margin, or ``told``."""
+    margin = _number_or("told", text, float, "guesses")
+    return lab.AllTold() if margin is None else lab.NarrowEnough(margin)
 
 
 def _reached(
@@ -446,16 +447,6 @@ def _blamed_on(strategies: Sequence[str]) -> Iterator[None]:
         raise BnmindError(
             f"{' and '.join(names)} failed with {type(fault).__name__}: {reason}"
         ) from fault
-
-
-def _number_of_games(text: str) -> int | None:
-    """Return the number of games; None to play every code once."""
-    if text.strip().lower() == "all":
-        return None
-    try:
-        return int(text)
-    except ValueError:
-        raise BnmindError(f"expected a number of games or all, got {shown(text)}") from None
 
 
 # --- Reproductions --------------------------------------------------------------------------------

@@ -37,12 +37,12 @@ from bnmind.cli.shared.command import (
     Workers,
     check_place,
     exit_interrupted,
+    given_options,
 )
 from bnmind.cli.shared.terminal import naming, printable, say, until_interrupted, working
 from bnmind.errors import BnmindError, UnknownNameError
 
 if TYPE_CHECKING:
-    from bnmind import adaptive
     from bnmind.pgm import CPD, Network
 
 
@@ -217,11 +217,8 @@ def _skills_of(name: str | None) -> adaptive.ProfileDistribution | Network | Non
     if name is None:
         return None
     if _is_network(name):
-        return (
-            adaptive.read_bank(name).hidden_network()
-            if _is_bank(Path(name))
-            else read_network(name)
-        )
+        is_bank = _is_bank(Path(name))
+        return adaptive.read_bank(name).hidden_network() if is_bank else read_network(name)
     name = _skills_name(name)
     if name.startswith(_HIERARCHY):
         return _hierarchy(name.removeprefix(_HIERARCHY))
@@ -508,9 +505,32 @@ def _model_names(
 # --- Judging --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True)
-class JudgeOptions:
-    """What is judged.
+def judge(
+    responses: ResponseFile,
+    model: ModelOptions,
+    *,
+    gates: Annotated[list[GateName] | None, "NAME", typer.Option("--gate")] = None,
+    cutoff: Annotated[str, "P"] = "0.95",
+    alpha: Share = 0.05,
+    refit: bool = False,
+    groups: bool = False,
+    group_column: str | None = None,
+    anchors: Annotated[str | None, "A,B,…"] = None,
+    purify: bool = False,
+    file: TableOptions,
+    seed: Seed = None,
+) -> Result:
+    """Judge a model of responses: its fit, its Q-matrix, and its items.
+
+    The command learns the model first, as bnmind learn does. It then prints M2 with RMSEA2 and
+    SRMSR, the worst pairs of items, and the fit of each item. With --gate gdina, which assumes
+    least about how skills act together, it also proposes the skills that the items need, and a
+    simpler model for each item, by Wald and by likelihood-ratio tests. If a column names groups of
+    examinees, --groups or --group-column tests which items behave differently in a group. After
+    Ctrl-C, the command shows the results that it has.
+
+    If --gate is repeated, the command compares the models instead, by AIC and BIC, and with gdina
+    by likelihood-ratio tests.
 
     Parameters
     ----------
@@ -533,37 +553,6 @@ class JudgeOptions:
         Items that behave alike in all groups. [default: all but the one that is tested]
     purify
         Remove items that behave differently from the anchors, and test again.
-    """
-
-    gates: Annotated[list[GateName] | None, "NAME", typer.Option("--gate")] = None
-    cutoff: Annotated[str, "P"] = "0.95"
-    alpha: Share = 0.05
-    refit: bool = False
-    groups: bool = False
-    group_column: str | None = None
-    anchors: Annotated[str | None, "A,B,…"] = None
-    purify: bool = False
-
-
-def judge(
-    responses: ResponseFile,
-    model: ModelOptions,
-    options: JudgeOptions,
-    file: TableOptions,
-    *,
-    seed: Seed = None,
-) -> Result:
-    """Judge a model of responses: its fit, its Q-matrix, and its items.
-
-    The command learns the model first, as bnmind learn does. It then prints M2 with RMSEA2 and
-    SRMSR, the worst pairs of items, and the fit of each item. With --gate gdina, which assumes
-    least about how skills act together, it also proposes the skills that the items need, and a
-    simpler model for each item, by Wald and by likelihood-ratio tests. If a column names groups of
-    examinees, --groups or --group-column tests which items behave differently in a group. After
-    Ctrl-C, the command shows the results that it has.
-
-    If --gate is repeated, the command compares the models instead, by AIC and BIC, and with gdina
-    by likelihood-ratio tests.
 
     Examples
     --------
@@ -573,41 +562,38 @@ def judge(
     bnmind judge RESPONSES.csv --gate 2PL
     bnmind judge RESPONSES.csv --qmatrix Q.csv --group-column school
     """
-    if not 0 < options.alpha < 1:
-        raise BnmindError(f"expected a number between 0 and 1 for --alpha, got {options.alpha:g}")
-    cutoff = _cutoff_of(options.cutoff)
-    by_groups = options.groups or options.group_column is not None
-    gates: list[str | None] = [*dict.fromkeys(options.gates or ())] or [None]
-    if len(gates) > 1 and by_groups:
+    if not 0 < alpha < 1:
+        raise BnmindError(f"expected a number between 0 and 1 for --alpha, got {alpha:g}")
+    share = _cutoff_of(cutoff)
+    by_groups = groups or group_column is not None
+    names: list[str | None] = [*dict.fromkeys(gates or ())] or [None]
+    if len(names) > 1 and by_groups:
         raise BnmindError("expected one --gate to test items by groups, got several")
     settings = adaptive.LearningOptions(seed=seed or 0, monotone=model.monotone)
     models: dict[str | None, adaptive.Learned] = {}
-    for gate in gates:
-        start, data, own = _start(
-            responses, gate, model, file, settings, group_column=options.group_column
-        )
+    for gate in names:
+        start, data, own = _start(responses, gate, model, file, settings, group_column=group_column)
         if not models:
             say_notes(data)
-        if options.groups and not data.groups:
+        if groups and not data.groups:
             raise BnmindError(
                 "expected a column with groups for --groups; name it by --group-column"
             )
         if not models and data.groups and not by_groups:
             say("note: --groups tests which items behave differently in some of the groups")
         models[gate] = _learned(data, start, own)
-    if len(gates) > 1:
+    if len(names) > 1:
         return _compared({str(gate): one for gate, one in models.items()})
-    anchors = options.anchors
     testing = adaptive.FunctioningOptions(
         anchors=None if anchors is None else [x.strip() for x in anchors.split(",") if x.strip()],
-        purify=options.purify,
-        alpha=options.alpha,
+        purify=purify,
+        alpha=alpha,
     )
     found = adaptive.judge(
-        models[gates[0]],
-        cutoff=cutoff,
-        alpha=options.alpha,
-        refit=options.refit,
+        models[names[0]],
+        cutoff=share,
+        alpha=alpha,
+        refit=refit,
         groups=testing if by_groups and data.groups else None,
         runner=working,
     )
@@ -734,9 +720,27 @@ def _warn(found: adaptive.Classification, agreement: adaptive.Agreement) -> None
 # --- Calibrating ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True)
-class CalibrateOptions:
-    """What is calibrated, and which drift is noticed.
+def calibrate(
+    bank: Path,
+    tests: list[Path],
+    *,
+    new: Annotated[list[str] | None, "ITEM"] = None,
+    cycles: int = 200,
+    anew: bool = False,
+    largest_error: Share = 0.05,
+    shift: Annotated[float, "D"] = 0.5,
+    false_alarm: Share = 0.01,
+    out: Annotated[Path | None, Place("bank", (".json",))] = None,
+    file: TableOptions,
+    seed: Seed = None,
+) -> Result:
+    """Calibrate new items from finished tests, and notice items that drift.
+
+    The tests are saved sessions of bnmind test, or one CSV file of responses, in the order of
+    time. New items are those of the designs of the sessions, or given by --new. Their parameters
+    are learned while all other items stay as they are; --out writes the bank with them. The
+    answers to all other items are compared with their predictions; a change from some examinee on
+    is noticed by charts of cumulative sums.
 
     Parameters
     ----------
@@ -752,35 +756,6 @@ class CalibrateOptions:
         The drift to look for, in logits.
     false_alarm
         The probability that a chart of an item notices drift where there is none.
-    """
-
-    new: Annotated[list[str] | None, "ITEM"] = None
-    cycles: int = 200
-    anew: bool = False
-    largest_error: Share = 0.05
-    shift: Annotated[float, "D"] = 0.5
-    false_alarm: Share = 0.01
-
-
-def calibrate(
-    bank: Path,
-    tests: list[Path],
-    options: CalibrateOptions,
-    *,
-    out: Annotated[Path | None, Place("bank", (".json",))] = None,
-    file: TableOptions,
-    seed: Seed = None,
-) -> Result:
-    """Calibrate new items from finished tests, and notice items that drift.
-
-    The tests are saved sessions of bnmind test, or one CSV file of responses, in the order of
-    time. New items are those of the designs of the sessions, or given by --new. Their parameters
-    are learned while all other items stay as they are; --out writes the bank with them. The
-    answers to all other items are compared with their predictions; a change from some examinee on
-    is noticed by charts of cumulative sums.
-
-    Parameters
-    ----------
     bank
         The file of the item bank.
     tests
@@ -798,17 +773,16 @@ def calibrate(
 
     items = adaptive.read_bank(bank)
     asked: Any = None
-    names = tuple(options.new or ())
+    names = tuple(new or ())
     if any(path.suffix.lower() != ".json" for path in tests):
         if len(tests) > 1:
             raise BnmindError("expected saved sessions (.json), or one file of responses")
         responses = file.read(tests[0], expected=items.item_names, choices=items)
         say_notes(responses)
     else:
-        if given := [name for name, value in vars(file).items() if value]:
+        if given := given_options(file):
             raise BnmindError(
-                f"--{given[0].replace('_', '-')} is for a file of responses; the tests are saved"
-                " sessions"
+                f"{given[0]} is for a file of responses; the tests are saved sessions"
             )
         saved = working("reading tests", lambda _: adaptive.read_answers(tests, items))
         responses, asked, names = saved.responses, saved.asked, names or saved.pilot
@@ -821,9 +795,9 @@ def calibrate(
             "calibrating",
             lambda _: adaptive.calibrate_items(
                 *(items, responses, names),
-                max_cycles=options.cycles,
-                anew=options.anew,
-                largest_error=options.largest_error,
+                max_cycles=cycles,
+                anew=anew,
+                largest_error=largest_error,
             ),
         )
         record |= found.to_dict()
@@ -836,8 +810,8 @@ def calibrate(
             rng=np.random.default_rng(seed or 0),
             asked=asked,
             pilot=names,
-            shift=options.shift,
-            false_alarm=options.false_alarm,
+            shift=shift,
+            false_alarm=false_alarm,
         ),
     )
     if out is not None:
