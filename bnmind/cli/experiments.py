@@ -606,19 +606,8 @@ def _list(known: Mapping[str, Reproduction], *, as_json: bool) -> None:
     from bnmind.lab.reproductions.page import duration
 
     if as_json:
-        tell_json(
-            [
-                {
-                    "id": name,
-                    "title": one.title,
-                    "source": one.source,
-                    "quick_minutes": one.quick_minutes,
-                    "minutes": one.minutes,
-                    "data": list(one.data),
-                }
-                for name, one in known.items()
-            ]
-        )
+        fields = ("title", "source", "quick_minutes", "minutes", "data")
+        tell_json([{"id": n} | {f: getattr(one, f) for f in fields} for n, one in known.items()])
         return
     rows = []
     for name, one in known.items():

@@ -8,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
@@ -651,30 +651,27 @@ def _readings(
     parts: Sequence[str], states: Mapping[str, Sequence[str]]
 ) -> list[tuple[tuple[str, str], ...]]:
     """Return up to two ways to read parts between commas as states of known variables."""
-    # The readings of the first n parts, for each n. A reading is its last entry and the
-    # reading before it, so that long readings need not be copied.
-    readings: list[list[_Reading | None]] = [[None]]
     of_states = max((state.count(",") for known in states.values() for state in known), default=0)
     most = 1 + of_states + max((name.count(",") for name in states), default=0)
     signs = 1 + max((name.count("=") for name in states), default=0)
+    # For each n, the last entries of readings of the first n parts, and where each begins.
+    lasts: list[list[tuple[int, tuple[str, str]]]] = [[]]
     for end in range(1, len(parts) + 1):
-        current: list[_Reading | None] = []
-        for start in range(max(0, end - most), end):
-            for name, state in entries(",".join(parts[start:end]), signs):
-                if state in states.get(name, ()):
-                    current += [_Reading((name, state), before) for before in readings[start]]
-        readings.append(current[:2])
-    return [_unrolled(reading) for reading in readings[-1]]
+        lasts.append(
+            [
+                (start, (name, state))
+                for start in range(max(0, end - most), end)
+                if start == 0 or lasts[start]
+                for name, state in entries(",".join(parts[start:end]), signs)
+                if state in states.get(name, ())
+            ]
+        )
 
+    def reading(choice: int) -> tuple[tuple[str, str], ...]:
+        found, end = [], len(parts)
+        while end:
+            end, entry = lasts[end][choice]
+            found.append(entry)
+        return tuple(reversed(found))
 
-class _Reading(NamedTuple):
-    last: tuple[str, str]
-    before: _Reading | None
-
-
-def _unrolled(reading: _Reading | None) -> tuple[tuple[str, str], ...]:
-    entries = []
-    while reading is not None:
-        entries.append(reading.last)
-        reading = reading.before
-    return tuple(reversed(entries))
+    return list(dict.fromkeys((reading(0), reading(-1)))) if lasts[-1] else []

@@ -11,7 +11,6 @@ from typing import ClassVar
 import numpy as np
 
 from bnmind import strategies
-from bnmind._files import check_writable
 from bnmind._messages import counted, many, shown
 from bnmind.cli.mastermind.board import (
     Action,
@@ -114,10 +113,7 @@ def play(options: PlayOptions) -> None:
     bnmind play --prior two-color --max-guesses 6
     bnmind play --ending declared --noise false:0.2
     """
-    check_writable(options.save)
-    # Read the content first: the first save notices changes by another program in between.
-    content = saved_game.content_of(options.save)
-    saved = options.saved(saved_game.read_play)
+    saved, content = options.saved(saved_game.read_play)
     setting = saved or saved_game.SavedPlay(
         board=options.board,
         noise="false:0.2" if options.noise is None else options.noise,
@@ -401,11 +397,8 @@ def assist(options: AssistOptions) -> None:
     bnmind assist --noise unknown --explain
     bnmind assist --new --history "1123 1b1w, 2345 0b2w"
     """
-    check_writable(options.save)
-    # Read the content first: the first save notices changes by another program in between.
-    content = saved_game.content_of(options.save)
     typed = f"; typed in the game, noise {options.noise} changes it"
-    saved = options.saved(saved_game.read_game, typed)
+    saved, content = options.saved(saved_game.read_game, typed)
     board, noise, prior_text = options.board, options.noise or "exact", options.prior_text
     if saved is not None:
         board, noise, prior_text = saved.board, saved.noise, saved.prior

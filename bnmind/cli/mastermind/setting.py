@@ -9,12 +9,13 @@ from typing import Annotated, TypeAlias, TypeVar
 
 import typer
 
+from bnmind._files import check_writable
 from bnmind.cli.shared.command import Count, OneOf, Seed, is_saved
 from bnmind.cli.shared.terminal import show
 from bnmind.errors import BnmindError, InvalidArgumentError
 from bnmind.lab import Ending, Limit, parse_ending
 from bnmind.lab.mastermind.advice import start, start_learning
-from bnmind.lab.mastermind.saved_game import SavedGame, SavedPlay
+from bnmind.lab.mastermind.saved_game import SavedGame, SavedPlay, content_of
 from bnmind.mastermind import Board, Channel, Posterior, Prior, parse_noise, parse_prior
 from bnmind.strategies import Situation
 
@@ -218,8 +219,10 @@ class GameOptions:
         """The prior as it is saved; None if nobody named one."""
         return None if self.prior is None else self.prior.strip()
 
-    def saved(self, read: Callable[[Path], _Saved], hint: str = "") -> _Saved | None:
-        """Return the game in the file; None if there is none to go on with.
+    def saved(
+        self, read: Callable[[Path], _Saved], hint: str = ""
+    ) -> tuple[_Saved | None, bytes | None]:
+        """Return the game in the file, if there is one to go on with, and the content of the file.
 
         Parameters
         ----------
@@ -233,12 +236,15 @@ class GameOptions:
         BnmindError
             If an option contradicts the saved game.
         """
+        check_writable(self.save)
+        # Read the content first: the first save notices changes by another program in between.
+        content = content_of(self.save)
         found = read(self.save) if not self.new and is_saved(self.save) else None
         if found is None:
-            return None
+            return None, content
         if found.over:
             show(f"The game in {self.save} is over; a new one begins.")
-            return None
+            return None, content
         board = found.board
         stored = {"pegs": board.pegs, "colors": board.colors, "no_repeats": not board.repeats}
         names = ("noise", "prior", "ending", "max_guesses", "seed")
@@ -251,4 +257,4 @@ class GameOptions:
                     f" got {asked}; --new begins a new game, --save names another file"
                     f"{hint * (name == 'noise')}"
                 )
-        return found
+        return found, content
