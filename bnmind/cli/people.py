@@ -264,9 +264,35 @@ def _hierarchy(text: str) -> adaptive.ProfileDistribution:
 # --- Learning -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True)
-class LearnOptions:
-    """How to learn, and what to write.
+def learn(
+    responses: ResponseFile,
+    model: ModelOptions,
+    *,
+    gate: GateName | None = None,
+    out: Path | None = None,
+    coefficients: Annotated[Path | None, Place("coefficients", (".csv",))] = None,
+    table: Annotated[Path | None, Place("table", (".csv",))] = None,
+    items: Path | None = None,
+    skill_labels: Path | None = None,
+    max_guess: Share = 1.0,
+    max_slip: Share = 1.0,
+    least_chance: Share = 0.0001,
+    starts: Count | None = None,
+    iterations: Count = 5000,
+    title: Annotated[str | None, "TEXT"] = None,
+    file: TableOptions,
+    group_column: str | None = None,
+    workers: Workers = 1,
+    seed: Seed = None,
+) -> Result:
+    """Learn an item bank from the responses of examinees, by maximum likelihood (EM).
+
+    RESPONSES is a file with a table, as R, Excel or SPSS write it. Its first line names the items.
+    Each further line holds the responses of one examinee: 0, 1, …, or nothing if the item was not
+    asked; or a single response, in a table with columns for examinee, item and response. The
+    Q-matrix marks the skills that each item needs. It has a column for each skill, and may have a
+    column item; if its rows have no names, the items are matched by position. Notes say how the
+    files were read. After Ctrl-C, the command writes the best parameters so far.
 
     Parameters
     ----------
@@ -298,43 +324,6 @@ class LearnOptions:
         The most EM iterations of a start.
     title
         The title of the bank.
-    """
-
-    gate: GateName | None = None
-    out: Path | None = None
-    coefficients: Annotated[Path | None, Place("coefficients", (".csv",))] = None
-    table: Annotated[Path | None, Place("table", (".csv",))] = None
-    items: Path | None = None
-    skill_labels: Path | None = None
-    max_guess: Share = 1.0
-    max_slip: Share = 1.0
-    least_chance: Share = 0.0001
-    starts: Count | None = None
-    iterations: Count = 5000
-    title: Annotated[str | None, "TEXT"] = None
-
-
-def learn(
-    responses: ResponseFile,
-    model: ModelOptions,
-    options: LearnOptions,
-    file: TableOptions,
-    *,
-    group_column: str | None = None,
-    workers: Workers = 1,
-    seed: Seed = None,
-) -> Result:
-    """Learn an item bank from the responses of examinees, by maximum likelihood (EM).
-
-    RESPONSES is a file with a table, as R, Excel or SPSS write it. Its first line names the items.
-    Each further line holds the responses of one examinee: 0, 1, …, or nothing if the item was not
-    asked; or a single response, in a table with columns for examinee, item and response. The
-    Q-matrix marks the skills that each item needs. It has a column for each skill, and may have a
-    column item; if its rows have no names, the items are matched by position. Notes say how the
-    files were read. After Ctrl-C, the command writes the best parameters so far.
-
-    Parameters
-    ----------
     group_column
         The column with the groups of the examinees, not an item. A column named group is found
         without this option.
@@ -348,56 +337,55 @@ def learn(
     """
     from bnmind.adaptive.learning.irt import has_curves
 
-    check_shares({"--max-guess": options.max_guess, "--max-slip": options.max_slip})
-    check_shares({"--least-chance": options.least_chance}, below=0.49)
+    check_shares({"--max-guess": max_guess, "--max-slip": max_slip})
+    check_shares({"--least-chance": least_chance}, below=0.49)
     settings = adaptive.LearningOptions(
-        starts=options.starts,
+        starts=starts,
         seed=seed or 0,
-        bounds=adaptive.Bounds((0.0, options.max_guess), (0.0, options.max_slip)),
+        bounds=adaptive.Bounds((0.0, max_guess), (0.0, max_slip)),
         monotone=model.monotone,
-        least_chance=options.least_chance,
-        max_iterations=options.iterations,
+        least_chance=least_chance,
+        max_iterations=iterations,
         workers=workers,
     )
     start, data, settings = _start(
-        *(responses, options.gate, model, file, settings),
+        *(responses, gate, model, file, settings),
         group_column=group_column,
-        items=options.items,
+        items=items,
     )
     if model.bank is not None and has_curves(start):
         settings = adaptive.irt_options(None, start, settings)
     start = as_in_file(start, file.lowest)
-    for what, path in (("items", options.items), ("skills", options.skill_labels)):
+    for what, path in (("items", items), ("skills", skill_labels)):
         if path is not None:
             with naming(path):
                 start = adaptive.describe_bank(start, **{what: path})
     say_notes(data)
-    if options.out is not None:
-        _check_bank_place(start, options.out, options.title or "")
+    if out is not None:
+        _check_bank_place(start, out, title or "")
     learned, interrupted = until_interrupted(
         "learning",
         lambda report, ended: adaptive.learn(
             data,
             start,
             options=replace(settings, until=ended),
-            title=options.title,
+            title=title,
             source=f"learned from {counted(len(data), 'examinee')} in {printable(responses.name)}",
             progress=report,
         ),
     )
-    if options.out is not None:
-        adaptive.write_bank(learned.bank, options.out)
-        _tell_names(learned.bank, options.out)
+    if out is not None:
+        adaptive.write_bank(learned.bank, out)
+        _tell_names(learned.bank, out)
     if interrupted:
-        kept = "follow" if options.out is None else f"are in {options.out}"
+        kept = "follow" if out is None else f"are in {out}"
         exit_interrupted(f"interrupted before the end; the best parameters so far {kept}")
-    summary = _summary(learned, options)
-    names, line = _model_names(start, settings, model, options.gate)
+    summary = _summary(learned, (coefficients, table))
+    names, line = _model_names(start, settings, model, gate)
     data_line, *others = parts_of(summary)
-    paths = [path for path in (options.out, options.coefficients, options.table) if path]
-    out = None if options.out is None else str(options.out)
+    paths = [path for path in (out, coefficients, table) if path]
     return Outcome(
-        {**names, **summary.to_dict(), "out": out},
+        {**names, **summary.to_dict(), "out": None if out is None else str(out)},
         [data_line, line, *others, *(f"Written to {path}." for path in paths)],
     )
 
@@ -449,11 +437,12 @@ def _tell_names(bank: adaptive.ItemBank, out: Path) -> None:
         )
 
 
-def _summary(learned: adaptive.Learned, options: LearnOptions) -> adaptive.LearnedSummary:
+def _summary(
+    learned: adaptive.Learned, paths: tuple[Path | None, Path | None]
+) -> adaptive.LearnedSummary:
     """Return the summary, having written the files with parameters and standard errors."""
     from bnmind.adaptive.learning.fit.summary import item_frame
 
-    paths = (options.coefficients, options.table)
     if learned.n_parameters > _MOST_PARAMETERS and not any(paths):
         reason = f"{learned.n_parameters:,} parameters; --coefficients FILE computes them"
         return adaptive.LearnedSummary(learned, reason)

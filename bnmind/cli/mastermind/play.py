@@ -315,16 +315,14 @@ class _Hidden(Game):
         begin = start if self.ending.reveals else start_posterior
         return begin(self.game.maker.channel, self.game.maker.prior)
 
-    def belief(self) -> Posterior:
-        """Return the belief after the rows that are trusted."""
-        return self._belief_after(self.rows)
-
-    def _belief_after(self, rows: saved_game.GameRows) -> Posterior:
-        return working(choosing(self.board), lambda _: belief_after(self._start(), rows.trusted))
+    def belief(self, rows: saved_game.GameRows | None = None) -> Posterior:
+        """Return the belief after the rows that are trusted, of the game or of others."""
+        trusted = (rows or self.rows).trusted
+        return working(choosing(self.board), lambda _: belief_after(self._start(), trusted))
 
     def position(self, rows: saved_game.GameRows) -> Position:
         """Return a position with advice."""
-        belief = self._belief_after(rows)
+        belief = self.belief(rows)
         left = self.game.guesses_left if self.ending.limit < MOST_TURNS else None
 
         def advised(_: object) -> Advice:
