@@ -31,11 +31,11 @@ from bnmind.cli.shared.command import (
     Json,
     OneOf,
     Outcome,
+    Place,
     ResultsDirectory,
     Seed,
     Workers,
     check_directory,
-    check_place,
     exit_interrupted,
     results_place,
     show_parts,
@@ -491,7 +491,7 @@ class ReproduceOptions:
     workers: Workers = 1
     seed: Annotated[int, typer.Option(min=0)] = 0
     data: Annotated[Path | None, "DIR"] = None
-    page: Path | None = None
+    page: Annotated[Path | None, Place("page", (".md",))] = None
     larger: Annotated[Path | None, "DIR"] = None
     as_json: Json = False
 
@@ -522,8 +522,6 @@ def reproduce(options: ReproduceOptions) -> None:
         return
     names = _chosen(options.names or (), REPRODUCTIONS)
     check_directory(options.out)
-    if options.page is not None:
-        check_place(options.page, (".md",), "page")
     setting = Setting(
         _size(options),
         options.seed,

@@ -31,11 +31,11 @@ from bnmind.cli.shared.command import (
     Described,
     OneOf,
     Outcome,
+    Place,
     ResultsDirectory,
     Seed,
     Share,
     Workers,
-    check_place,
     exit_interrupted,
     results_place,
 )
@@ -53,6 +53,7 @@ DEFAULT_SELECTORS = ("entropy", "random")
 DEFAULT_EXAMINEES = 1000
 DEFAULT_FOLDS = 10
 DEFAULT_DEPTH = 5
+_FORMATS = "bnmind.adaptive:ITEM_TREE_FORMATS"
 
 
 # --- Simulation -----------------------------------------------------------------------------------
@@ -510,9 +511,7 @@ class TreeOptions:
     panel: Annotated[str | None, "N,N"] = None
     routes: Count | None = None
     max_beliefs: Count | None = None
-    out: Annotated[Path | None, OneOf("bnmind.adaptive:ITEM_TREE_FORMATS", "Formats of trees")] = (
-        None
-    )
+    out: Annotated[Path | None, Place("tree", _FORMATS), OneOf(_FORMATS, "Formats of trees")] = None
     selector: SelectorName | None = None
 
     def check(self, test: DesignOptions) -> None:
@@ -568,8 +567,6 @@ def tree(options: TreeOptions, test: DesignOptions) -> Result:
 
     options.check(test)
     aim = aim_by_name(options.minimize or "entropy")
-    if options.out is not None:
-        check_place(options.out, tuple(adaptive.ITEM_TREE_FORMATS), "tree")
     bank = adaptive.read_bank(options.bank)
     parts: list[Any] = []
     record: dict[str, Any] = {}

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 import typer
 
 from bnmind import junction, strategies
 from bnmind._display import Result, parts_of
-from bnmind._files import check_writable, write_file, write_files
+from bnmind._files import write_file, write_files
 from bnmind._messages import counted, percent
 from bnmind.cli.mastermind.setting import (
     UNIFORM,
@@ -32,6 +32,7 @@ from bnmind.cli.shared.command import (
     Count,
     OneOf,
     Outcome,
+    Place,
     Seed,
     check_place,
     given_options,
@@ -368,7 +369,7 @@ def _write_tree(tree: Any, path: Path) -> None:
 def fit_weights(
     size: BoardOptions,
     *,
-    out: Path,
+    out: Annotated[Path, Place()],
     turns: Count = 1,
     evaluations: Count = 2000,
     start: Path | None = None,
@@ -397,7 +398,6 @@ def fit_weights(
     bnmind fit-weights --turns 4 --start weights.json --out by-turn.json
     bnmind strategy weighted-entropy --weights by-turn.json
     """
-    check_writable(out)
     board = size.board
     initial = None if start is None else strategies.read_weights(start)
     fitted = working(
@@ -418,7 +418,7 @@ def fit_weights(
 def fit_value(
     size: BoardOptions,
     *,
-    out: Path,
+    out: Annotated[Path, Place()],
     noise: Noise = "exact",
     games: Annotated[int, typer.Option(min=2)] = 4000,
     rounds: Count = 2,
@@ -445,7 +445,6 @@ def fit_value(
     bnmind fit-value --noise false:0.2 --out value.json
     bnmind fit-value --noise independent:0.1 --games 10000 --rounds 3 --out value.json
     """
-    check_writable(out)
     board = size.board
     channel = parse_noise(board, noise)
     fitted = working(
@@ -461,6 +460,9 @@ def fit_value(
 
 
 # --- Networks -------------------------------------------------------------------------------------
+
+
+_Picture: TypeAlias = Annotated[Path, Place("picture", (".svg",))]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -493,8 +495,8 @@ class NetworkOptions(BoardOptions):
     no_arc: bool = False
     noise: NoiseName | None = None
     out: Annotated[Path | None, FORMATS] = None
-    svg: Path | None = None
-    tree_svg: Path | None = None
+    svg: _Picture | None = None
+    tree_svg: _Picture | None = None
     relational: Count | None = None
     seed: Seed = None
 
@@ -527,8 +529,6 @@ def network(options: NetworkOptions) -> Result:
     pictures = {path: draw for path, draw in drawings.items() if path is not None}
     if options.out is not None:
         check_place(options.out, NETWORK_SUFFIXES, "network")
-    for path in pictures:
-        check_place(path, (".svg",), "picture")
     board = options.board
     channel = None if options.noise is None else parse_noise(board, options.noise)
     code = None if options.guess is None else board.parse(options.guess)

@@ -133,7 +133,7 @@ class Place(Reader):
     def read(self, value: Path, given: Mapping[str, Any]) -> Path:
         """Return the file; see `check_place`."""
         suffixes = imported(self.suffixes) if isinstance(self.suffixes, str) else self.suffixes
-        check_place(value, suffixes, self.what)
+        check_place(value, tuple(suffixes), self.what)
         return value
 
 
