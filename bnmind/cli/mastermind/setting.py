@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
 
 import typer
 
+from bnmind import lab, strategies
 from bnmind._files import check_writable
 from bnmind.cli.shared.command import Count, OneOf, Seed, is_saved
 from bnmind.cli.shared.terminal import show
 from bnmind.errors import BnmindError, InvalidArgumentError
-from bnmind.lab import Ending, Limit, parse_ending
 from bnmind.lab.mastermind.advice import start, start_learning
-from bnmind.lab.mastermind.saved_game import SavedGame, SavedPlay, content_of
-from bnmind.mastermind import Board, Channel, Posterior, Prior, parse_noise, parse_prior
-from bnmind.strategies import Situation
+
+if TYPE_CHECKING:
+    from bnmind.lab.mastermind.saved_game import SavedGame, SavedPlay
+    from bnmind.mastermind import Board, Channel, Posterior, Prior
 
 _DEFAULT_PEGS = 4
 _DEFAULT_COLORS = 6
-_Saved = TypeVar("_Saved", SavedGame, SavedPlay)
+_Saved = TypeVar("_Saved", "SavedGame", "SavedPlay")
 
 UNIFORM = "uniform"
 """The name of the prior that needs no list of probabilities."""
@@ -36,9 +37,33 @@ NOISES = {
     "file:PATH": "A CSV file of true and reported replies.",
 }
 
+# These lines repeat the registries, so that help does not import them; a test compares them.
+PRIORS = {
+    "uniform": "all codes alike",
+    "two-color": "two colors, any code of them",
+    "alternating": "two colors in turn, such as 1212",
+    "only-once": "no color twice",
+    "first-last-equal": "the same color at the first and the last peg",
+    "usually-fewer": "two or three colors nine times out of ten",
+    "prefer-fewer": "one color in half of all games, and rarely many",
+    "fewer-colors[:NUMBER]": "each further color divides the probability by e^NUMBER (default e)",
+    "only-colors:COLOR+COLOR": "codes of some colors only",
+    "fixed:W,W,…": "independent pegs with these weights of the colors; / between positions",
+    "file:PATH": "a CSV file with the columns code and probability",
+    "learned": "learns which of these code-makers it is",
+    "learned-colors": "learns the frequent colors of each position",
+    "learned-number": "learns the usual number of colors",
+}
+
+ENDINGS = {
+    "revealed": "the code-maker ends the game at the code",
+    "declared[:NUMBER]": "the breaker names a code of probability NUMBER (default 0.95)",
+    "limit": "the breaker names the code after all guesses",
+}
+
 NoiseName: TypeAlias = Annotated[str, "NOISE", OneOf(f"{__name__}:NOISES")]
-PriorName: TypeAlias = Annotated[str, "PRIOR", OneOf("bnmind.mastermind:PRIORS", "Priors")]
-EndingName: TypeAlias = Annotated[str, "ENDING", OneOf("bnmind.lab:ENDINGS", "Endings")]
+PriorName: TypeAlias = Annotated[str, "PRIOR", OneOf(f"{__name__}:PRIORS", "Priors")]
+EndingName: TypeAlias = Annotated[str, "ENDING", OneOf(f"{__name__}:ENDINGS", "Endings")]
 Noise: TypeAlias = Annotated[
     NoiseName,
     typer.Option(help="How replies are falsified: exact, false:P, independent:P or file:PATH."),
@@ -86,6 +111,8 @@ class BoardOptions:
     @property
     def board(self) -> Board:
         """The board."""
+        from bnmind.mastermind import Board
+
         return Board(self.pegs, self.colors, repeats=not self.no_repeats)
 
 
@@ -97,6 +124,8 @@ def channel_of_known_noise(board: Board, text: str) -> Channel:
     InvalidArgumentError
         If the text is no noise, or ``unknown``.
     """
+    from bnmind.mastermind import parse_noise
+
     try:
         return parse_noise(board, text)
     except InvalidArgumentError as fault:
@@ -109,10 +138,12 @@ def channel_of_known_noise(board: Board, text: str) -> Channel:
 
 def prior_of(board: Board, text: str) -> Prior | None:
     """Return the prior that a text describes; None if it is uniform."""
+    from bnmind.mastermind import parse_prior
+
     return None if text.strip() == UNIFORM else parse_prior(board, text)
 
 
-def ending_of(text: str, max_guesses: int | None, *, most: int) -> Ending:
+def ending_of(text: str, max_guesses: int | None, *, most: int) -> lab.Ending:
     """Return the ending that a text describes.
 
     Parameters
@@ -129,13 +160,15 @@ def ending_of(text: str, max_guesses: int | None, *, most: int) -> Ending:
     InvalidArgumentError
         If the ending needs a limit, and none was given.
     """
-    ending = parse_ending(text, most if max_guesses is None else max_guesses)
-    if isinstance(ending, Limit) and max_guesses is None:
+    ending = lab.parse_ending(text, most if max_guesses is None else max_guesses)
+    if isinstance(ending, lab.Limit) and max_guesses is None:
         raise InvalidArgumentError("the ending limit needs --max-guesses N", text)
     return ending
 
 
-def situation_of(max_guesses: int | None, turns: int, memory: object = None) -> Situation:
+def situation_of(
+    max_guesses: int | None, turns: int, memory: object = None
+) -> strategies.Situation:
     """Return the situation of a strategy in a game with a limit of guesses.
 
     Raises
@@ -144,18 +177,20 @@ def situation_of(max_guesses: int | None, turns: int, memory: object = None) -> 
         If no guess is left.
     """
     if max_guesses is None:
-        return Situation(memory=memory)
+        return strategies.Situation(memory=memory)
     if max_guesses <= turns:
         raise InvalidArgumentError(
             f"expected --max-guesses above {turns}, the number of guesses so far, got"
             f" {max_guesses}",
             max_guesses,
         )
-    return Situation(memory=memory, guesses_left=max_guesses - turns)
+    return strategies.Situation(memory=memory, guesses_left=max_guesses - turns)
 
 
 def channel_of(board: Board, noise: str) -> Channel:
     """Return the channel of a noise; of unknown noise, one of its kind."""
+    from bnmind.mastermind import Channel, parse_noise
+
     if noise == UNKNOWN:
         return Channel.false_reply(board, 0.2)
     try:
@@ -208,6 +243,8 @@ class GameOptions:
     @property
     def board(self) -> Board:
         """The board of a new game."""
+        from bnmind.mastermind import Board
+
         return Board(
             _DEFAULT_PEGS if self.pegs is None else self.pegs,
             _DEFAULT_COLORS if self.colors is None else self.colors,
@@ -236,6 +273,8 @@ class GameOptions:
         BnmindError
             If an option contradicts the saved game.
         """
+        from bnmind.lab.mastermind.saved_game import content_of
+
         check_writable(self.save)
         # Read the content first: the first save notices changes by another program in between.
         content = content_of(self.save)

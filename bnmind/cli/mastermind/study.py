@@ -7,7 +7,6 @@ from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
-import numpy as np
 import typer
 
 from bnmind import junction, strategies
@@ -41,7 +40,6 @@ from bnmind.cli.shared.terminal import interruptible, printable, say, working
 from bnmind.errors import BnmindError, InvalidArgumentError
 from bnmind.lab.mastermind.advice import advise, belief_after, choosing, ending, found, start
 from bnmind.lab.mastermind.words import noise_in_words
-from bnmind.mastermind import Board, format_history, parse_history, parse_noise
 
 # --- A guess, and the guesses of a game -----------------------------------------------------------
 
@@ -75,6 +73,10 @@ def suggest(
     bnmind suggest --prior only-once --history "1123 1b1w"
     bnmind suggest --noise false:0.2 --history "AABC 1b1w; BCDE 0b2w" --json
     """
+    import numpy as np
+
+    from bnmind.mastermind import parse_history
+
     board = size.board
     channel = channel_of_known_noise(board, noise)
     drawn = prior_of(board, prior)
@@ -133,7 +135,10 @@ def regret(
     bnmind regret "1123 1b1w, 1145 0b2w" --noise false:0.2
     bnmind regret "1111 1b0w, 1234 1b1w" --by irving --json
     """
+    import numpy as np
+
     from bnmind.lab.mastermind.review import judge_guesses, review_guesses
+    from bnmind.mastermind import parse_history, parse_noise
     from bnmind.strategies.analysis.regret import codes_left
 
     board = size.board
@@ -445,6 +450,8 @@ def fit_value(
     bnmind fit-value --noise false:0.2 --out value.json
     bnmind fit-value --noise independent:0.1 --games 10000 --rounds 3 --out value.json
     """
+    from bnmind.mastermind import parse_noise
+
     board = size.board
     channel = parse_noise(board, noise)
     fitted = working(
@@ -519,6 +526,7 @@ def network(options: NetworkOptions) -> Result:
     bnmind network --stage 2 --guess 1123 --noise false:0.2 --out network.bif
     bnmind network --relational 8 --pegs 3 --colors 3 --seed 1 --out game.uai
     """
+    from bnmind.mastermind import parse_noise
     from bnmind.mastermind.network.figures import stage_figure, tree_figure
     from bnmind.mastermind.network.vomlel import stage as stage_of
     from bnmind.pgm.files import NETWORK_SUFFIXES, write_model
@@ -557,6 +565,9 @@ def network(options: NetworkOptions) -> Result:
 
 def _relational(options: NetworkOptions, n_guesses: int) -> Result:
     """Return the size of the relational network of a game; write the files if there is a place."""
+    import numpy as np
+
+    from bnmind.mastermind import Board, format_history
     from bnmind.mastermind.network import (
         random_turns,
         relational_contents,
