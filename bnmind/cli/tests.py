@@ -28,7 +28,6 @@ from bnmind.cli.inputs import (
 )
 from bnmind.cli.shared.command import (
     Count,
-    Described,
     OneOf,
     Outcome,
     Place,
@@ -277,7 +276,15 @@ class _Tests:
                 *(self.bank, people, self.selectors, self.stopper), options=options, progress=report
             )
 
-        return _as_far("testing", run, "the first", len(people))
+        return _as_far(
+            "testing",
+            run,
+            lambda result: (
+                f"interrupted; the results are those of the first {len(result):,} of"
+                f" {len(people):,} examinees"
+            ),
+            later=True,
+        )
 
     def cross_validated(
         self, model: adaptive.ItemBank, answers: adaptive.Responses, options: SimulateOptions
@@ -305,26 +312,25 @@ class _Tests:
                 options=replace(self.options, until=until),
                 progress=report,
             ),
-            "the",
-            len(answers),
+            lambda result: (
+                f"interrupted; the results are those of the {len(result):,} of"
+                f" {len(answers):,} examinees in the folds done"
+            ),
+            later=True,
         )
 
 
 def _as_far(
     what: str,
-    run: Callable[[Report, Callable[[], bool]], adaptive.SimulationResult],
-    which: str,
-    n_examinees: int,
-) -> adaptive.SimulationResult:
-    """Return the result of tests, of some of the examinees after Ctrl-C."""
+    run: Callable[[Report, Callable[[], bool]], T],
+    message: Callable[[T], str],
+    *,
+    later: bool = False,
+) -> T:
+    """Return the result of some work; after Ctrl-C what there is, with a message about it."""
     result, interrupted = until_interrupted(what, run)
     if interrupted:
-        folds = " in the folds done" if which == "the" else ""
-        exit_interrupted(
-            f"interrupted; the results are those of {which} {len(result):,} of"
-            f" {n_examinees:,} examinees{folds}",
-            later=True,
-        )
+        exit_interrupted(message(result), later=later)
     return result
 
 
@@ -447,7 +453,7 @@ def evaluate(
 
     check_shares({"--min-probability": min_probability})
     design = _design(adaptive.read_bank(bank), selector, test)
-    result, interrupted = until_interrupted(
+    return _as_far(
         "evaluating the test",
         lambda report, ended: adaptive.evaluate_design(
             design,
@@ -456,16 +462,14 @@ def evaluate(
             progress=report,
             until=ended,
         ),
+        lambda _: "interrupted; the tree is cut here, and the results so far are intervals",
     )
-    if interrupted:
-        exit_interrupted("interrupted; the tree is cut here, and the results so far are intervals")
-    return result
 
 
 # --- The best test --------------------------------------------------------------------------------
 
 
-def _aims() -> Mapping[str, Described]:
+def _aims() -> Mapping[str, Any]:
     from bnmind.adaptive.trees.aims import CostOfCertainty
 
     cost = adaptive.AIMS["cost"]
@@ -641,7 +645,4 @@ def _searched(what: str, search: Callable[[Callable[..., bool]], T]) -> T:
 
         return search(until)
 
-    found, interrupted = until_interrupted(what, work)
-    if interrupted:
-        exit_interrupted("interrupted; the best found so far follows")
-    return found
+    return _as_far(what, work, lambda _: "interrupted; the best found so far follows")

@@ -397,6 +397,8 @@ def assist(options: AssistOptions) -> None:
     """
     typed = f"; typed in the game, noise {options.noise} changes it"
     saved, content = options.saved(saved_game.read_game, typed)
+    if saved is None and content is not None and not options.new:
+        show(f"The game in {options.save} is over; a new one begins.")
     board, noise, prior_text = options.board, options.noise or "exact", options.prior_text
     if saved is not None:
         board, noise, prior_text = saved.board, saved.noise, saved.prior

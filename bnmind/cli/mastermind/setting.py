@@ -12,7 +12,6 @@ import typer
 from bnmind import lab, strategies
 from bnmind._files import check_writable
 from bnmind.cli.shared.command import Count, OneOf, Seed, is_saved
-from bnmind.cli.shared.terminal import show
 from bnmind.errors import BnmindError, InvalidArgumentError
 from bnmind.lab.mastermind.advice import start, start_learning
 
@@ -279,10 +278,7 @@ class GameOptions:
         # Read the content first: the first save notices changes by another program in between.
         content = content_of(self.save)
         found = read(self.save) if not self.new and is_saved(self.save) else None
-        if found is None:
-            return None, content
-        if found.over:
-            show(f"The game in {self.save} is over; a new one begins.")
+        if found is None or found.over:
             return None, content
         board = found.board
         stored = {"pegs": board.pegs, "colors": board.colors, "no_repeats": not board.repeats}

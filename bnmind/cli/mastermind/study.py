@@ -165,6 +165,9 @@ _RANDOM_GAMES = 1000
 """The default number of games of a random strategy."""
 
 
+_FORMATS = f"{__name__}:_tree_formats"
+
+
 def _tree_formats() -> Mapping[str, Any]:
     return {**strategies.TREE_FORMATS, ".svg": "a drawing"}
 
@@ -205,7 +208,9 @@ class StrategyOptions(BoardOptions):
     max_guesses: Count | None = None
     determining: bool = False
     weights: Path | None = None
-    tree: Annotated[Path | None, OneOf(f"{__name__}:_tree_formats", "Formats of trees")] = None
+    tree: Annotated[Path | None, Place("tree", _FORMATS), OneOf(_FORMATS, "Formats of trees")] = (
+        None
+    )
     games: Count | None = None
     exact: bool = False
     seed: Seed = 0
@@ -250,8 +255,8 @@ def strategy(options: StrategyOptions) -> Result:
         player = replace(player, goal=options.goal, max_guesses=options.max_guesses)
     searched = is_searched(player, board)
     grows = not searched and options.games is None and player.deterministic
-    if options.tree is not None:
-        _check_tree(options.tree, options.name, grows=grows)
+    if options.tree is not None and not grows:
+        raise BnmindError(f"--tree needs a strategy that has a tree; {options.name} plays games")
     if grows:
         return _grown(options, player, board)
     if options.determining:
@@ -355,13 +360,6 @@ def _player(options: StrategyOptions, first: tuple[int, ...] | None) -> strategi
         among=strategies.Among.POSSIBLE if consistent else rule.among,
         ties=strategies.Ties.RANDOM if random_ties else rule.ties,
     )
-
-
-def _check_tree(path: Path, name: str, *, grows: bool) -> None:
-    """Raise early if there will be no tree, or it could not be written."""
-    if not grows:
-        raise BnmindError(f"--tree needs a strategy that has a tree; {name} plays games")
-    check_place(path, tuple(_tree_formats()), "tree")
 
 
 def _write_tree(tree: Any, path: Path) -> None:

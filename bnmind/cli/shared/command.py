@@ -27,7 +27,7 @@ from contextlib import AbstractContextManager, ExitStack
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Protocol, TypeAlias, TypeVar
+from typing import Annotated, Any, TypeAlias, TypeVar
 
 import typer
 from typer.core import TyperArgument, TyperCommand
@@ -69,14 +69,6 @@ def imported(place: str) -> Any:
 
 
 # --- Marks: how the text of an option is read -----------------------------------------------------
-
-
-class Described(Protocol):
-    """A member of a registry that says in a few words what it is."""
-
-    @property
-    def about(self) -> str:
-        """The member, in a few words."""
 
 
 @dataclass(frozen=True)
@@ -128,12 +120,13 @@ class Place(Reader):
     what: str = "result"
     """Its content, in a word, for messages."""
     suffixes: str | tuple[str, ...] = ()
-    """The endings of its name, or ``module:name`` of them; without any, all names are good."""
+    """The endings of its name; ``module:name`` of them, or of a function that returns them; without
+    any, all names are good."""
 
     def read(self, value: Path, given: Mapping[str, Any]) -> Path:
         """Return the file; see `check_place`."""
         suffixes = imported(self.suffixes) if isinstance(self.suffixes, str) else self.suffixes
-        check_place(value, tuple(suffixes), self.what)
+        check_place(value, tuple(suffixes() if callable(suffixes) else suffixes), self.what)
         return value
 
 
