@@ -50,7 +50,6 @@ from bnmind.lab.mastermind.advice import (
     choosing,
     ending,
     found,
-    start,
     winning_report_ends,
 )
 from bnmind.lab.mastermind.explanation import winning_probability
@@ -312,6 +311,8 @@ class _Hidden(Game):
 
     def _start(self) -> Posterior:
         """Return the belief before the first guess."""
+        from bnmind.lab.mastermind.advice import start
+
         begin = start if self.ending.reveals else start_posterior
         return begin(self.game.maker.channel, self.game.maker.prior)
 

@@ -13,7 +13,6 @@ from bnmind import lab, strategies
 from bnmind._files import check_writable
 from bnmind.cli.shared.command import Count, OneOf, Seed, is_saved
 from bnmind.errors import BnmindError, InvalidArgumentError
-from bnmind.lab.mastermind.advice import start, start_learning
 
 if TYPE_CHECKING:
     from bnmind.lab.mastermind.saved_game import SavedGame, SavedPlay
@@ -202,6 +201,8 @@ def channel_of(board: Board, noise: str) -> Channel:
 
 def started(board: Board, noise: str, prior: Prior | None) -> Posterior:
     """Return the belief before the first guess."""
+    from bnmind.lab.mastermind.advice import start, start_learning
+
     channel = channel_of(board, noise)
     return start_learning(channel, prior) if noise == UNKNOWN else start(channel, prior)
 

@@ -38,7 +38,7 @@ from bnmind.cli.shared.command import (
 )
 from bnmind.cli.shared.terminal import interruptible, printable, say, working
 from bnmind.errors import BnmindError, InvalidArgumentError
-from bnmind.lab.mastermind.advice import advise, belief_after, choosing, ending, found, start
+from bnmind.lab.mastermind.advice import advise, belief_after, choosing, ending, found
 from bnmind.lab.mastermind.words import noise_in_words
 
 # --- A guess, and the guesses of a game -----------------------------------------------------------
@@ -75,6 +75,7 @@ def suggest(
     """
     import numpy as np
 
+    from bnmind.lab.mastermind.advice import start
     from bnmind.mastermind import parse_history
 
     board = size.board
@@ -137,6 +138,7 @@ def regret(
     """
     import numpy as np
 
+    from bnmind.lab.mastermind.advice import start
     from bnmind.lab.mastermind.review import judge_guesses, review_guesses
     from bnmind.mastermind import parse_history, parse_noise
     from bnmind.strategies.analysis.regret import codes_left
