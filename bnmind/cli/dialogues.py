@@ -528,7 +528,9 @@ def ask(options: AskOptions) -> None:
             tell(repr(ranking))
         return
     text = None if saved is None else saved.text
-    talk = _Questions(dialogue, stoppers, texts, options.session, text)
+    talk = _Questions(
+        dialogue=dialogue, stoppers=stoppers, options=texts, path=options.session, text=text
+    )
     if saved is None:
         working("choosing a question", lambda _: dialogue.ranking)
         talk.go_on(dialogue)

@@ -51,26 +51,9 @@ Targets: TypeAlias = Annotated[Sequence[str], "A,B"]
 # --- Learning -------------------------------------------------------------------------------------
 
 
-def fit(
-    model: ModelFile,
-    cases: CasesFile,
-    *,
-    out: Annotated[Path | None, Place("network", "bnmind.pgm.files:NETWORK_SUFFIXES")] = None,
-    prior: Annotated[Any, OneOf("bnmind.fitting:PRIORS", "Priors", kind="prior")] = "none",
-    fixed: Names = (),
-    tied: Annotated[Sequence[str], "A,B"] = (),
-    hidden: Names = (),
-    starts: Count = 1,
-    iterations: Count = 1000,
-    tolerance: float = 1e-4,
-    workers: Workers = 1,
-    seed: Seed = None,
-) -> Result:
-    """Learn the tables of a Bayesian network from cases, by counts or by EM.
-
-    MODEL is a network in a format from the list below. CASES is a CSV, TSV, Excel or Parquet
-    file with a row for each case and a column for each variable. Empty cells are missing: EM
-    completes them.
+@dataclass(frozen=True)
+class FitCommandOptions:
+    """The options of the command.
 
     Parameters
     ----------
@@ -93,6 +76,29 @@ def fit(
         The most EM iterations of a start.
     tolerance
         Stop if a step raises the log-likelihood by no more.
+    """
+
+    model: ModelFile
+    cases: CasesFile
+    _: KW_ONLY
+    out: Annotated[Path | None, Place("network", "bnmind.pgm.files:NETWORK_SUFFIXES")] = None
+    prior: Annotated[Any, OneOf("bnmind.fitting:PRIORS", "Priors", kind="prior")] = "none"
+    fixed: Names = ()
+    tied: Annotated[Sequence[str], "A,B"] = ()
+    hidden: Names = ()
+    starts: Count = 1
+    iterations: Count = 1000
+    tolerance: float = 1e-4
+    workers: Workers = 1
+    seed: Seed = None
+
+
+def fit(options: FitCommandOptions) -> Result:
+    """Learn the tables of a Bayesian network from cases, by counts or by EM.
+
+    MODEL is a network in a format from the list below. CASES is a CSV, TSV, Excel or Parquet
+    file with a row for each case and a column for each variable. Empty cells are missing: EM
+    completes them.
 
     Examples
     --------
@@ -106,30 +112,30 @@ def fit(
     from bnmind.pgm.files import model_contents, read_network, write_model
 
     settings = FitOptions(
-        starts=starts,
-        seed=seed or 0,
-        max_iterations=iterations,
-        tolerance=tolerance,
-        workers=workers,
+        starts=options.starts,
+        seed=options.seed or 0,
+        max_iterations=options.iterations,
+        tolerance=options.tolerance,
+        workers=options.workers,
     )
-    network = model.read(read_network)
+    network, out = options.model.read(read_network), options.out
     if out is not None:
         # All but the numbers is known now: the names, the sizes of the tables and the places.
         check_writable(*model_contents(network, out))
 
     def read(_: Report) -> Any:
-        return read_cases_for(network, cases, hidden)
+        return read_cases_for(network, options.cases, options.hidden)
 
-    table = working(f"reading {printable(cases.name)}", read)
+    cases = working(f"reading {printable(options.cases.name)}", read)
     fitted = working(
         "learning",
         lambda report: fitted_to(
             network,
-            table,
-            prior=prior,
-            fixed=fixed,
-            tied=[listed_names(text, ",") for text in tied],
-            hidden=hidden,
+            cases,
+            prior=options.prior,
+            fixed=options.fixed,
+            tied=[listed_names(text, ",") for text in options.tied],
+            hidden=options.hidden,
             options=settings,
             progress=report,
         ),

@@ -264,35 +264,9 @@ def _hierarchy(text: str) -> adaptive.ProfileDistribution:
 # --- Learning -------------------------------------------------------------------------------------
 
 
-def learn(
-    responses: ResponseFile,
-    model: ModelOptions,
-    *,
-    gate: GateName | None = None,
-    out: Path | None = None,
-    coefficients: Annotated[Path | None, Place("coefficients", (".csv",))] = None,
-    table: Annotated[Path | None, Place("table", (".csv",))] = None,
-    items: Path | None = None,
-    skill_labels: Path | None = None,
-    max_guess: Share = 1.0,
-    max_slip: Share = 1.0,
-    least_chance: Share = 0.0001,
-    starts: Count | None = None,
-    iterations: Count = 5000,
-    title: Annotated[str | None, "TEXT"] = None,
-    file: TableOptions,
-    group_column: str | None = None,
-    workers: Workers = 1,
-    seed: Seed = None,
-) -> Result:
-    """Learn an item bank from the responses of examinees, by maximum likelihood (EM).
-
-    RESPONSES is a file with a table, as R, Excel or SPSS write it. Its first line names the items.
-    Each further line holds the responses of one examinee: 0, 1, …, or nothing if the item was not
-    asked; or a single response, in a table with columns for examinee, item and response. The
-    Q-matrix marks the skills that each item needs. It has a column for each skill, and may have a
-    column item; if its rows have no names, the items are matched by position. Notes say how the
-    files were read. After Ctrl-C, the command writes the best parameters so far.
+@dataclass(frozen=True, kw_only=True)
+class LearnOptions:
+    """How to learn, and what to write.
 
     Parameters
     ----------
@@ -324,6 +298,43 @@ def learn(
         The most EM iterations of a start.
     title
         The title of the bank.
+    """
+
+    gate: GateName | None = None
+    out: Path | None = None
+    coefficients: Annotated[Path | None, Place("coefficients", (".csv",))] = None
+    table: Annotated[Path | None, Place("table", (".csv",))] = None
+    items: Path | None = None
+    skill_labels: Path | None = None
+    max_guess: Share = 1.0
+    max_slip: Share = 1.0
+    least_chance: Share = 0.0001
+    starts: Count | None = None
+    iterations: Count = 5000
+    title: Annotated[str | None, "TEXT"] = None
+
+
+def learn(
+    responses: ResponseFile,
+    model: ModelOptions,
+    options: LearnOptions,
+    file: TableOptions,
+    *,
+    group_column: str | None = None,
+    workers: Workers = 1,
+    seed: Seed = None,
+) -> Result:
+    """Learn an item bank from the responses of examinees, by maximum likelihood (EM).
+
+    RESPONSES is a file with a table, as R, Excel or SPSS write it. Its first line names the items.
+    Each further line holds the responses of one examinee: 0, 1, …, or nothing if the item was not
+    asked; or a single response, in a table with columns for examinee, item and response. The
+    Q-matrix marks the skills that each item needs. It has a column for each skill, and may have a
+    column item; if its rows have no names, the items are matched by position. Notes say how the
+    files were read. After Ctrl-C, the command writes the best parameters so far.
+
+    Parameters
+    ----------
     group_column
         The column with the groups of the examinees, not an item. A column named group is found
         without this option.
@@ -337,55 +348,56 @@ def learn(
     """
     from bnmind.adaptive.learning.irt import has_curves
 
-    check_shares({"--max-guess": max_guess, "--max-slip": max_slip})
-    check_shares({"--least-chance": least_chance}, below=0.49)
+    check_shares({"--max-guess": options.max_guess, "--max-slip": options.max_slip})
+    check_shares({"--least-chance": options.least_chance}, below=0.49)
     settings = adaptive.LearningOptions(
-        starts=starts,
+        starts=options.starts,
         seed=seed or 0,
-        bounds=adaptive.Bounds((0.0, max_guess), (0.0, max_slip)),
+        bounds=adaptive.Bounds((0.0, options.max_guess), (0.0, options.max_slip)),
         monotone=model.monotone,
-        least_chance=least_chance,
-        max_iterations=iterations,
+        least_chance=options.least_chance,
+        max_iterations=options.iterations,
         workers=workers,
     )
     start, data, settings = _start(
-        *(responses, gate, model, file, settings),
+        *(responses, options.gate, model, file, settings),
         group_column=group_column,
-        items=items,
+        items=options.items,
     )
     if model.bank is not None and has_curves(start):
         settings = adaptive.irt_options(None, start, settings)
     start = as_in_file(start, file.lowest)
-    for what, path in (("items", items), ("skills", skill_labels)):
+    for what, path in (("items", options.items), ("skills", options.skill_labels)):
         if path is not None:
             with naming(path):
                 start = adaptive.describe_bank(start, **{what: path})
     say_notes(data)
-    if out is not None:
-        _check_bank_place(start, out, title or "")
+    if options.out is not None:
+        _check_bank_place(start, options.out, options.title or "")
     learned, interrupted = until_interrupted(
         "learning",
         lambda report, ended: adaptive.learn(
             data,
             start,
             options=replace(settings, until=ended),
-            title=title,
+            title=options.title,
             source=f"learned from {counted(len(data), 'examinee')} in {printable(responses.name)}",
             progress=report,
         ),
     )
-    if out is not None:
-        adaptive.write_bank(learned.bank, out)
-        _tell_names(learned.bank, out)
+    if options.out is not None:
+        adaptive.write_bank(learned.bank, options.out)
+        _tell_names(learned.bank, options.out)
     if interrupted:
-        kept = "follow" if out is None else f"are in {out}"
+        kept = "follow" if options.out is None else f"are in {options.out}"
         exit_interrupted(f"interrupted before the end; the best parameters so far {kept}")
-    summary = _summary(learned, (coefficients, table))
-    names, line = _model_names(start, settings, model, gate)
+    summary = _summary(learned, options)
+    names, line = _model_names(start, settings, model, options.gate)
     data_line, *others = parts_of(summary)
-    paths = [path for path in (out, coefficients, table) if path]
+    paths = [path for path in (options.out, options.coefficients, options.table) if path]
+    out = None if options.out is None else str(options.out)
     return Outcome(
-        {**names, **summary.to_dict(), "out": None if out is None else str(out)},
+        {**names, **summary.to_dict(), "out": out},
         [data_line, line, *others, *(f"Written to {path}." for path in paths)],
     )
 
@@ -437,12 +449,11 @@ def _tell_names(bank: adaptive.ItemBank, out: Path) -> None:
         )
 
 
-def _summary(
-    learned: adaptive.Learned, paths: tuple[Path | None, Path | None]
-) -> adaptive.LearnedSummary:
+def _summary(learned: adaptive.Learned, options: LearnOptions) -> adaptive.LearnedSummary:
     """Return the summary, having written the files with parameters and standard errors."""
     from bnmind.adaptive.learning.fit.summary import item_frame
 
+    paths = (options.coefficients, options.table)
     if learned.n_parameters > _MOST_PARAMETERS and not any(paths):
         reason = f"{learned.n_parameters:,} parameters; --coefficients FILE computes them"
         return adaptive.LearnedSummary(learned, reason)
@@ -494,32 +505,9 @@ def _model_names(
 # --- Judging --------------------------------------------------------------------------------------
 
 
-def judge(
-    responses: ResponseFile,
-    model: ModelOptions,
-    *,
-    gates: Annotated[list[GateName] | None, "NAME", typer.Option("--gate")] = None,
-    cutoff: Annotated[str, "P"] = "0.95",
-    alpha: Share = 0.05,
-    refit: bool = False,
-    groups: bool = False,
-    group_column: str | None = None,
-    anchors: Annotated[str | None, "A,B,…"] = None,
-    purify: bool = False,
-    file: TableOptions,
-    seed: Seed = None,
-) -> Result:
-    """Judge a model of responses: its fit, its Q-matrix, and its items.
-
-    The command learns the model first, as bnmind learn does. It then prints M2 with RMSEA2 and
-    SRMSR, the worst pairs of items, and the fit of each item. With --gate gdina, which assumes
-    least about how skills act together, it also proposes the skills that the items need, and a
-    simpler model for each item, by Wald and by likelihood-ratio tests. If a column names groups of
-    examinees, --groups or --group-column tests which items behave differently in a group. After
-    Ctrl-C, the command shows the results that it has.
-
-    If --gate is repeated, the command compares the models instead, by AIC and BIC, and with gdina
-    by likelihood-ratio tests.
+@dataclass(frozen=True, kw_only=True)
+class JudgeOptions:
+    """What is judged.
 
     Parameters
     ----------
@@ -542,6 +530,37 @@ def judge(
         Items that behave alike in all groups. [default: all but the one that is tested]
     purify
         Remove items that behave differently from the anchors, and test again.
+    """
+
+    gates: Annotated[list[GateName] | None, "NAME", typer.Option("--gate")] = None
+    cutoff: Annotated[str, "P"] = "0.95"
+    alpha: Share = 0.05
+    refit: bool = False
+    groups: bool = False
+    group_column: str | None = None
+    anchors: Annotated[str | None, "A,B,…"] = None
+    purify: bool = False
+
+
+def judge(
+    responses: ResponseFile,
+    model: ModelOptions,
+    options: JudgeOptions,
+    file: TableOptions,
+    *,
+    seed: Seed = None,
+) -> Result:
+    """Judge a model of responses: its fit, its Q-matrix, and its items.
+
+    The command learns the model first, as bnmind learn does. It then prints M2 with RMSEA2 and
+    SRMSR, the worst pairs of items, and the fit of each item. With --gate gdina, which assumes
+    least about how skills act together, it also proposes the skills that the items need, and a
+    simpler model for each item, by Wald and by likelihood-ratio tests. If a column names groups of
+    examinees, --groups or --group-column tests which items behave differently in a group. After
+    Ctrl-C, the command shows the results that it has.
+
+    If --gate is repeated, the command compares the models instead, by AIC and BIC, and with gdina
+    by likelihood-ratio tests.
 
     Examples
     --------
@@ -551,38 +570,41 @@ def judge(
     bnmind judge RESPONSES.csv --gate 2PL
     bnmind judge RESPONSES.csv --qmatrix Q.csv --group-column school
     """
-    if not 0 < alpha < 1:
-        raise BnmindError(f"expected a number between 0 and 1 for --alpha, got {alpha:g}")
-    share = _cutoff_of(cutoff)
-    by_groups = groups or group_column is not None
-    names: list[str | None] = [*dict.fromkeys(gates or ())] or [None]
-    if len(names) > 1 and by_groups:
+    if not 0 < options.alpha < 1:
+        raise BnmindError(f"expected a number between 0 and 1 for --alpha, got {options.alpha:g}")
+    cutoff = _cutoff_of(options.cutoff)
+    by_groups = options.groups or options.group_column is not None
+    gates: list[str | None] = [*dict.fromkeys(options.gates or ())] or [None]
+    if len(gates) > 1 and by_groups:
         raise BnmindError("expected one --gate to test items by groups, got several")
     settings = adaptive.LearningOptions(seed=seed or 0, monotone=model.monotone)
     models: dict[str | None, adaptive.Learned] = {}
-    for gate in names:
-        start, data, own = _start(responses, gate, model, file, settings, group_column=group_column)
+    for gate in gates:
+        start, data, own = _start(
+            responses, gate, model, file, settings, group_column=options.group_column
+        )
         if not models:
             say_notes(data)
-        if groups and not data.groups:
+        if options.groups and not data.groups:
             raise BnmindError(
                 "expected a column with groups for --groups; name it by --group-column"
             )
         if not models and data.groups and not by_groups:
             say("note: --groups tests which items behave differently in some of the groups")
         models[gate] = _learned(data, start, own)
-    if len(names) > 1:
+    if len(gates) > 1:
         return _compared({str(gate): one for gate, one in models.items()})
+    anchors = options.anchors
     testing = adaptive.FunctioningOptions(
         anchors=None if anchors is None else [x.strip() for x in anchors.split(",") if x.strip()],
-        purify=purify,
-        alpha=alpha,
+        purify=options.purify,
+        alpha=options.alpha,
     )
     found = adaptive.judge(
-        models[names[0]],
-        cutoff=share,
-        alpha=alpha,
-        refit=refit,
+        models[gates[0]],
+        cutoff=cutoff,
+        alpha=options.alpha,
+        refit=options.refit,
         groups=testing if by_groups and data.groups else None,
         runner=working,
     )
@@ -709,27 +731,9 @@ def _warn(found: adaptive.Classification, agreement: adaptive.Agreement) -> None
 # --- Calibrating ----------------------------------------------------------------------------------
 
 
-def calibrate(
-    bank: Path,
-    tests: list[Path],
-    *,
-    new: Annotated[list[str] | None, "ITEM"] = None,
-    cycles: int = 200,
-    anew: bool = False,
-    largest_error: Share = 0.05,
-    shift: Annotated[float, "D"] = 0.5,
-    false_alarm: Share = 0.01,
-    out: Annotated[Path | None, Place("bank", (".json",))] = None,
-    file: TableOptions,
-    seed: Seed = None,
-) -> Result:
-    """Calibrate new items from finished tests, and notice items that drift.
-
-    The tests are saved sessions of bnmind test, or one CSV file of responses, in the order of
-    time. New items are those of the designs of the sessions, or given by --new. Their parameters
-    are learned while all other items stay as they are; --out writes the bank with them. The
-    answers to all other items are compared with their predictions; a change from some examinee on
-    is noticed by charts of cumulative sums.
+@dataclass(frozen=True, kw_only=True)
+class CalibrateOptions:
+    """What is calibrated, and which drift is noticed.
 
     Parameters
     ----------
@@ -745,6 +749,35 @@ def calibrate(
         The drift to look for, in logits.
     false_alarm
         The probability that a chart of an item notices drift where there is none.
+    """
+
+    new: Annotated[list[str] | None, "ITEM"] = None
+    cycles: int = 200
+    anew: bool = False
+    largest_error: Share = 0.05
+    shift: Annotated[float, "D"] = 0.5
+    false_alarm: Share = 0.01
+
+
+def calibrate(
+    bank: Path,
+    tests: list[Path],
+    options: CalibrateOptions,
+    *,
+    out: Annotated[Path | None, Place("bank", (".json",))] = None,
+    file: TableOptions,
+    seed: Seed = None,
+) -> Result:
+    """Calibrate new items from finished tests, and notice items that drift.
+
+    The tests are saved sessions of bnmind test, or one CSV file of responses, in the order of
+    time. New items are those of the designs of the sessions, or given by --new. Their parameters
+    are learned while all other items stay as they are; --out writes the bank with them. The
+    answers to all other items are compared with their predictions; a change from some examinee on
+    is noticed by charts of cumulative sums.
+
+    Parameters
+    ----------
     bank
         The file of the item bank.
     tests
@@ -762,7 +795,7 @@ def calibrate(
 
     items = adaptive.read_bank(bank)
     asked: Any = None
-    names = tuple(new or ())
+    names = tuple(options.new or ())
     if any(path.suffix.lower() != ".json" for path in tests):
         if len(tests) > 1:
             raise BnmindError("expected saved sessions (.json), or one file of responses")
@@ -784,9 +817,9 @@ def calibrate(
             "calibrating",
             lambda _: adaptive.calibrate_items(
                 *(items, responses, names),
-                max_cycles=cycles,
-                anew=anew,
-                largest_error=largest_error,
+                max_cycles=options.cycles,
+                anew=options.anew,
+                largest_error=options.largest_error,
             ),
         )
         record |= found.to_dict()
@@ -799,8 +832,8 @@ def calibrate(
             rng=np.random.default_rng(seed or 0),
             asked=asked,
             pilot=names,
-            shift=shift,
-            false_alarm=false_alarm,
+            shift=options.shift,
+            false_alarm=options.false_alarm,
         ),
     )
     if out is not None:
