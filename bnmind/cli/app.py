@@ -39,7 +39,6 @@ from bnmind.errors import BnmindError
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
 
-__all__ = ["BROKEN_PIPE", "GROUPS", "app", "run"]
 
 _HELP = """Adaptive testing with Bayesian networks: test people, query a network, or play
 Mastermind with false replies.
@@ -67,64 +66,44 @@ columns true, reported, and count or probability.
 
 GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Test people": {
-        "learn": ("cli.people:learn", "Learn an item bank from responses."),
-        "judge": ("cli.people:judge", "Judge a model of responses and its Q-matrix."),
-        "classify": ("cli.people:classify", "Classify examinees by their responses."),
-        "simulate": ("cli.tests:simulate", "Compare selectors on the same examinees."),
-        "evaluate": ("cli.tests:evaluate", "Compute the results of a test exactly."),
-        "tree": ("cli.tests:tree", "Find the best test, and write it on paper."),
-        "test": ("cli.administer:run_test", "Run an adaptive test of one examinee."),
-        "calibrate": ("cli.people:calibrate", "Calibrate new items, and notice drift."),
+        "learn": ("cli.people", "Learn an item bank from responses."),
+        "judge": ("cli.people", "Judge a model of responses and its Q-matrix."),
+        "classify": ("cli.people", "Classify examinees by their responses."),
+        "simulate": ("cli.tests", "Compare selectors on the same examinees."),
+        "evaluate": ("cli.tests", "Compute the results of a test exactly."),
+        "tree": ("cli.tests", "Find the best test, and write it on paper."),
+        "test": ("cli.dialogues:run_test", "Run an adaptive test of one examinee."),
+        "calibrate": ("cli.people", "Calibrate new items, and notice drift."),
     },
     "Query a network": {
-        "query": ("cli.networks:query", "Query a Bayesian network in a file."),
-        "ask": ("cli.ask:ask", "Ask for the most informative observations."),
-        "explain": ("cli.networks:explain", "Explain a conclusion of a network in a file."),
-        "predict": (
-            "cli.cases:predict",
-            "Predict all cases of a file by a Bayesian network.",
-        ),
-        "fit": ("cli.networks:fit", "Learn the tables of a network from cases."),
-        "track": (
-            "cli.cases:track",
-            "Track a network over time through a file of slices.",
-        ),
+        "query": ("cli.networks", "Query a Bayesian network in a file."),
+        "ask": ("cli.dialogues", "Ask for the most informative observations."),
+        "explain": ("cli.networks", "Explain a conclusion of a network in a file."),
+        "predict": ("cli.cases", "Predict all cases of a file by a Bayesian network."),
+        "fit": ("cli.networks", "Learn the tables of a network from cases."),
+        "track": ("cli.cases", "Track a network over time through a file of slices."),
     },
     "Play and study Mastermind": {
-        "play": ("cli.mastermind.play:play", "Guess a code that the computer hides."),
-        "assist": (
-            "cli.mastermind.play:assist",
-            "Get help, turn by turn, against your code-maker.",
-        ),
-        "suggest": (
-            "cli.mastermind.study:suggest",
-            "Recommend a guess, and show the doubtful replies.",
-        ),
-        "regret": ("cli.mastermind.study:regret", "Show the loss of each guess of a game."),
-        "compare": ("cli.experiments:compare", "Compare strategies on the same games."),
-        "strategy": (
-            "cli.mastermind.study:strategy",
-            "Count the guesses of a strategy, exactly.",
-        ),
-        "network": ("cli.mastermind.study:network", "Show Vomlel's Bayesian network of a board."),
-        "fit-weights": (
-            "cli.mastermind.study:fit_weights",
-            "Fit the weights of weighted-entropy.",
-        ),
-        "fit-value": (
-            "cli.mastermind.study:fit_value",
-            "Fit the value of a belief for look-ahead.",
-        ),
+        "play": ("cli.mastermind.play", "Guess a code that the computer hides."),
+        "assist": ("cli.mastermind.play", "Get help, turn by turn, against your code-maker."),
+        "suggest": ("cli.mastermind.study", "Recommend a guess, and show the doubtful replies."),
+        "regret": ("cli.mastermind.study", "Show the loss of each guess of a game."),
+        "compare": ("cli.experiments", "Compare strategies on the same games."),
+        "strategy": ("cli.mastermind.study", "Count the guesses of a strategy, exactly."),
+        "network": ("cli.mastermind.study", "Show Vomlel's Bayesian network of a board."),
+        "fit-weights": ("cli.mastermind.study", "Fit the weights of weighted-entropy."),
+        "fit-value": ("cli.mastermind.study", "Fit the value of a belief for look-ahead."),
     },
     "For everybody": {
-        "web": ("web.command:web", "Serve pages to play and to get help, and a JSON API."),
-        "examples": ("cli.examples:examples", "List and copy the files that come with bnmind."),
-        "warm-up": ("cli.warm_up:warm_up", "Compile ahead, once per machine."),
-        "run": ("cli.experiments:run", "Run an experiment that a file describes."),
-        "reproduce": ("cli.experiments:reproduce", "Compute published figures again."),
+        "web": ("web.command", "Serve pages to play and to get help, and a JSON API."),
+        "examples": ("cli.examples", "List and copy the files that come with bnmind."),
+        "warm-up": ("cli.warm_up", "Compile ahead, once per machine."),
+        "run": ("cli.experiments", "Run an experiment that a file describes."),
+        "reproduce": ("cli.experiments", "Compute published figures again."),
     },
 }
-"""The commands by whom they are for: the function of each, and a line about it."""
+"""The commands by whom they are for: the module of each, with the name of
+its function if that is another one, and a line about it."""
 
 
 class _Commands(Mapping[str, Any]):
@@ -145,7 +124,9 @@ def _command(name: str) -> Any:
     for group, members in GROUPS.items():
         if name in members:
             place, about = members[name]
-            return made(imported(f"bnmind.{place}"), name, short=about, group=group)
+            usual = f":{name.replace('-', '_')}"
+            function = imported(f"bnmind.{place}{'' if ':' in place else usual}")
+            return made(function, name, short=about, group=group)
     raise KeyError(name)
 
 
@@ -219,29 +200,20 @@ class _AllCommands(TyperGroup):
         self,
         args: Sequence[str] | None = None,
         prog_name: str | None = None,
-        complete_var: str | None = None,
-        standalone_mode: bool = True,
-        windows_expand_args: bool = True,
-        **extra: Any,
+        *others: Any,
+        **settings: Any,
     ) -> Any:
         """Run a command, and exit."""
+        asked = _asked_for_help(sys.argv[1:] if args is None else args)
+        settings["standalone_mode"] = False
         try:
-            code = super().main(
-                args=_asked_for_help(sys.argv[1:] if args is None else args),
-                prog_name=prog_name,
-                complete_var=complete_var,
-                standalone_mode=False,
-                windows_expand_args=windows_expand_args,
-                **extra,
-            )
+            code = super().main(asked, prog_name, *others, **settings)
         except BnmindError as error:
             for note in _notes(error):
                 say(f"note: {printable(note)}")
             _fail(one_line(error))
         except (typer.Abort, KeyboardInterrupt) as error:
-            if isinstance(error, KeyboardInterrupt) or isinstance(
-                error.__cause__, KeyboardInterrupt
-            ):
+            if KeyboardInterrupt in (type(error), type(error.__cause__)):
                 sys.exit(INTERRUPTED)
             _fail("the input ends too early")
         except OSError as error:
@@ -251,8 +223,7 @@ class _AllCommands(TyperGroup):
         except Exception as error:
             if not hasattr(error, "format_message"):
                 raise  # a fault of the program, not of the input
-            _suggest_the_twin(error)
-            _explain_extra(error)
+            _explain(error)
             _fail(f"{one_line(error).rstrip('.')}; see {_help_of(error, prog_name)}")
         sys.exit(code if isinstance(code, int) else 0)
 
@@ -287,8 +258,12 @@ def _as_note(others: Callable[..., None]) -> Callable[..., None]:
     return show
 
 
-def _suggest_the_twin(error: Any) -> None:
-    """Suggest ``--evidence`` for an unknown option ``--given``, and the like, if there is one."""
+def _explain(error: Any) -> None:
+    """Say what is wrong with an option or with an argument too many.
+
+    An unknown option ``--given`` may be ``--evidence``. An argument may begin with a dash or with
+    curled quotes, or be a game without its option.
+    """
     twins = _TWINS.get(getattr(error, "option_name", ""), ())
     command = getattr(getattr(error, "ctx", None), "command", None)
     options = [name for one in getattr(command, "params", ()) for name in one.opts]
@@ -296,19 +271,13 @@ def _suggest_the_twin(error: Any) -> None:
         error.possibilities = []
         error.message = f"{error.message.rstrip('.')}; did you mean {twin}?"
 
-
-def _explain_extra(error: Any) -> None:
-    """Say what is wrong with an argument too many: dashes, quotes, or a game without its option."""
-    command = getattr(getattr(error, "ctx", None), "command", None)
-    options = [name for one in getattr(command, "params", ()) for name in one.opts]
     found = _EXTRA.match(getattr(error, "message", ""))
     if not found:
         return
     extra = found[1]
     if extra[:1] in _DASHES:
-        error.message = (
-            f"an option begins with two hyphens, --; got the dash {extra[:1]} in {extra}"
-        )
+        dash = f"got the dash {extra[:1]} in {extra}"
+        error.message = f"an option begins with two hyphens, --; {dash}"
     elif _CURLED & {*extra}:
         error.message = f'put a text with blanks in straight quotes, "; got {extra}'
     elif "--history" in options:

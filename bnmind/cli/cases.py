@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
+from bnmind import junction
 from bnmind._display import Result
 from bnmind._files import check_writable, writing
 from bnmind._messages import counted, one_line
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from bnmind.dynamic import DynamicNetwork, DynamicPlan
     from bnmind.dynamic.sequences import Sequences
     from bnmind.pgm import FactorModel
-
-__all__ = ["PATHS", "PREDICTIONS", "predict", "track"]
 
 
 class _Kind(NamedTuple):
@@ -93,7 +92,6 @@ def predict(
     """
     import numpy as np
 
-    import bnmind.junction as junction
     from bnmind.junction.cases.predict import write_answers
     from bnmind.pgm.files import read_model
 

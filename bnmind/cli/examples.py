@@ -9,8 +9,6 @@ from bnmind._display import Result, Table
 from bnmind._messages import counted
 from bnmind.cli.shared.command import OneOf, Outcome
 
-__all__ = ["examples"]
-
 
 def examples(
     name: Annotated[str | None, OneOf("bnmind.datasets:EXAMPLES")] = None,

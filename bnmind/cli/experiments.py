@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
+from bnmind import lab, strategies
 from bnmind._display import Result, Table, finite, parts_of
-from bnmind._files import check_writable_directory
 from bnmind._messages import counted, shown
 from bnmind.cli.mastermind.setting import (
     UNIFORM,
@@ -31,10 +31,12 @@ from bnmind.cli.shared.command import (
     Json,
     OneOf,
     Outcome,
+    Place,
     ResultsDirectory,
     Seed,
     Workers,
-    check_place,
+    check_directory,
+    exit_interrupted,
     results_place,
     show_parts,
 )
@@ -50,10 +52,9 @@ from bnmind.cli.shared.terminal import (
 from bnmind.errors import BnmindError, UnknownNameError
 
 if TYPE_CHECKING:
-    from bnmind.lab import Comparison, Contest, Enough, GameRow, Store
     from bnmind.lab.reproductions import Reproduction, SavedRun, Setting, Size
 
-__all__ = ["DEFAULT_STRATEGIES", "compare", "reproduce", "run"]
+T = TypeVar("T", int, float)
 
 # --- Experiments ----------------------------------------------------------------------------------
 
@@ -96,27 +97,25 @@ def run(
     bnmind run models/experiments/noise.toml --out noise --workers 2
     bnmind run noise/experiment.toml --out noise --json
     """
-    from bnmind.lab import Store, read_experiment, run_into
-
-    experiment = read_experiment(file)
+    experiment = lab.read_experiment(file)
     out = file.with_suffix("") if out is None else out
-    _check_directory(out)
+    check_directory(out)
     before, made = _damaged(out), 0
 
-    def work(report: Report) -> Store:
+    def work(report: Report) -> lab.Store:
         def count(done: int, total: int) -> None:
             nonlocal made
             made = done
             report(done, total)
 
-        return run_into(experiment, out, workers=workers, progress=count)
+        return lab.run_into(experiment, out, workers=workers, progress=count)
 
     try:
         store = working("running the experiment", work)
     except KeyboardInterrupt:
         say_interrupted(
-            f"interrupted with {Store(out).n_rows:,} of {experiment.n_rows:,} rows in {out}; the"
-            " same command goes on from there"
+            f"interrupted with {lab.Store(out).n_rows:,} of {experiment.n_rows:,} rows in {out};"
+            " the same command goes on from there"
         )
         raise typer.Exit(INTERRUPTED) from None
     for path in _damaged(out):
@@ -146,10 +145,8 @@ _HEADS = {
 """The columns of summaries that have other names on the terminal."""
 
 
-def _summary_shown(store: Store, kept: int) -> Iterator[str | Table]:
-    from bnmind.lab import EXPERIMENTS
-
-    summary, keys = store.summary, EXPERIMENTS[store.experiment.kind].keys
+def _summary_shown(store: lab.Store, kept: int) -> Iterator[str | Table]:
+    summary, keys = store.summary, lab.EXPERIMENTS[store.experiment.kind].keys
     same = [key for key in keys if summary[key].nunique() == 1 and len(summary) > 1]
     told = ", ".join(f"{_HEADS.get(key, key)} {summary[key].iloc[0]}" for key in same)
     yield f"{counted(store.experiment.n_rows, 'row')}{': ' if told else ''}{told}"
@@ -173,16 +170,8 @@ def _cell(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def _check_directory(out: Path) -> None:
-    if out.exists() and not out.is_dir():
-        raise BnmindError(f"expected a directory for --out, got the file {out}")
-    check_writable_directory(out)
-
-
 def _damaged(out: Path) -> tuple[Path, ...]:
-    from bnmind.lab import Store
-
-    return Store(out).damaged if out.is_dir() else ()
+    return lab.Store(out).damaged if out.is_dir() else ()
 
 
 # --- Comparisons ----------------------------------------------------------------------------------
@@ -275,47 +264,47 @@ def compare(options: CompareOptions) -> Result:
     bnmind compare entropy map --until told --games 50000
     bnmind compare knuth my_module:MyStrategy --noise exact --games all --json
     """
-    from bnmind.lab import is_enough, save_comparison
     from bnmind.lab.stores import forget_unfinished
 
     names = options.strategies or DEFAULT_STRATEGIES
     with _blamed_on(names):
         contest = _contest(options, names)
-    rule = None if options.until is None else _rule(options.until)
-    place = results_place(options.out)
+    directory, new = results_place(options.out)
     with _blamed_on(names):
-        games = _Games(contest, names, place.directory, options, sequential=rule is not None)
-        comparison, interrupted = _played(games, rule)
-    reached = None if rule is None else is_enough(comparison.differences(), rule)
-    earlier = _rows_in(place.directory)
-    written = save_comparison(comparison, place.directory, vector=options.svg)
+        games = _Games(contest, names, directory, options)
+        comparison, interrupted = games.play()
+    rule, reached = games.rule, None
+    if rule is not None:
+        reached = lab.is_enough(comparison.differences(), rule)
+    earlier = _rows_in(directory)
+    written = lab.save_comparison(comparison, directory, vector=options.svg)
     if not interrupted:
-        forget_unfinished(place.directory, games.place)
+        forget_unfinished(directory, games.place)
     parts = [*parts_of(comparison)]
     if rule is not None:
         parts.append(_reached(contest, comparison, rule, reached=bool(reached)))
     parts += [f"Written: {', '.join(map(str, written))}", *contest.notes]
-    parts += place.notes
-    if not earlier <= _rows_in(place.directory):
+    parts += new
+    if not earlier <= _rows_in(directory):
         parts.append(
-            f"They replace another comparison in {place.directory}; --out names another directory."
+            f"They replace another comparison in {directory}; --out names another directory."
         )
     files = [str(path) for path in written]
     decided = {"until": options.until, "reached": reached, "files": files, "kept": games.n_kept}
-    return Outcome({**comparison.to_dict(), **decided}, parts, interrupted=interrupted)
+    if interrupted:
+        exit_interrupted()
+    return Outcome(comparison.to_dict() | decided, parts)
 
 
-def _contest(options: CompareOptions, names: Sequence[str]) -> Contest:
-    from bnmind.lab import Contest
+def _contest(options: CompareOptions, names: Sequence[str]) -> lab.Contest:
     from bnmind.mastermind import parse_noise, parse_prior
-    from bnmind.strategies import strategy_by_name
 
     board = options.board
     noise, prior = options.assume, options.assume_prior
-    return Contest(
-        tuple(map(strategy_by_name, names)),
+    return lab.Contest(
+        tuple(map(strategies.strategy_by_name, names)),
         parse_noise(board, options.noise),
-        games=_number_of_games(options.games),
+        games=_number_or("all", options.games, int, "games"),
         seed=options.seed or 0,
         assumed=None if noise is None else parse_noise(board, noise),
         ending=ending_of(options.ending, options.max_guesses, most=_MOST_GUESSES),
@@ -341,122 +330,99 @@ class _Games:
     """The games of a comparison, which are kept in batches until all of them are finished."""
 
     def __init__(
-        self,
-        contest: Contest,
-        names: Sequence[str],
-        out: Path,
-        options: CompareOptions,
-        *,
-        sequential: bool,
-    ) -> None:
-        from bnmind.lab import GameExperiment
+        self, contest: lab.Contest, names: Sequence[str], out: Path, options: CompareOptions
+    ):
         from bnmind.lab.game_experiments import batch_games_of
         from bnmind.lab.stores import unfinished_place
 
-        setting = contest.setting
-        players = tuple(
-            replace(player, source=name)
-            for player, name in zip(setting.players, names, strict=True)
-        )
-        self.contest, self.out, self.tells = contest, out, not options.as_json
-        self.workers = options.workers
+        self.contest, self.out, self.options = contest, out, options
+        self.rule = None if options.until is None else _rule(options.until)
         self.n_kept = 0
-        self.experiment = GameExperiment(
-            settings=(replace(setting, players=players),),
+        setting = contest.setting
+        players = zip(setting.players, names, strict=True)
+        self.experiment = lab.GameExperiment(
+            settings=(replace(setting, players=tuple(replace(p, source=n) for p, n in players)),),
             games=contest.games,
             seed=contest.seed,
             match=contest.match,
             batch_games=min(_BATCH_GAMES, batch_games_of(setting)),
         )
-        self.place = unfinished_place(self.experiment, out, sequential=sequential)
+        self.place = unfinished_place(self.experiment, out, sequential=self.rule is not None)
 
-    def play(self, rule: Enough | None) -> Iterator[GameRow]:
-        """Yield the rows of the games, until a rule says that they suffice."""
+    def rows(self) -> Iterator[lab.GameRow]:
+        """Yield the rows of the games, until the rule says that they suffice."""
         from bnmind.lab.mastermind import play_until
         from bnmind.lab.stores import resumed_games
 
-        def play() -> Iterator[GameRow]:
-            return resumed_games(
-                self.experiment, self.place, workers=self.workers, kept=self._tell_kept
-            )
+        def play() -> Iterator[lab.GameRow]:
+            workers = self.options.workers
+            return resumed_games(self.experiment, self.place, workers=workers, kept=self._tell_kept)
 
-        return play() if rule is None else play_until(self.contest, rule, play=play)
+        return play() if self.rule is None else play_until(self.contest, self.rule, play=play)
 
     def _tell_kept(self, n_rows: int) -> None:
         self.n_kept = n_rows // len(self.contest.strategies)
-        if self.tells:
+        if not self.options.as_json:
             tell(f"{counted(self.n_kept, 'game')} kept from an earlier run")
 
+    def play(self) -> tuple[lab.Comparison, bool]:
+        """Return the games; after Ctrl-C, those that all strategies have played, and True."""
+        from bnmind.lab.mastermind import sequential_comparison
 
-def _played(games: _Games, rule: Enough | None) -> tuple[Comparison, bool]:
-    """Play the games; after Ctrl-C, keep the games that all strategies have played.
+        rows: list[lab.GameRow] = []
+        stopped, contest, games = Event(), self.contest, self.rows()
 
-    Returns
-    -------
-    tuple[Comparison, bool]
-        The games, and whether they were interrupted.
-    """
-    from bnmind.lab.mastermind import sequential_comparison
+        def play(report: Report) -> None:
+            for row in games:
+                if stopped.is_set():
+                    return
+                rows.append(row)
+                report(len(rows), contest.n_rows)
 
-    rows: list[GameRow] = []
-    stopped, contest = Event(), games.contest
-    played_games = games.play(rule)
-
-    def compared(played: list[GameRow]) -> Comparison:
-        if rule is None:
-            return contest.comparison(played)
-        return sequential_comparison(contest, played)
-
-    def play(report: Report) -> None:
-        for row in played_games:
-            if stopped.is_set():
-                return
-            rows.append(row)
-            report(len(rows), contest.n_rows)
-
-    try:
-        working("playing", play)
-    except KeyboardInterrupt:
-        stopped.set()
+        try:
+            working("playing", play)
+        except KeyboardInterrupt:
+            stopped.set()
+            if len(rows) < len(contest.strategies):
+                raise
         played = list(rows)
-        if len(played) < len(contest.strategies):
-            raise
-        comparison = compared(played)
-        is_kept = games.place is not None and games.place.is_dir()
-        more = ". The same command goes on from the last finished batch." if is_kept else ""
-        say_interrupted(
-            f"interrupted after {comparison.games:,} of {contest.n_games:,} games; their rows are"
-            f" in {games.out}{more}"
+        comparison = (
+            contest.comparison(played)
+            if self.rule is None
+            else sequential_comparison(contest, played)
         )
-        return comparison, True
-    return compared(rows), False
+        if stopped.is_set():
+            is_kept = self.place is not None and self.place.is_dir()
+            more = ". The same command goes on from the last finished batch." if is_kept else ""
+            say_interrupted(
+                f"interrupted after {comparison.games:,} of {contest.n_games:,} games; their rows"
+                f" are in {self.out}{more}"
+            )
+        return comparison, stopped.is_set()
 
 
-def _rule(text: str) -> Enough:
-    """Return the rule that a text describes.
-
-    Raises
-    ------
-    BnmindError
-        If it is neither a margin nor ``told``.
-    """
-    from bnmind.lab import AllTold, NarrowEnough
-
-    if text.strip().lower() == "told":
-        return AllTold()
+def _number_or(word: str, text: str, read: Callable[[str], T], what: str) -> T | None:
+    """Return the number that a text spells; None if it is the word."""
+    if text.strip().lower() == word:
+        return None
     try:
-        margin = float(text)
+        return read(text)
     except ValueError:
-        raise BnmindError(f"expected a number of guesses or told, got {shown(text)}") from None
-    return NarrowEnough(margin)
+        raise BnmindError(f"expected a number of {what} or {word}, got {shown(text)}") from None
 
 
-def _reached(contest: Contest, comparison: Comparison, rule: Enough, *, reached: bool) -> str:
+def _rule(text: str) -> lab.Enough:
+    """Return the rule that a text describes: a margin, or ``told``."""
+    margin = _number_or("told", text, float, "guesses")
+    return lab.AllTold() if margin is None else lab.NarrowEnough(margin)
+
+
+def _reached(
+    contest: lab.Contest, comparison: lab.Comparison, rule: lab.Enough, *, reached: bool
+) -> str:
     """Return a sentence that says whether the games suffice."""
-    from bnmind.lab import NarrowEnough
-
     played = f"After {comparison.games:,} of at most {contest.n_games:,} games,"
-    if isinstance(rule, NarrowEnough):
+    if isinstance(rule, lab.NarrowEnough):
         every = "every" if reached else "not every"
         return f"{played} {every} difference is known to within ±{rule.margin:g} guesses."
     if reached:
@@ -481,16 +447,6 @@ def _blamed_on(strategies: Sequence[str]) -> Iterator[None]:
         raise BnmindError(
             f"{' and '.join(names)} failed with {type(fault).__name__}: {reason}"
         ) from fault
-
-
-def _number_of_games(text: str) -> int | None:
-    """Return the number of games; None to play every code once."""
-    if text.strip().lower() == "all":
-        return None
-    try:
-        return int(text)
-    except ValueError:
-        raise BnmindError(f"expected a number of games or all, got {shown(text)}") from None
 
 
 # --- Reproductions --------------------------------------------------------------------------------
@@ -535,7 +491,7 @@ class ReproduceOptions:
     workers: Workers = 1
     seed: Annotated[int, typer.Option(min=0)] = 0
     data: Annotated[Path | None, "DIR"] = None
-    page: Path | None = None
+    page: Annotated[Path | None, Place("page", (".md",))] = None
     larger: Annotated[Path | None, "DIR"] = None
     as_json: Json = False
 
@@ -565,9 +521,7 @@ def reproduce(options: ReproduceOptions) -> None:
         _list(REPRODUCTIONS, as_json=options.as_json)
         return
     names = _chosen(options.names or (), REPRODUCTIONS)
-    _check_directory(options.out)
-    if options.page is not None:
-        check_place(options.page, (".md",), "page")
+    check_directory(options.out)
     setting = Setting(
         _size(options),
         options.seed,
@@ -650,19 +604,8 @@ def _list(known: Mapping[str, Reproduction], *, as_json: bool) -> None:
     from bnmind.lab.reproductions.page import duration
 
     if as_json:
-        tell_json(
-            [
-                {
-                    "id": name,
-                    "title": one.title,
-                    "source": one.source,
-                    "quick_minutes": one.quick_minutes,
-                    "minutes": one.minutes,
-                    "data": list(one.data),
-                }
-                for name, one in known.items()
-            ]
-        )
+        fields = ("title", "source", "quick_minutes", "minutes", "data")
+        tell_json([{"id": n} | {f: getattr(one, f) for f in fields} for n, one in known.items()])
         return
     rows = []
     for name, one in known.items():
@@ -675,7 +618,6 @@ def _list(known: Mapping[str, Reproduction], *, as_json: bool) -> None:
 def _write_page(path: Path, runs: Sequence[SavedRun], options: ReproduceOptions) -> None:
     """Write the page, and its pictures into a directory beside it."""
     from bnmind._files import write_file
-    from bnmind.lab import write_files
     from bnmind.lab.reproductions import REPRODUCTIONS
     from bnmind.lab.reproductions.page import command_of, page, small_picture
 
@@ -691,7 +633,7 @@ def _write_page(path: Path, runs: Sequence[SavedRun], options: ReproduceOptions)
         if REPRODUCTIONS[run.name].draw is not None and not run.skipped
     }
     if pictures:
-        write_files(path.parent / "images", pictures)
+        lab.write_files(path.parent / "images", pictures)
     shown = {name.removesuffix(".png"): f"images/{name}" for name in pictures}
     write_file(path, page(found, REPRODUCTIONS, command=command, pictures=shown))
 

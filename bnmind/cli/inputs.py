@@ -3,37 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import Annotated, TypeAlias
 
 import typer
 
-from bnmind.cli.shared.command import OneOf, until_end
-from bnmind.cli.shared.terminal import INTERRUPTED, naming, printable, say
+from bnmind import adaptive
+from bnmind.cli.shared.command import OneOf
+from bnmind.cli.shared.terminal import naming, printable, say
 from bnmind.errors import BnmindError, InvalidModelError, TableError
-
-if TYPE_CHECKING:
-    from bnmind import adaptive
-
-__all__ = [
-    "DEFAULT_SELECTOR",
-    "DesignOptions",
-    "GateName",
-    "PriorOption",
-    "ResponseFile",
-    "SelectorName",
-    "SkillsName",
-    "TableOptions",
-    "check_shares",
-    "exit_interrupted",
-    "profiles_in",
-    "qmatrix_for",
-    "say_notes",
-    "with_named_prior",
-]
 
 DEFAULT_SELECTOR = "entropy"
 
@@ -73,21 +53,6 @@ def check_shares(given: Mapping[str, float | None], *, below: float = 1.0) -> No
     for name, value in given.items():
         if value is not None and not 0 <= value <= below:
             raise BnmindError(f"expected {name} between 0 and {below:g}, got {value:g}")
-
-
-def exit_interrupted(now: str = "", *, later: str = "") -> None:
-    """Let the command end as after Ctrl-C once its results are shown; say so now, or then."""
-    if now:
-        say(now)
-
-    @contextmanager
-    def ending() -> Iterator[None]:
-        yield
-        if later:
-            say(later)
-        raise typer.Exit(INTERRUPTED)
-
-    until_end(ending())
 
 
 # --- Responses ------------------------------------------------------------------------------------
@@ -136,7 +101,6 @@ class TableOptions:
         The lowest response counts as 0. The choices of items score columns of answers, if there is
         no key. The names of items are expected as by `Responses.from_csv`.
         """
-        from bnmind.adaptive import ItemBank, Responses
         from bnmind.adaptive.items.bank_tables import answer_keys
 
         key, lowest = self.key, self.lowest
@@ -146,7 +110,7 @@ class TableOptions:
         if isinstance(choices, Path):
             with naming(choices):
                 keys = {} if lowest else answer_keys(choices, is_optional=True)
-        elif isinstance(choices, ItemBank) and not lowest:
+        elif isinstance(choices, adaptive.ItemBank) and not lowest:
             keys = answer_keys(choices)
         if key is not None:
             with naming(key):
@@ -155,7 +119,7 @@ class TableOptions:
         for text in missing:
             _check_one(text)
         with naming(path):
-            found = Responses.from_csv(
+            found = adaptive.Responses.from_csv(
                 path,
                 expected=expected,
                 missing=missing,
@@ -195,13 +159,11 @@ def _counted_from(lowest: int, responses: adaptive.Responses) -> adaptive.Respon
     """Return responses with the lowest one as 0."""
     import numpy as np
 
-    from bnmind.adaptive import MISSING
-
-    given = responses.codes != MISSING
+    given = responses.codes != adaptive.MISSING
     lower = responses.codes[given & (responses.codes < lowest)]
     if len(lower):
         raise TableError([f"expected responses from {lowest} on, got {lower.min()}; see --lowest"])
-    return replace(responses, codes=np.where(given, responses.codes - lowest, MISSING))
+    return replace(responses, codes=np.where(given, responses.codes - lowest, adaptive.MISSING))
 
 
 def say_notes(found: adaptive.Responses | adaptive.KnownProfiles) -> None:
@@ -212,7 +174,6 @@ def say_notes(found: adaptive.Responses | adaptive.KnownProfiles) -> None:
 
 def qmatrix_for(path: Path, responses: Path, fixed_width: int | None) -> adaptive.QMatrix:
     """Return the Q-matrix in a file; the names in the responses may tell where its items are."""
-    from bnmind.adaptive import QMatrix
     from bnmind.adaptive.items.text_tables import read_table
     from bnmind.adaptive.responses.responses import names_in
 
@@ -222,17 +183,15 @@ def qmatrix_for(path: Path, responses: Path, fixed_width: int | None) -> adaptiv
         with naming(responses):
             expected = names_in(read_table(responses, fixed_width=fixed_width))
     with naming(path):
-        return QMatrix.of(table, expected=expected)
+        return adaptive.QMatrix.of(table, expected=expected)
 
 
 def profiles_in(
     path: Path, bank: adaptive.ItemBank, examinees: Sequence[str]
 ) -> adaptive.KnownProfiles:
     """Return the profiles in the file of ``--profiles``; errors name it."""
-    from bnmind.adaptive import read_profiles
-
     try:
-        found = read_profiles(path, bank, examinees)
+        found = adaptive.read_profiles(path, bank, examinees)
     except TableError as fault:
         first, *others = fault.problems
         raise TableError([f"--profiles {path}: {first}", *others]) from fault
@@ -277,10 +236,9 @@ class DesignOptions:
 
     def read(self, bank: adaptive.ItemBank, selector: str | None) -> adaptive.Design:
         """Return the design in a file, or that of a selector and the stoppers."""
-        from bnmind.adaptive import Design, read_design, selector_by_name, stopper_by_names
-
-        stop = self.stop or ()
-        if self.design is None:
-            chosen = selector_by_name(selector or DEFAULT_SELECTOR)
-            return Design(with_named_prior(bank, self.prior), chosen, stopper_by_names(stop))
-        return read_design(self.design, bank, selector=selector, stop=stop, prior=self.prior)
+        given, stop = self.design, self.stop or ()
+        if given is not None:
+            return adaptive.read_design(given, bank, selector=selector, stop=stop, prior=self.prior)
+        chosen = adaptive.selector_by_name(selector or DEFAULT_SELECTOR)
+        stopper = adaptive.stopper_by_names(stop)
+        return adaptive.Design(with_named_prior(bank, self.prior), chosen, stopper)

@@ -8,11 +8,12 @@ from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from bnmind._display import Result, parts_of
+from bnmind import junction
+from bnmind._display import Result
 from bnmind._files import check_writable, write_file, write_files
 from bnmind._messages import one_line, shown
 from bnmind._registry import COUNT, NUMBER, Registered, listed_names
@@ -27,24 +28,14 @@ from bnmind.cli.shared.command import (
     Place,
     Seed,
     Workers,
+    given_options,
 )
 from bnmind.cli.shared.terminal import Report, interruptible, printable, tell, working
 from bnmind.errors import BnmindError, TooLargeError, UnknownNameError
 
 if TYPE_CHECKING:
-    from bnmind.junction import CompetitionTask, Limits, OrderFinder, Plan, SlicedPlan
     from bnmind.pgm import FactorModel, Network
 
-__all__ = [
-    "APPROXIMATIONS",
-    "Evidence",
-    "Targets",
-    "evidence_of",
-    "explain",
-    "fit",
-    "names_of",
-    "query",
-]
 
 Evidence: TypeAlias = Annotated[
     Sequence[str],
@@ -149,12 +140,10 @@ def fit(options: FitCommandOptions) -> Result:
             progress=report,
         ),
     )
-    parts = parts_of(fitted)
-    if out is not None:
-        write_model(fitted.network, out)
-        parts += (f"Written to {out}.",)
-    record = {**fitted.to_dict(), "out": None if out is None else str(out)}
-    return Outcome(record, parts, fitted.notes)
+    if out is None:
+        return Outcome.of(fitted, out=None)
+    write_model(fitted.network, out)
+    return Outcome.of(fitted, f"Written to {out}.", out=str(out))
 
 
 # --- Explaining -----------------------------------------------------------------------------------
@@ -224,8 +213,7 @@ def explain(
         figure = working("drawing", lambda _: found.plot())
         draw = {svg: result_files.svg, png: result_files.png}
         write_files({place: draw[place](figure) for place in places})
-    written = [f"\nWritten: {place}" for place in places]
-    return Outcome(found.to_dict(), (*parts_of(found), *written))
+    return Outcome.of(found, *(f"\nWritten: {place}" for place in places))
 
 
 # --- Querying -------------------------------------------------------------------------------------
@@ -256,9 +244,9 @@ class _Question:
     known: Mapping[str, str]
     names: Sequence[str]
     """The targets that were named."""
-    order: OrderFinder | None
+    order: junction.OrderFinder | None
     """The search for elimination orders; by default each kind of question has its own."""
-    limits: Limits
+    limits: junction.Limits
     seed: int | None
 
     @property
@@ -273,9 +261,7 @@ _Approximation: TypeAlias = Callable[["_Question", "Network", Report], Result]
 
 def _bounds(gap: float, question: _Question, network: Network, report: Report) -> Result:
     """Return bounds that are at most ``gap`` wide."""
-    from bnmind.junction import compile_bounds
-
-    plan = compile_bounds(
+    plan = junction.compile_bounds(
         network,
         known=question.known,
         targets=[[name] for name in question.targets],
@@ -289,9 +275,7 @@ def _weighting(n_samples: int, question: _Question, network: Network, report: Re
     """Return estimates from weighted samples."""
     import numpy as np
 
-    from bnmind.junction import likelihood_weighting
-
-    return likelihood_weighting(
+    return junction.likelihood_weighting(
         network,
         question.known,
         question.targets,
@@ -349,9 +333,9 @@ class QueryOptions:
         (MAP).
     order
         How to find the elimination order, from the list below. [default: portfolio]
-    show_plan
+    plan
         Show the junction tree and its cost too.
-    picture
+    svg
         Draw the network with its distributions to this file.
     approximate
         Give an approximate answer, from the list below.
@@ -381,10 +365,8 @@ class QueryOptions:
     order: Annotated[
         Any, OneOf("bnmind.junction:ORDER_FINDERS", "Order finders", kind="order finder")
     ] = None
-    show_plan: Annotated[bool, typer.Option("--plan")] = False
-    picture: Annotated[Path | None, typer.Option("--svg"), Place("picture of --svg", (".svg",))] = (
-        None
-    )
+    plan: bool = False
+    svg: Annotated[Path | None, Place("picture of --svg", (".svg",))] = None
     approximate: Annotated[
         _Approximation | None,
         OneOf(f"{__name__}:APPROXIMATIONS", "Approximations", kind="approximation"),
@@ -410,7 +392,6 @@ def query(options: QueryOptions) -> Result:
     bnmind query models/diagnosis/asia.xdsl --evidence smoke=yes --mpe
     bnmind query MODEL.uai --evidence-file MODEL.uai.evid --task MAR --out MODEL.uai.MAR
     """
-    from bnmind.junction import compile_model
     from bnmind.pgm import Network
     from bnmind.pgm.files import read, read_model
 
@@ -428,7 +409,7 @@ def query(options: QueryOptions) -> Result:
     if task is not None:
         return _answer_task(task, options, question, samples)
     if options.mpe:
-        engine = compile_model(model, order=question.order, limits=question.limits)
+        engine = junction.compile_model(model, order=question.order, limits=question.limits)
         names, known = question.names, question.known
         return working(
             "searching", lambda _: engine.map(names, known) if names else engine.mpe(known)
@@ -441,26 +422,13 @@ def query(options: QueryOptions) -> Result:
     return _exact(options, question)
 
 
-def _checked(options: QueryOptions) -> CompetitionTask | None:
+def _checked(options: QueryOptions) -> junction.CompetitionTask | None:
     """Return the task, or None; raise an error if options do not go together."""
-    from bnmind.junction import COMPETITION_TASKS
-
-    given = {
-        "--task": options.task,
-        "--plan": options.show_plan,
-        "--svg": options.picture,
-        "--approximate": options.approximate,
-        "--sums": options.sums,
-        "--json": options.as_json,
-        "--targets": options.targets,
-        "--query-file": options.query_file,
-        "--best": options.best,
-        "--out": options.out,
-    }
+    given = given_options(options, "model", *([] if options.targets else ["targets"]))
 
     def refuse(names: str, reason: str) -> None:
         for name in names.split():
-            if given[name]:
+            if name in given:
                 raise BnmindError(f"{name} {reason}")
 
     if options.mpe:
@@ -468,15 +436,15 @@ def _checked(options: QueryOptions) -> CompetitionTask | None:
     if options.seed is not None and options.approximate is None:
         raise BnmindError("--seed goes with --approximate likelihood-weighting")
     if options.task is None:
-        known = " or ".join(COMPETITION_TASKS)
+        known = " or ".join(junction.COMPETITION_TASKS)
         refuse("--query-file --best --out", f"goes with --task {known}")
     if options.approximate is not None:
         refuse("--task --svg --plan --sums", "does not go with --approximate")
     if options.task is None:
         return None
-    if options.task not in COMPETITION_TASKS:
-        raise UnknownNameError("task", options.task, COMPETITION_TASKS)
-    task = COMPETITION_TASKS[options.task]
+    if options.task not in junction.COMPETITION_TASKS:
+        raise UnknownNameError("task", options.task, junction.COMPETITION_TASKS)
+    task = junction.COMPETITION_TASKS[options.task]
     wrong = "--svg --plan --json"
     wrong += "" if task.has_query else " --targets --query-file"
     wrong += " --best" if task.best is None else ""
@@ -487,23 +455,18 @@ def _checked(options: QueryOptions) -> CompetitionTask | None:
     return task
 
 
-def _limits(options: QueryOptions) -> Limits:
+def _limits(options: QueryOptions) -> junction.Limits:
     """Return the limits of the cost of a run."""
-    from bnmind.junction import Limits
-
-    usual = Limits()
-    for name, number in (
-        ("--max-bytes", options.max_bytes),
-        ("--max-multiplications", options.max_multiplications),
-        ("--max-seconds", options.max_seconds),
-    ):
-        if number is not None and not number <= _MOST:
-            raise BnmindError(f"expected {name} of at most {_MOST:.0e}, got {number:g}")
-    return Limits(
-        int(options.max_bytes or usual.max_bytes),
-        int(options.max_multiplications or usual.max_multiplications),
-        max_seconds=usual.max_seconds if options.max_seconds is None else options.max_seconds,
-    )
+    given: dict[str, Any] = {}
+    for name in ("max_bytes", "max_multiplications", "max_seconds"):
+        number = getattr(options, name)
+        if number is None:
+            continue
+        if not number <= _MOST:
+            option = f"--{name.replace('_', '-')}"
+            raise BnmindError(f"expected {option} of at most {_MOST:.0e}, got {number:g}")
+        given[name] = number if name == "max_seconds" else int(number)
+    return junction.Limits(**given)
 
 
 def _samples(options: QueryOptions, model: FactorModel, *, one: bool) -> list[dict[str, str]]:
@@ -524,16 +487,15 @@ def _samples(options: QueryOptions, model: FactorModel, *, one: bool) -> list[di
 
 
 def _answer_task(
-    task: CompetitionTask,
+    task: junction.CompetitionTask,
     options: QueryOptions,
     question: _Question,
     samples: Sequence[Mapping[str, str]],
 ) -> Result:
     """Return the answer to a task, written to its file if there is one."""
-    from bnmind.junction import compile_model
     from bnmind.pgm.competition import write_competition_text
 
-    engine = compile_model(question.model, order=question.order, limits=question.limits)
+    engine = junction.compile_model(question.model, order=question.order, limits=question.limits)
     names = _variables_of_task(options, question) if task.has_query else ()
     text = working(
         "computing", lambda _: task.answers(engine, samples, names, count=options.best or 1)
@@ -564,7 +526,6 @@ def _variables_of_task(options: QueryOptions, question: _Question) -> tuple[str,
 
 def _exact(options: QueryOptions, question: _Question) -> Result:
     """Return the distributions given the evidence, and the plan if that is asked for."""
-    from bnmind.junction import Plan
     from bnmind.views import belief_view
 
     plan, findings = _planned(question)
@@ -572,22 +533,19 @@ def _exact(options: QueryOptions, question: _Question) -> Result:
         _words_of(plan),
         lambda report: (
             plan.run(findings, progress=report)
-            if isinstance(plan, Plan)
+            if isinstance(plan, junction.Plan)
             else plan.run(findings, progress=report, place=options.sums)
         ),
     )
-    if options.sums is not None and isinstance(plan, Plan):
+    if options.sums is not None and isinstance(plan, junction.Plan):
         unused = f"The whole fits in memory, so no slices were needed: {options.sums} is not used."
         tell(unused, err=options.as_json)
-    known, picture = question.known, options.picture
+    known, picture = question.known, options.svg
     view = interruptible(lambda: belief_view(question.model, posterior, evidence=known))
     if picture is not None:
         write_file(picture, working("drawing", lambda _: view.svg()))
-    record: dict[str, Any] = {
-        "marginals": posterior.to_dict(),
-        "log_evidence": posterior.log_evidence,
-    }
-    if options.show_plan:
+    record = {"marginals": posterior.to_dict(), "log_evidence": posterior.log_evidence}
+    if options.plan:
         record["plan"] = plan.to_dict()
 
     def parts() -> Iterator[str]:
@@ -595,7 +553,7 @@ def _exact(options: QueryOptions, question: _Question) -> Result:
             width = min(shutil.get_terminal_size().columns, WIDEST)
             yield working("printing", lambda _: view.text(width=width, names=names))
         yield f"log-probability of the evidence {posterior.log_evidence:.6g}"
-        if options.show_plan:
+        if options.plan:
             yield f"\n{plan}"
         if picture is not None:
             yield f"\nWritten: {picture}"
@@ -603,16 +561,15 @@ def _exact(options: QueryOptions, question: _Question) -> Result:
     return Outcome(record, parts())
 
 
-def _planned(question: _Question) -> tuple[Plan | SlicedPlan, Mapping[str, str]]:
+def _planned(question: _Question) -> tuple[junction.Plan | junction.SlicedPlan, Mapping[str, str]]:
     """Return the plan of a question, in slices if it is too large, and the findings of its run."""
-    from bnmind.junction import compile_plan
     from bnmind.junction.slice_choice import sliced_instead
 
     targets = [[name] for name in question.targets]
     known, order, limits = question.known, question.order, question.limits
 
-    def planned() -> tuple[Plan, Mapping[str, str]]:
-        plan = compile_plan(
+    def planned() -> tuple[junction.Plan, Mapping[str, str]]:
+        plan = junction.compile_plan(
             question.model, evidence=known, targets=targets, order=order, limits=limits
         )
         # If each case has a plan of its own, show the plan for this evidence.
@@ -631,12 +588,11 @@ def _planned(question: _Question) -> tuple[Plan | SlicedPlan, Mapping[str, str]]
     return sliced, {}
 
 
-def _words_of(plan: Plan | SlicedPlan) -> str:
+def _words_of(plan: junction.Plan | junction.SlicedPlan) -> str:
     """Return what is said while a plan runs."""
-    from bnmind.junction import SlicedPlan
     from bnmind.junction.inference.limits import seconds_text
 
-    if isinstance(plan, SlicedPlan):
+    if isinstance(plan, junction.SlicedPlan):
         return f"computing {plan.n_slices:,} slices"
     return (
         f"computing, {seconds_text(plan.seconds)} in all" if plan.seconds > _LONG else "computing"
@@ -678,7 +634,7 @@ def _entry(text: str) -> tuple[str, str]:
     return name.strip(), state.strip()
 
 
-def _entries(text: str, most: int) -> Iterator[tuple[str, str]]:
+def entries(text: str, most: int) -> Iterator[tuple[str, str]]:
     """Yield the variables and states that a text may mean, one for each ``=`` in it.
 
     The function tries only the first ``most`` signs.
@@ -695,30 +651,27 @@ def _readings(
     parts: Sequence[str], states: Mapping[str, Sequence[str]]
 ) -> list[tuple[tuple[str, str], ...]]:
     """Return up to two ways to read parts between commas as states of known variables."""
-    # The readings of the first n parts, for each n. A reading is its last entry and the
-    # reading before it, so that long readings need not be copied.
-    readings: list[list[_Reading | None]] = [[None]]
     of_states = max((state.count(",") for known in states.values() for state in known), default=0)
     most = 1 + of_states + max((name.count(",") for name in states), default=0)
     signs = 1 + max((name.count("=") for name in states), default=0)
+    # For each n, the last entries of readings of the first n parts, and where each begins.
+    lasts: list[list[tuple[int, tuple[str, str]]]] = [[]]
     for end in range(1, len(parts) + 1):
-        current: list[_Reading | None] = []
-        for start in range(max(0, end - most), end):
-            for name, state in _entries(",".join(parts[start:end]), signs):
-                if state in states.get(name, ()):
-                    current += [_Reading((name, state), before) for before in readings[start]]
-        readings.append(current[:2])
-    return [_unrolled(reading) for reading in readings[-1]]
+        lasts.append(
+            [
+                (start, (name, state))
+                for start in range(max(0, end - most), end)
+                if start == 0 or lasts[start]
+                for name, state in entries(",".join(parts[start:end]), signs)
+                if state in states.get(name, ())
+            ]
+        )
 
+    def reading(choice: int) -> tuple[tuple[str, str], ...]:
+        found, end = [], len(parts)
+        while end:
+            end, entry = lasts[end][choice]
+            found.append(entry)
+        return tuple(reversed(found))
 
-class _Reading(NamedTuple):
-    last: tuple[str, str]
-    before: _Reading | None
-
-
-def _unrolled(reading: _Reading | None) -> tuple[tuple[str, str], ...]:
-    entries = []
-    while reading is not None:
-        entries.append(reading.last)
-        reading = reading.before
-    return tuple(reversed(entries))
+    return list(dict.fromkeys((reading(0), reading(-1)))) if lasts[-1] else []

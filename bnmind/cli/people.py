@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bnmind import adaptive
 from bnmind._display import Result, Table, parts_of
 from bnmind._files import check_writable, write_file, write_files
 from bnmind._messages import counted
@@ -22,21 +23,28 @@ from bnmind.cli.inputs import (
     SkillsName,
     TableOptions,
     check_shares,
-    exit_interrupted,
     profiles_in,
     qmatrix_for,
     say_notes,
     with_named_prior,
 )
-from bnmind.cli.shared.command import Count, Outcome, Place, Seed, Share, Workers, check_place
+from bnmind.cli.shared.command import (
+    Count,
+    Outcome,
+    Place,
+    Seed,
+    Share,
+    Workers,
+    check_place,
+    exit_interrupted,
+    given_options,
+)
 from bnmind.cli.shared.terminal import naming, printable, say, until_interrupted, working
 from bnmind.errors import BnmindError, UnknownNameError
 
 if TYPE_CHECKING:
-    from bnmind import adaptive
     from bnmind.pgm import CPD, Network
 
-__all__ = ["as_in_file", "calibrate", "classify", "judge", "learn"]
 
 _MOST_PARAMETERS = 3000
 """With more, standard errors take long, and need --coefficients to be asked for."""
@@ -92,14 +100,13 @@ def _start(
 
     The file of items, or else the bank, may have choices and a key that score the responses.
     """
-    from bnmind.adaptive import irt_options, irt_start
     from bnmind.adaptive.learning.model import learning_inputs
 
     irt = _irt_model(gate, model)
     if irt is not None:
         data = table.read(responses, expected=None, choices=items, group_column=group_column)
-        start = irt_start(data, irt)
-        return start, data, irt_options(irt, start, settings)
+        start = adaptive.irt_start(data, irt)
+        return start, data, adaptive.irt_options(irt, start, settings)
     known = _known_model(responses, gate, model, table)
     make, distribution = _gate_of(gate or "dina"), _skills_of(model.skills)
     data = table.read(
@@ -114,33 +121,29 @@ def _irt_model(gate: str | None, model: ModelOptions) -> adaptive.IrtModel | Non
 
     A name that is also one of a response model, such as graded, means that one with a Q-matrix.
     """
-    from bnmind.adaptive import IRT_MODELS, RESPONSE_MODELS
-
     if gate is None:
         return None
     given = "--qmatrix" if model.qmatrix is not None else "--bank" if model.bank is not None else ""
-    name = next((name for name in IRT_MODELS if name.lower() == gate.lower()), None)
+    name = next((name for name in adaptive.IRT_MODELS if name.lower() == gate.lower()), None)
     if name is None:
         if not given:
             try:
                 _gate_of(gate)
             except UnknownNameError:
-                raise UnknownNameError("model of one ability", gate, IRT_MODELS) from None
+                raise UnknownNameError("model of one ability", gate, adaptive.IRT_MODELS) from None
         return None
-    if given and name not in RESPONSE_MODELS:
+    if given and name not in adaptive.RESPONSE_MODELS:
         raise BnmindError(
             f"expected no {given} with --gate {name}, which is a model of one ability: it needs"
             " the responses alone"
         )
-    return None if given else IRT_MODELS[name]
+    return None if given else adaptive.IRT_MODELS[name]
 
 
 def _known_model(
     responses: Path, gate: str | None, model: ModelOptions, table: TableOptions
 ) -> adaptive.ItemBank | adaptive.QMatrix:
     """Return the bank or the Q-matrix that a command names."""
-    from bnmind.adaptive import read_bank
-
     if model.bank is None:
         if model.qmatrix is None:
             raise BnmindError(
@@ -153,19 +156,18 @@ def _known_model(
     if gate is not None or model.skills is not None:
         option = "--gate" if gate is not None else "--skills"
         raise BnmindError(f"expected {option} with --qmatrix, got it with --bank")
-    return read_bank(model.bank)
+    return adaptive.read_bank(model.bank)
 
 
 def _gate_of(name: str) -> Callable[..., adaptive.ResponseModel]:
     """Return the maker of a response model by its name, or of the user's own."""
-    from bnmind.adaptive import Sequential
     from bnmind.adaptive.response_models import registry
 
     if ".py:" not in name:
         return registry.gate_of(name)
     name = registry.gate_name(name)
     own = _own_model(name.removeprefix(registry.STEPS))
-    return Sequential.of(own) if name.startswith(registry.STEPS) else own
+    return adaptive.Sequential.of(own) if name.startswith(registry.STEPS) else own
 
 
 def _own_model(name: str) -> Callable[..., adaptive.ResponseModel]:
@@ -176,8 +178,6 @@ def _own_model(name: str) -> Callable[..., adaptive.ResponseModel]:
     BnmindError
         If the file cannot be run, or the name is not that of a `ParametricModel`.
     """
-    from bnmind.adaptive import ParametricModel
-
     file, _, wanted = name.rpartition(":")
     if not Path(file).is_file():
         raise BnmindError(
@@ -193,8 +193,8 @@ def _own_model(name: str) -> Callable[..., adaptive.ResponseModel]:
         key: value
         for key, value in names.items()
         if isinstance(value, type)
-        and issubclass(value, ParametricModel)
-        and value is not ParametricModel
+        and issubclass(value, adaptive.ParametricModel)
+        and value is not adaptive.ParametricModel
     }
     if not models:
         raise BnmindError(f"{printable(file)} defines no subclass of ParametricModel")
@@ -212,17 +212,17 @@ def _is_network(name: str) -> bool:
 
 def _skills_of(name: str | None) -> adaptive.ProfileDistribution | Network | None:
     """Return a distribution of the skills by its name, or the network in a file of this name."""
-    from bnmind.adaptive import SKILL_DISTRIBUTIONS, read_bank
     from bnmind.pgm.files import read_network
 
     if name is None:
         return None
     if _is_network(name):
-        return read_bank(name).hidden_network() if _is_bank(Path(name)) else read_network(name)
+        is_bank = _is_bank(Path(name))
+        return adaptive.read_bank(name).hidden_network() if is_bank else read_network(name)
     name = _skills_name(name)
     if name.startswith(_HIERARCHY):
         return _hierarchy(name.removeprefix(_HIERARCHY))
-    return made_by_name("distribution of the skills", SKILL_DISTRIBUTIONS, name)
+    return made_by_name("distribution of the skills", adaptive.SKILL_DISTRIBUTIONS, name)
 
 
 def _skills_name(name: str) -> str:
@@ -231,15 +231,13 @@ def _skills_name(name: str) -> str:
     >>> _skills_name("Higher-Order:1pl"), _skills_name("HIERARCHY:A>B")
     ('higher-order:1PL', 'hierarchy:A>B')
     """
-    from bnmind.adaptive import SKILL_DISTRIBUTIONS
-
     if _is_network(name):
         return f"as in the network {printable(name)}"
     first, colon, argument = name.partition(":")
     lower = first.lower()
     if lower + colon == _HIERARCHY:
         return f"{_HIERARCHY}{argument}"
-    return f"{lower}{colon}{argument.upper()}" if lower in SKILL_DISTRIBUTIONS else name
+    return f"{lower}{colon}{argument.upper()}" if lower in adaptive.SKILL_DISTRIBUTIONS else name
 
 
 def _is_bank(path: Path) -> bool:
@@ -252,8 +250,6 @@ def _is_bank(path: Path) -> bool:
 
 def _hierarchy(text: str) -> adaptive.ProfileDistribution:
     """Return the hierarchy of pairs such as ``count>add,count>order``, the prerequisite first."""
-    from bnmind.adaptive import Hierarchy
-
     needed: dict[str, list[str]] = {}
     for pair in listed_names(text, ","):
         first, sign, second = (part.strip() for part in pair.partition(">"))
@@ -262,7 +258,7 @@ def _hierarchy(text: str) -> adaptive.ProfileDistribution:
                 f"expected pairs of skills such as hierarchy:count>add,count>order, got {text!r}"
             )
         needed.setdefault(second, []).append(first)
-    return Hierarchy(needed, saturated=True)
+    return adaptive.Hierarchy(needed, saturated=True)
 
 
 # --- Learning -------------------------------------------------------------------------------------
@@ -350,7 +346,6 @@ def learn(
     bnmind learn RESPONSES.csv --gate 2PL --out bank.json
     bnmind learn MORE.csv --bank bank.json --out better.json --json
     """
-    from bnmind import adaptive
     from bnmind.adaptive.learning.irt import has_curves
 
     check_shares({"--max-guess": options.max_guess, "--max-slip": options.max_slip})
@@ -456,7 +451,6 @@ def _tell_names(bank: adaptive.ItemBank, out: Path) -> None:
 
 def _summary(learned: adaptive.Learned, options: LearnOptions) -> adaptive.LearnedSummary:
     """Return the summary, having written the files with parameters and standard errors."""
-    from bnmind import adaptive
     from bnmind.adaptive.learning.judgment import item_frame
 
     paths = (options.coefficients, options.table)
@@ -486,7 +480,6 @@ def _model_names(
 
     The learned bank does not tell them all: the learned table of a `Dina` item may be `Gdina`.
     """
-    from bnmind.adaptive import IRT_MODELS
     from bnmind.adaptive.learning.model import SATURATED_SKILLS
     from bnmind.adaptive.response_models.registry import gate_name, model_name
 
@@ -494,7 +487,7 @@ def _model_names(
     if model.bank is not None:
         models = dict(Counter(model_name(item.gate) for item in start.items))
     elif model.qmatrix is None:
-        gate = next(name for name in IRT_MODELS if name.lower() == gate.lower())
+        gate = next(name for name in adaptive.IRT_MODELS if name.lower() == gate.lower())
         models = {gate: len(start.items)}
     else:
         usual = "saturated" if len(start.skills) <= SATURATED_SKILLS else "independent"
@@ -573,8 +566,6 @@ def judge(
     bnmind judge RESPONSES.csv --gate 2PL
     bnmind judge RESPONSES.csv --qmatrix Q.csv --group-column school
     """
-    from bnmind import adaptive
-
     if not 0 < options.alpha < 1:
         raise BnmindError(f"expected a number between 0 and 1 for --alpha, got {options.alpha:g}")
     cutoff = _cutoff_of(options.cutoff)
@@ -613,16 +604,16 @@ def judge(
         runner=working,
     )
     if found.interrupted:
-        exit_interrupted(later="interrupted; the results above are those computed so far")
+        exit_interrupted("interrupted; the results above are those computed so far", later=True)
     return Outcome(found.to_dict(), map(_with_options, parts_of(found)))
 
 
 def _learned(
     data: adaptive.Responses, start: adaptive.ItemBank, settings: adaptive.LearningOptions
 ) -> adaptive.Learned:
-    from bnmind.adaptive import learn
-
-    return working("learning", lambda report: learn(data, start, options=settings, progress=report))
+    return working(
+        "learning", lambda report: adaptive.learn(data, start, options=settings, progress=report)
+    )
 
 
 def _with_options(part: str | Table) -> str | Table:
@@ -649,17 +640,16 @@ def _cutoff_of(text: str) -> float | None:
 
 def _compared(models: Mapping[str, adaptive.Learned]) -> adaptive.Comparison:
     """Return models of the same responses compared, where it may be against G-DINA."""
-    from bnmind.adaptive import compare_models, likelihood_ratio
     from bnmind.adaptive.response_models.registry import gate_name
 
     models = {gate_name(name): model for name, model in models.items()}
     larger = models.get("gdina")
     tests = {
-        name: likelihood_ratio(smaller, larger)
+        name: adaptive.likelihood_ratio(smaller, larger)
         for name, smaller in models.items()
         if larger and name in _IN_GDINA and smaller.n_parameters < larger.n_parameters
     }
-    return replace(compare_models(models), against_gdina=tests)
+    return replace(adaptive.compare_models(models), against_gdina=tests)
 
 
 # --- Classifying ----------------------------------------------------------------------------------
@@ -703,8 +693,6 @@ def classify(
     bnmind classify BANK.json RESPONSES.csv --group-column class
     bnmind classify BANK.json RESPONSES.csv --profiles TRUTH.csv --json
     """
-    from bnmind import adaptive
-
     if [_is_network(path.suffix) for path in (bank, responses)] == [False, True]:
         raise BnmindError(f"expected the bank before the responses, got {bank} before {responses}")
     items = with_named_prior(adaptive.read_bank(bank), prior)
@@ -800,8 +788,6 @@ def calibrate(
     """
     import numpy as np
 
-    from bnmind import adaptive
-
     items = adaptive.read_bank(bank)
     asked: Any = None
     names = tuple(options.new or ())
@@ -811,10 +797,9 @@ def calibrate(
         responses = file.read(tests[0], expected=items.item_names, choices=items)
         say_notes(responses)
     else:
-        if given := [name for name, value in vars(file).items() if value]:
+        if given := given_options(file):
             raise BnmindError(
-                f"--{given[0].replace('_', '-')} is for a file of responses; the tests are saved"
-                " sessions"
+                f"{given[0]} is for a file of responses; the tests are saved sessions"
             )
         saved = working("reading tests", lambda _: adaptive.read_answers(tests, items))
         responses, asked, names = saved.responses, saved.asked, names or saved.pilot

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from bnmind import adaptive
 from bnmind._display import Result, parts_of
 from bnmind._files import write_file
 from bnmind._messages import counted, listed
@@ -21,21 +22,20 @@ from bnmind.cli.inputs import (
     SelectorName,
     TableOptions,
     check_shares,
-    exit_interrupted,
     profiles_in,
     qmatrix_for,
     with_named_prior,
 )
 from bnmind.cli.shared.command import (
     Count,
-    Described,
     OneOf,
     Outcome,
+    Place,
     ResultsDirectory,
     Seed,
     Share,
     Workers,
-    check_place,
+    exit_interrupted,
     results_place,
 )
 from bnmind.cli.shared.terminal import Report, printable, say, until_interrupted, working
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from bnmind import adaptive
     from bnmind.adaptive.trees import Aim, FixedTest, ItemTree, OptimalTest, Panel
 
-__all__ = ["evaluate", "simulate", "tree"]
 
 T = TypeVar("T")
 
@@ -53,6 +52,7 @@ DEFAULT_SELECTORS = ("entropy", "random")
 DEFAULT_EXAMINEES = 1000
 DEFAULT_FOLDS = 10
 DEFAULT_DEPTH = 5
+_FORMATS = "bnmind.adaptive:ITEM_TREE_FORMATS"
 
 
 # --- Simulation -----------------------------------------------------------------------------------
@@ -160,13 +160,12 @@ def simulate(
     bnmind simulate models/banks/fractions.json --design models/designs/fractions.toml
     bnmind simulate --qmatrix Q.csv --responses R.csv --max-guess .6 --stop items:10 --json
     """
-    from bnmind import adaptive
     from bnmind.lab import save_simulation
 
     names = [as_registered(adaptive.SELECTORS, name) for name in options.selector or ()]
     if len(set(names)) < len(names):
         raise BnmindError(f"expected different selectors, got {', '.join(names)}")
-    place = results_place(options.out)
+    directory, new = results_place(options.out)
     options.check()
     first = _model(options, file)  # learning starts from it, whatever the tests start from
     tests = _Tests.of(first, names, test, seed=seed, workers=workers, posteriors=options.posteriors)
@@ -192,29 +191,23 @@ def simulate(
         answers = file.answers(options.responses, first)
         result = tests.cross_validated(first, answers, options)
     _tell_exposure(result, tests.designs)
-    written = save_simulation(result, place.directory, vector=options.svg)
-    written += _counts_written(tests.designs, place.directory)
-    new = f"The directory {place.directory} is new; --out names another one."
-    return Outcome(
-        {**result.to_dict(), "seed": tests.options.seed, "files": list(map(str, written))},
-        [
-            *parts_of(result),
-            f"Written: {counted(len(written), 'file')} in {place.directory}",
-            *[new] * place.is_new_default,
-        ],
-    )
+    written = save_simulation(result, directory, vector=options.svg)
+    written += _counts_written(tests.designs, directory)
+    where = f"Written: {counted(len(written), 'file')} in {directory}"
+    files = list(map(str, written))
+    return Outcome.of(result, where, *new, seed=tests.options.seed, files=files)
 
 
 def _model(options: SimulateOptions, file: TableOptions) -> adaptive.ItemBank:
     """Return the bank, or that of a Q-matrix; learning starts from its parameters."""
-    from bnmind.adaptive import ItemBank, read_bank
-
     if options.qmatrix is None:
         assert options.bank is not None
-        return read_bank(options.bank)
+        return adaptive.read_bank(options.bank)
     assert options.responses is not None
     q = qmatrix_for(options.qmatrix, options.responses, file.fixed_width)
-    return ItemBank.from_qmatrix(q.needs, guess=0.2, slip=0.2, items=q.items, skill_names=q.skills)
+    return adaptive.ItemBank.from_qmatrix(
+        q.needs, guess=0.2, slip=0.2, items=q.items, skill_names=q.skills
+    )
 
 
 @dataclass(frozen=True)
@@ -241,25 +234,27 @@ class _Tests:
         **more: Any,
     ) -> _Tests:
         """Return the tests with some selectors, by a design or by other options."""
-        from bnmind.adaptive import SimulationOptions, selector_by_name, stopper_by_names
         from bnmind.adaptive.items.bank_tables import BANK_PRIOR, named_prior
 
         if test.design is None:
             bank = with_named_prior(bank, test.prior)
-            selectors = {name: selector_by_name(name) for name in names or DEFAULT_SELECTORS}
-            settings = SimulationOptions(seed=seed or 0, **more)
+            selectors = {
+                name: adaptive.selector_by_name(name) for name in names or DEFAULT_SELECTORS
+            }
+            settings = adaptive.SimulationOptions(seed=seed or 0, **more)
             prior = BANK_PRIOR if test.prior is None else named_prior(test.prior)
-            return cls(bank, selectors, stopper_by_names(test.stop or ()), settings, prior, {})
+            return cls(
+                bank, selectors, adaptive.stopper_by_names(test.stop or ()), settings, prior, {}
+            )
         designs = _designs_of(test.design, bank, names, test, seed)
         first = next(iter(designs.values()))
         selectors = {name: design.selector for name, design in designs.items()}
-        settings = SimulationOptions(seed=first.seed, rules=first.rules, **more)
+        settings = adaptive.SimulationOptions(seed=first.seed, rules=first.rules, **more)
         prior = json.loads(first.text).get("prior", BANK_PRIOR)
         return cls(first.bank, selectors, first.stopper, settings, prior, designs)
 
     def simulated(self, people: adaptive.Examinees) -> adaptive.SimulationResult:
         """Return the tests of examinees, whose answers are known."""
-        from bnmind import adaptive
 
         def calibrated(design: adaptive.Design) -> adaptive.Design:
             return working(
@@ -281,27 +276,34 @@ class _Tests:
                 *(self.bank, people, self.selectors, self.stopper), options=options, progress=report
             )
 
-        return _as_far("testing", run, "the first", len(people))
+        return _as_far(
+            "testing",
+            run,
+            lambda result: (
+                f"interrupted; the results are those of the first {len(result):,} of"
+                f" {len(people):,} examinees"
+            ),
+            later=True,
+        )
 
     def cross_validated(
         self, model: adaptive.ItemBank, answers: adaptive.Responses, options: SimulateOptions
     ) -> adaptive.SimulationResult:
         """Return tests of examinees in folds, whose banks are learned from the other folds."""
-        from bnmind.adaptive import Bounds, LearningOptions, replay
         from bnmind.adaptive.items.bank_tables import prior_of
         from bnmind.adaptive.learning.learn import learn
 
         if any(design.eligibility is not None for design in self.designs.values()):
             raise BnmindError("expected a design without r_max for --qmatrix or --folds")
         guess, slip = (1.0 if p is None else p for p in (options.max_guess, options.max_slip))
-        learning = LearningOptions(
+        learning = adaptive.LearningOptions(
             starts=options.starts or 1,
             seed=self.options.seed,
-            bounds=Bounds((0.0, guess), (0.0, slip)),
+            bounds=adaptive.Bounds((0.0, guess), (0.0, slip)),
         )
         return _as_far(
             "learning and testing",
-            lambda report, until: replay(
+            lambda report, until: adaptive.replay(
                 lambda others: prior_of(self.prior, learn(others, model, options=learning).bank),
                 answers,
                 self.selectors,
@@ -310,25 +312,25 @@ class _Tests:
                 options=replace(self.options, until=until),
                 progress=report,
             ),
-            "the",
-            len(answers),
+            lambda result: (
+                f"interrupted; the results are those of the {len(result):,} of"
+                f" {len(answers):,} examinees in the folds done"
+            ),
+            later=True,
         )
 
 
 def _as_far(
     what: str,
-    run: Callable[[Report, Callable[[], bool]], adaptive.SimulationResult],
-    which: str,
-    n_examinees: int,
-) -> adaptive.SimulationResult:
-    """Return the result of tests, of some of the examinees after Ctrl-C."""
+    run: Callable[[Report, Callable[[], bool]], T],
+    message: Callable[[T], str],
+    *,
+    later: bool = False,
+) -> T:
+    """Return the result of some work; after Ctrl-C what there is, with a message about it."""
     result, interrupted = until_interrupted(what, run)
     if interrupted:
-        folds = " in the folds done" if which == "the" else ""
-        exit_interrupted(
-            later=f"interrupted; the results are those of {which} {len(result):,} of"
-            f" {n_examinees:,} examinees{folds}"
-        )
+        exit_interrupted(message(result), later=later)
     return result
 
 
@@ -344,7 +346,6 @@ def _designs_of(
     The designs of the other selectors differ from that in the file in nothing else. A file that
     names no selector leaves the choice to the others, if there are any.
     """
-    from bnmind.adaptive import SELECTORS, read_design, selector_by_name
     from bnmind.adaptive.sessions.design_file import design_content, design_from, with_options
 
     given: dict[str, Any] = {"stop": test.stop or (), "seed": seed, "prior": test.prior}
@@ -353,15 +354,15 @@ def _designs_of(
     stated = select if isinstance(select, str) else select.get("by")
     if stated is None:
         if not names:
-            return {DEFAULT_SELECTOR: read_design(path, bank, **given)}
-        return {name: read_design(path, bank, selector=name, **given) for name in names}
-    own = as_registered(SELECTORS, stated)
+            return {DEFAULT_SELECTOR: adaptive.read_design(path, bank, **given)}
+        return {name: adaptive.read_design(path, bank, selector=name, **given) for name in names}
+    own = as_registered(adaptive.SELECTORS, stated)
     others = [name for name in names if name != own]
     for name in others:
-        selector_by_name(name)  # a wrong one is no fault of the file
+        adaptive.selector_by_name(name)  # a wrong one is no fault of the file
     if others:
         say(f"note: the selector of the design, {printable(own)}, is compared, too")
-    designs = {stated: read_design(path, bank, **given)}
+    designs = {stated: adaptive.read_design(path, bank, **given)}
     content = with_options(content, **given)
     shared = {} if isinstance(select, str) else select
     for name in others:
@@ -448,36 +449,32 @@ def evaluate(
     bnmind evaluate BANK.json --design DESIGN.toml
     bnmind evaluate BANK.json --stop items:20 --min-probability 1e-5
     """
-    from bnmind.adaptive import evaluate_design, read_bank
     from bnmind.adaptive.trees.evaluation import DEFAULT_BELIEFS
 
     check_shares({"--min-probability": min_probability})
-    design = _design(read_bank(bank), selector, test)
-    result, interrupted = until_interrupted(
+    design = _design(adaptive.read_bank(bank), selector, test)
+    return _as_far(
         "evaluating the test",
-        lambda report, ended: evaluate_design(
+        lambda report, ended: adaptive.evaluate_design(
             design,
             min_probability=min_probability,
             max_beliefs=max_beliefs or DEFAULT_BELIEFS,
             progress=report,
             until=ended,
         ),
+        lambda _: "interrupted; the tree is cut here, and the results so far are intervals",
     )
-    if interrupted:
-        exit_interrupted("interrupted; the tree is cut here, and the results so far are intervals")
-    return result
 
 
 # --- The best test --------------------------------------------------------------------------------
 
 
-def _aims() -> Mapping[str, Described]:
-    from bnmind.adaptive import AIMS
+def _aims() -> Mapping[str, Any]:
     from bnmind.adaptive.trees.optimal import CostOfCertainty
 
-    cost = AIMS["cost"]
+    cost = adaptive.AIMS["cost"]
     about = f"{cost.about}; a test that ends without pays {CostOfCertainty.penalty:g} more"
-    return {**AIMS, "cost": replace(cost, about=about)}
+    return {**adaptive.AIMS, "cost": replace(cost, about=about)}
 
 
 @dataclass(frozen=True)
@@ -518,9 +515,7 @@ class TreeOptions:
     panel: Annotated[str | None, "N,N"] = None
     routes: Count | None = None
     max_beliefs: Count | None = None
-    out: Annotated[Path | None, OneOf("bnmind.adaptive:ITEM_TREE_FORMATS", "Formats of trees")] = (
-        None
-    )
+    out: Annotated[Path | None, Place("tree", _FORMATS), OneOf(_FORMATS, "Formats of trees")] = None
     selector: SelectorName | None = None
 
     def check(self, test: DesignOptions) -> None:
@@ -572,13 +567,10 @@ def tree(options: TreeOptions, test: DesignOptions) -> Result:
     bnmind tree BANK.json --panel 3,2 --routes 3 --out panel.md
     bnmind tree BANK.json --selector gdi --stop items:6 --out tree.json
     """
-    from bnmind import adaptive
     from bnmind.adaptive.trees import ItemTree, aim_by_name, write_item_tree
 
     options.check(test)
     aim = aim_by_name(options.minimize or "entropy")
-    if options.out is not None:
-        check_place(options.out, tuple(adaptive.ITEM_TREE_FORMATS), "tree")
     bank = adaptive.read_bank(options.bank)
     parts: list[Any] = []
     record: dict[str, Any] = {}
@@ -614,7 +606,6 @@ def _best(
     options: TreeOptions, bank: adaptive.ItemBank, aim: Aim
 ) -> OptimalTest | FixedTest | Panel:
     """Return the best test, list or panel of a bank."""
-    from bnmind.adaptive import fixed_test, optimal_test_tree, panel_test
     from bnmind.questions.trees.search import DEFAULT_BELIEFS
 
     depth = options.depth or DEFAULT_DEPTH
@@ -628,17 +619,19 @@ def _best(
             ) from None
         routes = options.routes or 2
         return working(
-            "choosing modules", lambda _: panel_test(bank, lengths, routes=routes, **aims)
+            "choosing modules", lambda _: adaptive.panel_test(bank, lengths, routes=routes, **aims)
         )
     if options.fixed:
         return _searched(
             "searching for the best list",
-            lambda until: fixed_test(bank, depth, until=until, **aims),
+            lambda until: adaptive.fixed_test(bank, depth, until=until, **aims),
         )
     most = options.max_beliefs or DEFAULT_BELIEFS
     return _searched(
         "searching for the best tree",
-        lambda until: optimal_test_tree(bank, depth, max_beliefs=most, until=until, **aims),
+        lambda until: adaptive.optimal_test_tree(
+            bank, depth, max_beliefs=most, until=until, **aims
+        ),
     )
 
 
@@ -652,7 +645,4 @@ def _searched(what: str, search: Callable[[Callable[..., bool]], T]) -> T:
 
         return search(until)
 
-    found, interrupted = until_interrupted(what, work)
-    if interrupted:
-        exit_interrupted("interrupted; the best found so far follows")
-    return found
+    return _as_far(what, work, lambda _: "interrupted; the best found so far follows")

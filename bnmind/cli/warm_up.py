@@ -19,9 +19,6 @@ from bnmind.cli.shared.command import Json
 from bnmind.cli.shared.terminal import EXIT_CODE, Report, say, tell, tell_json, working
 from bnmind.errors import BnmindError
 
-__all__ = ["RUNS", "warm_up"]
-
-
 _LARGE = "relational_03_08_03.uai"
 
 RUNS: Sequence[tuple[str, tuple[str, ...]]] = (

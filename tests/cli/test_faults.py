@@ -23,7 +23,7 @@ import pytest
 
 import bnmind._files
 from bnmind.adaptive import ItemBank, Session, read_answers, read_bank, write_bank
-from bnmind.cli import administer
+from bnmind.cli import dialogues
 from bnmind.lab.mastermind import read_game
 from bnmind.lab.mastermind.records import read_play
 from bnmind.questions import read_dialogue
@@ -135,7 +135,7 @@ def test_a_clock_that_is_put_back_during_a_test(
     monkeypatch.chdir(tmp_path)
     bank = ItemBank.from_qmatrix([[1, 0], [0, 1], [1, 1], [1, 0]], guess=0.2, slip=0.1)
     write_bank(bank, "bank.json")
-    monkeypatch.setattr(administer, "_now", lambda: Clock.now().isoformat(timespec="seconds"))
+    monkeypatch.setattr(dialogues, "_now", lambda: Clock.now().isoformat(timespec="seconds"))
     command = ("test", "bank.json", "--stop", "items:4", "--session", "ann.json")
     assert run(*command, answers="1\n0\nq\n").exit_code == 0
     first = Session.load("ann.json", bank).state.asked

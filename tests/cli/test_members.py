@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,6 @@ from bnmind.adaptive import (
     SKILL_DISTRIBUTIONS,
     STOPPERS,
 )
-from bnmind.cli.shared.command import Described
 from bnmind.fitting import PRIORS as TABLE_PRIORS
 from bnmind.junction import ORDER_FINDERS
 from bnmind.lab import ENDINGS
@@ -47,9 +47,7 @@ LEARNABLE = {name: model for name, model in RESPONSE_MODELS.items() if model.fro
         ("suggest", (PRIORS,)),
     ],
 )
-def test_help_lists_every_member(
-    command: str, registries: tuple[Mapping[str, Described], ...]
-) -> None:
+def test_help_lists_every_member(command: str, registries: tuple[Mapping[str, Any], ...]) -> None:
     words = run(command, "--help").stdout.split()
     shown = " ".join(words)
     for registry in registries:

@@ -12,9 +12,8 @@ from rich.console import Console
 import bnmind.web
 from bnmind.cli.mastermind.board import (
     PEG_COLORS,
-    Edit,
+    Change,
     SetNoise,
-    WhatIf,
     colors_of,
     pegs_text,
     read_command,
@@ -22,7 +21,8 @@ from bnmind.cli.mastermind.board import (
 )
 from bnmind.cli.shared.dialogue import Command
 from bnmind.errors import BnmindError
-from bnmind.mastermind import Board, Reply, Turn
+from bnmind.lab.mastermind.records import GameRows
+from bnmind.mastermind import Board, Reply, Turn, parse_history
 
 WORDS = ("?", "u", "codes", "colors", "if", "ignore", "edit", "drop", "noise", "x", "h", "q")
 
@@ -71,11 +71,18 @@ def test_commands() -> None:
     board = Board(4, 6)
     assert read_command("u", board, WORDS) is Command.UNDO
     assert read_command("Undo", board, WORDS) is Command.UNDO
-    assert read_command("if 2", board, WORDS) == WhatIf(2, None)
-    assert read_command("if 2 1 1", board, WORDS) == WhatIf(2, Reply(1, 1))
-    assert read_command("edit 2 11", board, WORDS) == Edit(2, None, Reply(1, 1))
-    edited = Edit(2, (1, 1, 2, 3), Reply(1, 1))
-    assert read_command("edit 2 AABC 1b1w", board, WORDS) == edited
+    rows = GameRows(parse_history(board, "1122 0b0w, 1234 2b0w"))
+    for text, wanted, what_if in (
+        ("if 2", rows.ignoring(2), "row 2: ignored"),
+        ("if 2 1 1", rows.edited(2, Turn((1, 2, 3, 4), Reply(1, 1))), "row 2: 1b1w"),
+        ("edit 2 11", rows.edited(2, Turn((1, 2, 3, 4), Reply(1, 1))), ""),
+        ("edit 2 AABC 1b1w", rows.edited(2, Turn((1, 1, 2, 3), Reply(1, 1))), ""),
+        ("ignore 1", rows.toggled(1), ""),
+        ("drop 1", rows.without(1), ""),
+    ):
+        change = read_command(text, board, WORDS)
+        assert isinstance(change, Change)
+        assert (change.rows(rows), change.what_if) == (wanted, what_if)
     assert read_command("noise false:0.1", board, WORDS) == SetNoise("false:0.1")
     assert read_command("1123", board, WORDS) is None
     assert read_command("", board, WORDS) is None
@@ -85,7 +92,7 @@ def test_a_word_that_is_a_code_of_the_board_is_a_guess() -> None:
     assert read_command("codes", Board(5, 19), WORDS) is None
     assert read_command("edit", Board(4, 20), WORDS) is None
     assert read_command("if", Board(2, 9), WORDS) is None
-    assert read_command("if 1", Board(2, 9), WORDS) == WhatIf(1, None)
+    assert isinstance(read_command("if 1", Board(2, 9), WORDS), Change)
 
 
 @pytest.mark.parametrize(

@@ -266,7 +266,7 @@ def test_a_test_continued_elsewhere_ends(monkeypatch: pytest.MonkeyPatch) -> Non
         return "now"
 
     elsewhere: list[Session] = []
-    monkeypatch.setattr("bnmind.cli.administer._now", answered_elsewhere)
+    monkeypatch.setattr("bnmind.cli.dialogues._now", answered_elsewhere)
     result = run("test", BANK, "--session", "ann.json", answers="1\n0\n1\n")
     assert result.exit_code == 2
     assert result.stderr.count("\n") == 1

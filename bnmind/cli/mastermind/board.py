@@ -7,11 +7,12 @@ colors and ``NO_COLOR`` is not set.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
+import numpy as np
 import typer
 
 from bnmind._display import Strong, Table, parts_of
@@ -29,36 +30,28 @@ from bnmind.cli.shared.terminal import (
     working,
 )
 from bnmind.errors import BnmindError, FileWriteError, InvalidArgumentError
+from bnmind.lab.mastermind import words
+from bnmind.lab.mastermind.advice import (
+    Advice,
+    codes_table,
+    color_probabilities,
+    doubts_of,
+    few_codes,
+    is_estimated,
+    learned_noise,
+    most_probable,
+    true_replies,
+    winning_probability,
+)
+from bnmind.lab.mastermind.records import GameRows
+from bnmind.lab.mastermind.words import knowledge, replied
+from bnmind.mastermind import Board, Posterior, Reply, Turn, parse_history, reply
+from bnmind.mastermind.board import spells_reply
 
 if TYPE_CHECKING:
-    import numpy as np
     from rich.console import Console
     from rich.table import Table as RichTable
     from rich.text import Text
-
-    from bnmind.lab.mastermind.advice import Advice
-    from bnmind.lab.mastermind.records import GameRows
-    from bnmind.mastermind import Board, Posterior, Reply, Turn
-
-__all__ = [
-    "PEG_COLORS",
-    "Action",
-    "Drop",
-    "Edit",
-    "Game",
-    "Ignore",
-    "Position",
-    "SetNoise",
-    "WhatIf",
-    "colors_of",
-    "explain_replies",
-    "pegs_text",
-    "read_command",
-    "show_board",
-    "show_position",
-    "show_regret",
-    "show_solution",
-]
 
 # --- The board ------------------------------------------------------------------------------------
 
@@ -195,8 +188,6 @@ class Position:
     @property
     def doubts(self) -> dict[int, float]:
         """The probability that a reply is false, by the rows that are trusted."""
-        from bnmind.lab.mastermind.advice import doubts_of
-
         doubts = doubts_of(self.belief) if self.advice is None else self.advice.doubts
         rows = range(1, len(self.rows.turns) + 1)
         trusted = [row for row in rows if row not in self.rows.ignored]
@@ -206,14 +197,6 @@ class Position:
 def show_position(position: Position, *, explain: bool, label: str = "Next") -> None:
     """Print the rows with the doubt about each of them, what is known, and the next guess."""
     from rich.text import Text
-
-    from bnmind.lab.mastermind import words
-    from bnmind.lab.mastermind.advice import (
-        few_codes,
-        is_estimated,
-        learned_noise,
-        winning_probability,
-    )
 
     belief, advice = position.belief, position.advice
     show_board(belief.board, position.rows.turns, _remarks(position))
@@ -242,8 +225,6 @@ def show_position(position: Position, *, explain: bool, label: str = "Next") -> 
 
 def explain_replies(board: Board) -> None:
     """Print the meaning of replies."""
-    from bnmind.lab.mastermind.words import replied
-
     show(
         "A reply counts black and white pegs. b, black: pegs of the right color at the right place."
         " w, white: pegs of a right color at a wrong place."
@@ -256,9 +237,6 @@ def _explained(
     position: Position, advice: Advice, few: Sequence[tuple[str, float]] | None
 ) -> Iterator[str | Table]:
     """Yield in words what is known, and which replies are doubtful."""
-    from bnmind.lab.mastermind import words
-    from bnmind.lab.mastermind.advice import codes_table, true_replies
-
     yield words.knowledge(advice)
     if few:
         left = (
@@ -296,8 +274,6 @@ def _remarks(position: Position) -> list[str]:
 
 def show_codes_left(belief: Posterior) -> None:
     """Print the most probable codes."""
-    from bnmind.lab.mastermind.advice import codes_table, most_probable
-
     likely = interruptible(lambda: most_probable(belief, _MOST_LISTED + 1))
     codes = [pair for pair in likely if pair[1] > 0]
     listed = codes[:_MOST_LISTED]
@@ -313,8 +289,6 @@ def show_colors(belief: Posterior) -> None:
     """Print the most probable colors of each place."""
     from rich.text import Text
 
-    from bnmind.lab.mastermind.advice import color_probabilities
-
     table = plain_table("", *[""] * _MOST_COLORS)
     for place, shares in enumerate(interruptible(lambda: color_probabilities(belief)), start=1):
         best = sorted(range(len(shares)), key=lambda color: -shares[color])[:_MOST_COLORS]
@@ -328,10 +302,8 @@ def show_colors(belief: Posterior) -> None:
     show_table(terminal(), table)
 
 
-def show_what_if(now: Position, other: Position, question: WhatIf, *, explain: bool) -> None:
+def show_what_if(now: Position, other: Position, question: str, *, explain: bool) -> None:
     """Print two positions side by side: as it is, and with one row different."""
-    from bnmind.lab.mastermind.words import knowledge
-
     assert now.advice is not None
     assert other.advice is not None
     pairs = [_figures(one.belief, one.advice) for one in (now, other) if one.advice]
@@ -341,8 +313,7 @@ def show_what_if(now: Position, other: Position, question: WhatIf, *, explain: b
         for row in range(1, len(now.rows.turns) + 1):
             cells = [percent(one[row]) if row in one else "ignored" for one in doubts]
             rows.append((f"row {row} false", cells[0], cells[1]))
-    changed = "ignored" if question.reply is None else str(question.reply)
-    show_parts([Table(("", "now", f"row {question.row}: {changed}"), rows)])
+    show_parts([Table(("", "now", question), rows)])
     if explain:
         show(f"Now: {knowledge(now.advice)}")
         show(f"Then: {knowledge(other.advice)}")
@@ -350,8 +321,6 @@ def show_what_if(now: Position, other: Position, question: WhatIf, *, explain: b
 
 def _figures(belief: Posterior, advice: Advice) -> dict[str, str]:
     """Return the figures of a position by their names."""
-    from bnmind.lab.mastermind.advice import winning_probability
-
     chance = winning_probability(belief, belief.board.parse(advice.guess))
     codes = "by samples" if advice.possible_codes is None else f"{advice.possible_codes:,}"
     likely, probability = advice.most_probable[0]
@@ -390,8 +359,6 @@ def show_solution(
     noisy
         Whether replies could be false; otherwise false ones are counted only if there are any.
     """
-    from bnmind.mastermind import reply
-
     truth = [reply(turn.guess, code) for turn in turns]
     false = [turn.reply != true for turn, true in zip(turns, truth, strict=True)]
     remarks = [
@@ -424,8 +391,6 @@ def show_regret(start: Posterior, turns: Sequence[Turn], *, won: bool, uniform: 
     uniform
         Whether all codes were equally probable before the game.
     """
-    import numpy as np
-
     from bnmind.lab.mastermind.review import review_guesses, review_in_guesses
 
     if not turns:
@@ -454,35 +419,13 @@ _DIGITS = 6
 
 
 @dataclass(frozen=True)
-class WhatIf:
-    """Show the game as if a row had another reply, or none."""
+class Change:
+    """Other rows, as the player wants them, or wants to see what they would mean."""
 
-    row: int
-    reply: Reply | None
-
-
-@dataclass(frozen=True)
-class Ignore:
-    """Leave a row out of account, or take it into account again."""
-
-    row: int
-
-
-@dataclass(frozen=True)
-class Edit:
-    """Change a row."""
-
-    row: int
-    guess: tuple[int, ...] | None
-    """None keeps the guess."""
-    reply: Reply
-
-
-@dataclass(frozen=True)
-class Drop:
-    """Delete a row."""
-
-    row: int
+    rows: Callable[[GameRows], GameRows]
+    """Returns the rows that are wanted instead of others."""
+    what_if: str = ""
+    """What is different, if the player only wants to compare."""
 
 
 @dataclass(frozen=True)
@@ -492,7 +435,7 @@ class SetNoise:
     noise: str
 
 
-Action: TypeAlias = Command | WhatIf | Ignore | Edit | Drop | SetNoise
+Action: TypeAlias = Command | Change | SetNoise
 
 COMMAND_LINES = {
     "?": ("?", "a hint"),
@@ -543,9 +486,9 @@ def read_command(text: str, board: Board, allowed: Collection[str]) -> Action | 
     Examples
     --------
     >>> from bnmind.mastermind import Board
-    >>> read_command("ignore 2", Board(4, 6), ("ignore",))
-    Ignore(row=2)
-    >>> read_command("1123", Board(4, 6), ("ignore",)) is None
+    >>> read_command("noise false:0.1", Board(4, 6), ("noise",))
+    SetNoise(noise='false:0.1')
+    >>> read_command("1123", Board(4, 6), ("noise",)) is None
     True
     """
     first, _, rest = text.strip().partition(" ")
@@ -572,24 +515,28 @@ def _with_arguments(word: str, rest: str, board: Board) -> Action:
     if not (number.isascii() and number.isdigit() and len(number) <= _DIGITS):
         got = f", got {shown(number)}" if number else ""
         raise BnmindError(f"expected the number of a row, like {example}{got}")
-    row = int(number)
-    if word == "if":
-        return WhatIf(row, _reply(more, board) if more.strip() else None)
+    row, more = int(number), more.strip()
     if word == "edit":
-        return _edit(row, more, board)
-    if more.strip():
+        guess, reply = _edited(more, board)
+        return Change(lambda rows: rows.edited(row, Turn(guess or rows.turn(row).guess, reply)))
+    if word == "if" and more:
+        reply = Reply.parse(more, pegs=board.pegs)
+        return Change(
+            lambda rows: rows.edited(row, Turn(rows.turn(row).guess, reply)), f"row {row}: {reply}"
+        )
+    if word == "if":
+        return Change(lambda rows: rows.ignoring(row), f"row {row}: ignored")
+    if more:
         raise BnmindError(f"expected only the number of a row, like {example}")
-    return Ignore(row) if word == "ignore" else Drop(row)
+    return Change(lambda rows: rows.toggled(row) if word == "ignore" else rows.without(row))
 
 
-def _edit(row: int, text: str, board: Board) -> Edit:
-    from bnmind.mastermind import parse_history
-    from bnmind.mastermind.board import spells_reply
-
-    if not text.strip():
+def _edited(text: str, board: Board) -> tuple[tuple[int, ...] | None, Reply]:
+    """Return the reply that a row is to have, and its guess; None if that stays."""
+    if not text:
         raise BnmindError("expected the reply of the row, like edit 2 1b1w")
     if spells_reply(text, pegs=board.pegs):
-        return Edit(row, None, _reply(text, board))
+        return None, Reply.parse(text, pegs=board.pegs)
     try:
         (turn,) = parse_history(board, text)
     except ValueError as fault:
@@ -598,13 +545,7 @@ def _edit(row: int, text: str, board: Board) -> Edit:
         if reason.startswith(form):
             raise BnmindError(reason.replace(", in entry 1 of the history", "")) from fault
         raise BnmindError(f"{form}: {reason}") from fault
-    return Edit(row, turn.guess, turn.reply)
-
-
-def _reply(text: str, board: Board) -> Reply:
-    from bnmind.mastermind import Reply
-
-    return Reply.parse(text, pegs=board.pegs)
+    return turn.guess, turn.reply
 
 
 def _is_code(text: str, board: Board) -> bool:
@@ -677,10 +618,10 @@ class Game(ABC):
             show_codes_left(self.belief())
         elif entry is Command.COLORS:
             show_colors(self.belief())
-        elif isinstance(entry, WhatIf):
-            other = self._rows_if(entry)
+        elif isinstance(entry, Change) and entry.what_if:
+            other = entry.rows(self.rows)
             now, then = self.position(self.rows), self.position(other)
-            show_what_if(now, then, entry, explain=self.explain)
+            show_what_if(now, then, entry.what_if, explain=self.explain)
         else:
             self.revise(entry)
         return True
@@ -688,12 +629,3 @@ class Game(ABC):
     def show_explained(self) -> None:
         """Print that plain words are on or off now."""
         show(f"  plain words: {'on' if self.explain else 'off'}")
-
-    def _rows_if(self, question: WhatIf) -> GameRows:
-        """Return the rows in which one has another reply, or is ignored."""
-        from bnmind.mastermind import Turn
-
-        if question.reply is None:
-            return self.rows.ignoring(question.row)
-        guess = self.rows.turn(question.row).guess
-        return self.rows.edited(question.row, Turn(guess, question.reply))

@@ -6,18 +6,16 @@ import re
 import secrets
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import ClassVar
 
-import typer
+import numpy as np
 
-from bnmind._files import check_writable
+from bnmind import strategies
 from bnmind._messages import counted, many, shown
 from bnmind.cli.mastermind.board import (
     Action,
-    Drop,
-    Edit,
+    Change,
     Game,
-    Ignore,
     Position,
     SetNoise,
     colors_of,
@@ -40,27 +38,34 @@ from bnmind.cli.mastermind.setting import (
     situation_of,
     started,
 )
-from bnmind.cli.shared.command import is_saved
 from bnmind.cli.shared.dialogue import Command, ask, ask_end
-from bnmind.cli.shared.terminal import (
-    Report,
-    interruptible,
-    one_line,
-    show,
-    tell,
-    working,
-)
+from bnmind.cli.shared.terminal import Report, interruptible, one_line, show, tell, working
 from bnmind.errors import BnmindError, InvalidArgumentError, TooLargeError
-
-if TYPE_CHECKING:
-    from bnmind.lab import Ending
-    from bnmind.lab.mastermind.advice import Advice
-    from bnmind.lab.mastermind.games import HiddenGame
-    from bnmind.lab.mastermind.records import GameRows, SavedGame, SavedPlay
-    from bnmind.mastermind import Board, Posterior, Prior, Reply, Turn
-    from bnmind.strategies import Strategy
-
-__all__ = ["assist", "play"]
+from bnmind.lab import CodeMaker, Declared, Ending
+from bnmind.lab.mastermind import records
+from bnmind.lab.mastermind.advice import (
+    Advice,
+    advise,
+    belief_after,
+    choosing,
+    ending,
+    found,
+    winning_probability,
+    winning_report_ends,
+)
+from bnmind.lab.mastermind.games import HiddenGame
+from bnmind.lab.mastermind.words import chance, noise_clause, noise_in_words
+from bnmind.mastermind import (
+    Board,
+    Posterior,
+    Prior,
+    Reply,
+    Turn,
+    format_history,
+    parse_history,
+    parse_noise,
+)
+from bnmind.strategies import Situation, describe_guess, start_posterior
 
 MOST_TURNS = 10_000
 """The number of turns for which the luck is drawn."""
@@ -82,9 +87,7 @@ class PlayOptions(GameOptions):
         How the game ends; see below. You are the breaker. [default: revealed, or as saved]
     """
 
-    save: Annotated[Path, typer.Option(help="The file of the saved game.")] = Path(
-        "bnmind-play.json"
-    )
+    save: Path = Path("bnmind-play.json")
     ending: EndingName | None = None
 
 
@@ -109,19 +112,15 @@ def play(options: PlayOptions) -> None:
     bnmind play --prior two-color --max-guesses 6
     bnmind play --ending declared --noise false:0.2
     """
-    import numpy as np
-
-    from bnmind.lab import CodeMaker
-    from bnmind.lab.mastermind.games import HiddenGame
-    from bnmind.lab.mastermind.records import content_of
-    from bnmind.lab.mastermind.words import noise_in_words
-    from bnmind.mastermind import parse_noise
-
-    check_writable(options.save)
-    # Read the content first: the first save notices changes by another program in between.
-    content = content_of(options.save)
-    saved = None if options.new else _saved_play(options)
-    setting = saved or _new_play(options)
+    saved, content = options.saved(records.read_play)
+    setting = saved or records.SavedPlay(
+        board=options.board,
+        noise="false:0.2" if options.noise is None else options.noise,
+        prior=options.prior_text or UNIFORM,
+        ending="revealed" if options.ending is None else options.ending,
+        max_guesses=options.max_guesses,
+        seed=secrets.randbelow(10**9) if options.seed is None else options.seed,
+    )
     board = setting.board
     channel = parse_noise(board, setting.noise)
     prior = prior_of(board, setting.prior)
@@ -170,30 +169,6 @@ def play(options: PlayOptions) -> None:
     game.run()
 
 
-def _saved_play(options: PlayOptions) -> SavedPlay | None:
-    """Return the saved game, or None if there is none or it is over."""
-    from bnmind.lab.mastermind.records import read_play
-
-    saved = read_play(options.save) if is_saved(options.save) else None
-    if saved is None or saved.over:
-        return None
-    options.require_same(saved, ending=saved.ending, max_guesses=saved.max_guesses, seed=saved.seed)
-    return saved
-
-
-def _new_play(options: PlayOptions) -> SavedPlay:
-    from bnmind.lab.mastermind.records import SavedPlay
-
-    return SavedPlay(
-        board=options.board,
-        noise="false:0.2" if options.noise is None else options.noise,
-        prior=options.prior_text or UNIFORM,
-        ending="revealed" if options.ending is None else options.ending,
-        max_guesses=options.max_guesses,
-        seed=secrets.randbelow(10**9) if options.seed is None else options.seed,
-    )
-
-
 def _ending(text: str, max_guesses: int | None) -> Ending:
     """Return the ending that a text describes, for a player who decides when to name the code.
 
@@ -204,8 +179,6 @@ def _ending(text: str, max_guesses: int | None) -> Ending:
     TooLargeError
         If the limit of guesses is too large.
     """
-    from bnmind.lab import Declared
-
     if max_guesses is not None and max_guesses > MOST_TURNS:
         raise TooLargeError(
             f"expected --max-guesses of at most {MOST_TURNS:,}, got {many(max_guesses)}",
@@ -233,7 +206,7 @@ class _Named:
 class _Hidden(Game):
     """A game of the player against the computer."""
 
-    setting: SavedPlay
+    setting: records.SavedPlay
     """The game as it was at the start of the command."""
     ending: Ending
     game: HiddenGame
@@ -249,16 +222,12 @@ class _Hidden(Game):
     }
 
     @property
-    def rows(self) -> GameRows:
+    def rows(self) -> records.GameRows:
         """The rows that the player sees."""
-        from bnmind.lab.mastermind.records import GameRows
-
-        return GameRows(self.game.turns, self.ignored)
+        return records.GameRows(self.game.turns, self.ignored)
 
     def save(self, *, over: bool = False) -> None:
         """Save the game, unless another program has changed the file in the meantime."""
-        from bnmind.lab.mastermind.records import write_play
-
         game = replace(
             self.setting,
             guesses=self.game.guesses,
@@ -267,7 +236,7 @@ class _Hidden(Game):
             hints=self.game.hints,
             over=over,
         )
-        self.content = write_play(self.path, game, before=self.content)
+        self.content = records.write_play(self.path, game, before=self.content)
 
     def show_rows(self) -> None:
         """Print the guesses and replies so far."""
@@ -328,8 +297,8 @@ class _Hidden(Game):
 
     def revise(self, action: Action) -> None:
         """Take a guess back, or leave a row out of account."""
-        if isinstance(action, Ignore):
-            self.ignored = self.rows.toggled(action.row).ignored
+        if isinstance(action, Change):
+            self.ignored = action.rows(self.rows).ignored
         elif not self.game.guesses:
             raise BnmindError("nothing to undo")
         else:
@@ -343,26 +312,18 @@ class _Hidden(Game):
     def _start(self) -> Posterior:
         """Return the belief before the first guess."""
         from bnmind.lab.mastermind.advice import start
-        from bnmind.strategies import start_posterior
 
         begin = start if self.ending.reveals else start_posterior
         return begin(self.game.maker.channel, self.game.maker.prior)
 
-    def belief(self) -> Posterior:
-        """Return the belief after the rows that are trusted."""
-        return self._belief_after(self.rows)
+    def belief(self, rows: records.GameRows | None = None) -> Posterior:
+        """Return the belief after the rows that are trusted, of the game or of others."""
+        trusted = (rows or self.rows).trusted
+        return working(choosing(self.board), lambda _: belief_after(self._start(), trusted))
 
-    def _belief_after(self, rows: GameRows) -> Posterior:
-        from bnmind.lab.mastermind.advice import belief_after, choosing
-
-        return working(choosing(self.board), lambda _: belief_after(self._start(), rows.trusted))
-
-    def position(self, rows: GameRows) -> Position:
+    def position(self, rows: records.GameRows) -> Position:
         """Return a position with advice."""
-        from bnmind.lab.mastermind.advice import advise, choosing
-        from bnmind.strategies import Situation
-
-        belief = self._belief_after(rows)
+        belief = self.belief(rows)
         left = self.game.guesses_left if self.ending.limit < MOST_TURNS else None
 
         def advised(_: object) -> Advice:
@@ -372,8 +333,6 @@ class _Hidden(Game):
 
     def _finish(self, entry: _Named | Command | None = None) -> bool:
         """Save the end; print the code, the false replies, and the loss of each guess."""
-        from bnmind.mastermind import Turn
-
         game, secret = self.game, self.game.maker.secret
         if game.guesses or game.undone or game.hints:
             self.save(over=True)
@@ -413,9 +372,7 @@ class AssistOptions(GameOptions):
         [default: exact, or as saved]
     """
 
-    save: Annotated[Path, typer.Option(help="The file of the saved game.")] = Path(
-        "bnmind-game.json"
-    )
+    save: Path = Path("bnmind-game.json")
     history: History = None
     strategy: Player = "entropy"
 
@@ -439,24 +396,17 @@ def assist(options: AssistOptions) -> None:
     bnmind assist --noise unknown --explain
     bnmind assist --new --history "1123 1b1w, 2345 0b2w"
     """
-    import numpy as np
-
-    from bnmind.lab.mastermind.advice import ending
-    from bnmind.lab.mastermind.records import GameRows, content_of
-    from bnmind.lab.mastermind.words import noise_in_words
-    from bnmind.strategies import strategy_by_name
-
-    check_writable(options.save)
-    # Read the content first: the first save notices changes by another program in between.
-    content = content_of(options.save)
-    saved = None if options.new else _saved_game(options)
+    typed = f"; typed in the game, noise {options.noise} changes it"
+    saved, content = options.saved(records.read_game, typed)
+    if saved is None and content is not None and not options.new:
+        show(f"The game in {options.save} is over; a new one begins.")
     board, noise, prior_text = options.board, options.noise or "exact", options.prior_text
     if saved is not None:
         board, noise, prior_text = saved.board, saved.noise, saved.prior
     prior_text = prior_text or UNIFORM
     prior = prior_of(board, prior_text)
     turns = _turns(options, board, saved)
-    rows = GameRows(turns, () if saved is None else saved.ignored)
+    rows = records.GameRows(turns, () if saved is None else saved.ignored)
     # A finished game is not saved as unfinished, so these turns belong to an unfinished game.
     ending(channel_of(board, noise), turns, goes_on=True)
     states = working(
@@ -471,7 +421,9 @@ def assist(options: AssistOptions) -> None:
         prior=prior,
         prior_text=prior_text,
         max_guesses=options.max_guesses,
-        strategy=None if options.strategy == "entropy" else strategy_by_name(options.strategy),
+        strategy=None
+        if options.strategy == "entropy"
+        else strategies.strategy_by_name(options.strategy),
         states=states,
     )
     replies = counted(len(turns), "reply", "replies")
@@ -487,23 +439,10 @@ def assist(options: AssistOptions) -> None:
     game.run()
 
 
-def _saved_game(options: AssistOptions) -> SavedGame | None:
-    """Return the saved game, or None if there is none or it is over."""
-    from bnmind.lab.mastermind.records import read_game
-
-    saved = read_game(options.save) if is_saved(options.save) else None
-    if saved is not None and saved.over:
-        show(f"The game in {options.save} is over; a new one begins.")
-        return None
-    if saved is not None:
-        options.require_same(saved, f"; typed in the game, noise {options.noise} changes it")
-    return saved
-
-
-def _turns(options: AssistOptions, board: Board, saved: SavedGame | None) -> tuple[Turn, ...]:
+def _turns(
+    options: AssistOptions, board: Board, saved: records.SavedGame | None
+) -> tuple[Turn, ...]:
     """Return the turns of --history, or those of the saved game, which must begin with them."""
-    from bnmind.mastermind import format_history, parse_history
-
     history = ", ".join(options.history or ())
     turns = parse_history(board, history)
     if saved is None:
@@ -522,7 +461,7 @@ def _turns(options: AssistOptions, board: Board, saved: SavedGame | None) -> tup
 class _State:
     """A state of the game, to which the player can return."""
 
-    rows: GameRows
+    rows: records.GameRows
     noise: str
     """The noise that is assumed."""
     belief: Posterior
@@ -532,11 +471,9 @@ class _State:
 
 
 def _replayed(
-    board: Board, noise: str, prior: Prior | None, rows: GameRows, report: Report
+    board: Board, noise: str, prior: Prior | None, rows: records.GameRows, report: Report
 ) -> list[_State]:
     """Return the states before the first row and after each of the rows."""
-    from bnmind.lab.mastermind.advice import belief_after
-
     n = len(rows.turns)
     states = [_State(rows.first(0), noise, started(board, noise, prior))]
     for number in range(1, n + 1):
@@ -570,7 +507,7 @@ class _Assisted(Game):
     """The distribution from which the code was drawn; uniform if None."""
     prior_text: str
     max_guesses: int | None
-    strategy: Strategy | None
+    strategy: strategies.Strategy | None
     """The strategy that proposes guesses; None for the least expected entropy."""
     states: list[_State]
     shown: tuple[_State, Position] | None = None
@@ -584,15 +521,13 @@ class _Assisted(Game):
         return self.states[-1]
 
     @property
-    def rows(self) -> GameRows:
+    def rows(self) -> records.GameRows:
         """The rows of the game."""
         return self.state.rows
 
     def save(self, state: _State, *, over: bool = False) -> None:
         """Save a state, unless another program has changed the file in the meantime."""
-        from bnmind.lab.mastermind.records import SavedGame, write_game
-
-        game = SavedGame(
+        game = records.SavedGame(
             board=self.board,
             noise=state.noise,
             turns=state.rows.turns,
@@ -600,7 +535,7 @@ class _Assisted(Game):
             over=over,
             prior=self.prior_text,
         )
-        self.content = write_game(self.path, game, before=self.content)
+        self.content = records.write_game(self.path, game, before=self.content)
         self.over = over
 
     def ask(self) -> _Typed | Action:
@@ -641,8 +576,6 @@ class _Assisted(Game):
         return self.max_guesses is not None and len(state.rows.turns) >= self.max_guesses
 
     def _advice(self, state: _State) -> Advice:
-        from bnmind.lab.mastermind.advice import advise, choosing
-
         situation = situation_of(self.max_guesses, len(state.rows.turns), state.memory)
         return working(
             choosing(self.board),
@@ -674,7 +607,7 @@ class _Assisted(Game):
         """Return the belief after the rows that are trusted."""
         return self.state.belief
 
-    def position(self, rows: GameRows) -> Position:
+    def position(self, rows: records.GameRows) -> Position:
         """Return a position with advice, for the rows of the game or others."""
         state = self.state if rows == self.rows else self._revised(rows, self.state.noise)
         now = self._now()
@@ -684,8 +617,6 @@ class _Assisted(Game):
 
     def _turn(self, typed: _Typed) -> bool:
         """Take a guess and the reply to it; return whether the game goes on."""
-        from bnmind.mastermind import Turn
-
         position, state = self._now(), self.state
         if not typed.reply:
             self._compare(position, typed.guess)
@@ -710,10 +641,6 @@ class _Assisted(Game):
 
     def _compare(self, position: Position, guess: tuple[int, ...]) -> None:
         """Print what a guess of the player should tell, if another one was proposed."""
-        from bnmind.lab.mastermind.advice import winning_probability
-        from bnmind.lab.mastermind.words import chance
-        from bnmind.strategies import describe_guess
-
         advice, code, belief = position.advice, self.board.format(guess), self.state.belief
         if advice is None or code == advice.guess:
             return
@@ -728,9 +655,6 @@ class _Assisted(Game):
 
     def _ask_reply(self, typed: _Typed) -> tuple[Posterior | None, Reply] | Command:
         """Return the belief after the reply, or None if the reply won; and the reply."""
-        from bnmind.lab.mastermind.advice import found, winning_report_ends
-        from bnmind.mastermind import Reply, Turn
-
         board, belief, guess = self.board, self.state.belief, typed.guess
         leave = {"u": Command.UNDO, "q": Command.QUIT}
 
@@ -762,20 +686,12 @@ class _Assisted(Game):
 
     def revise(self, action: Action) -> None:
         """Change earlier rows or the noise, or take the last change back; save the game."""
-        from bnmind.lab.mastermind.words import noise_clause
-        from bnmind.mastermind import Turn
-
         if action is Command.UNDO:
             self._undo()
             return
         rows, noise = self.rows, self.state.noise
-        if isinstance(action, Edit):
-            guess = action.guess or rows.turn(action.row).guess
-            rows = rows.edited(action.row, Turn(guess, action.reply))
-        elif isinstance(action, Ignore):
-            rows = rows.toggled(action.row)
-        elif isinstance(action, Drop):
-            rows = rows.without(action.row)
+        if isinstance(action, Change):
+            rows = action.rows(rows)
         elif isinstance(action, SetNoise):
             noise = action.noise
         state = self._revised(rows, noise)
@@ -784,7 +700,7 @@ class _Assisted(Game):
         self.save(state)
         self.states.append(state)
 
-    def _revised(self, rows: GameRows, noise: str) -> _State:
+    def _revised(self, rows: records.GameRows, noise: str) -> _State:
         """Return the state with other rows or other noise.
 
         Raises
@@ -792,8 +708,6 @@ class _Assisted(Game):
         InvalidArgumentError
             If a row ends the game: a win is entered as the last guess.
         """
-        from bnmind.lab.mastermind.advice import belief_after, winning_report_ends
-
         if winning_report_ends(channel_of(self.board, noise)):
             for row, turn in enumerate(rows.turns, start=1):
                 if turn.reply == self.board.winning:

@@ -2,47 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
 
 import typer
 
-from bnmind.cli.shared.command import Count, OneOf, Seed
+from bnmind import lab, strategies
+from bnmind._files import check_writable
+from bnmind.cli.shared.command import Count, OneOf, Seed, is_saved
 from bnmind.errors import BnmindError, InvalidArgumentError
 
 if TYPE_CHECKING:
-    from bnmind.lab import Ending
     from bnmind.lab.mastermind.records import SavedGame, SavedPlay
     from bnmind.mastermind import Board, Channel, Posterior, Prior
-    from bnmind.strategies import Situation
-
-__all__ = [
-    "ENDINGS",
-    "NOISES",
-    "PRIORS",
-    "UNIFORM",
-    "UNKNOWN",
-    "BoardOptions",
-    "CodePrior",
-    "EndingName",
-    "GameOptions",
-    "History",
-    "Limit",
-    "Noise",
-    "NoiseName",
-    "Player",
-    "PriorName",
-    "channel_of",
-    "channel_of_known_noise",
-    "ending_of",
-    "prior_of",
-    "situation_of",
-    "started",
-]
 
 _DEFAULT_PEGS = 4
 _DEFAULT_COLORS = 6
+_Saved = TypeVar("_Saved", "SavedGame", "SavedPlay")
+
 UNIFORM = "uniform"
 """The name of the prior that needs no list of probabilities."""
 
@@ -95,7 +74,7 @@ Player: TypeAlias = Annotated[
     OneOf("bnmind.strategies:STRATEGIES"),
     typer.Option(help="The strategy that proposes guesses; bnmind strategy --help lists them."),
 ]
-_NO_REPEATS = "--no-repeats/--repeats"
+_NoRepeats: TypeAlias = Annotated[bool, typer.Option("--no-repeats/--repeats")]
 History: TypeAlias = Annotated[
     list[str] | None,
     "TEXT",
@@ -104,24 +83,28 @@ History: TypeAlias = Annotated[
         " on.",
     ),
 ]
-Limit: TypeAlias = Annotated[
+MaxGuesses: TypeAlias = Annotated[
     Count | None, typer.Option(min=1, help="The limit of guesses in the game, if any.")
 ]
 
 
 @dataclass(frozen=True, kw_only=True)
 class BoardOptions:
-    """The board of a game."""
+    """The board of a game.
 
-    pegs: Annotated[int, typer.Option(help="Positions of a code.")] = _DEFAULT_PEGS
-    colors: Annotated[int, typer.Option(help="Colors that a peg can have.")] = _DEFAULT_COLORS
-    no_repeats: Annotated[
-        bool,
-        typer.Option(
-            _NO_REPEATS,
-            help="Whether a color may occur twice, in codes and in guesses. [default: it may]",
-        ),
-    ] = False
+    Parameters
+    ----------
+    pegs
+        Positions of a code.
+    colors
+        Colors that a peg can have.
+    no_repeats
+        Whether a color may occur twice, in codes and in guesses. [default: it may]
+    """
+
+    pegs: int = _DEFAULT_PEGS
+    colors: int = _DEFAULT_COLORS
+    no_repeats: _NoRepeats = False
 
     @property
     def board(self) -> Board:
@@ -158,7 +141,7 @@ def prior_of(board: Board, text: str) -> Prior | None:
     return None if text.strip() == UNIFORM else parse_prior(board, text)
 
 
-def ending_of(text: str, max_guesses: int | None, *, most: int) -> Ending:
+def ending_of(text: str, max_guesses: int | None, *, most: int) -> lab.Ending:
     """Return the ending that a text describes.
 
     Parameters
@@ -175,15 +158,15 @@ def ending_of(text: str, max_guesses: int | None, *, most: int) -> Ending:
     InvalidArgumentError
         If the ending needs a limit, and none was given.
     """
-    from bnmind.lab import Limit, parse_ending
-
-    ending = parse_ending(text, most if max_guesses is None else max_guesses)
-    if isinstance(ending, Limit) and max_guesses is None:
+    ending = lab.parse_ending(text, most if max_guesses is None else max_guesses)
+    if isinstance(ending, lab.Limit) and max_guesses is None:
         raise InvalidArgumentError("the ending limit needs --max-guesses N", text)
     return ending
 
 
-def situation_of(max_guesses: int | None, turns: int, memory: object = None) -> Situation:
+def situation_of(
+    max_guesses: int | None, turns: int, memory: object = None
+) -> strategies.Situation:
     """Return the situation of a strategy in a game with a limit of guesses.
 
     Raises
@@ -191,17 +174,15 @@ def situation_of(max_guesses: int | None, turns: int, memory: object = None) -> 
     InvalidArgumentError
         If no guess is left.
     """
-    from bnmind.strategies import Situation
-
     if max_guesses is None:
-        return Situation(memory=memory)
+        return strategies.Situation(memory=memory)
     if max_guesses <= turns:
         raise InvalidArgumentError(
             f"expected --max-guesses above {turns}, the number of guesses so far, got"
             f" {max_guesses}",
             max_guesses,
         )
-    return Situation(memory=memory, guesses_left=max_guesses - turns)
+    return strategies.Situation(memory=memory, guesses_left=max_guesses - turns)
 
 
 def channel_of(board: Board, noise: str) -> Channel:
@@ -228,35 +209,35 @@ def started(board: Board, noise: str, prior: Prior | None) -> Posterior:
 
 @dataclass(frozen=True, kw_only=True)
 class GameOptions:
-    """The options of both commands."""
+    """The options of both commands.
 
-    save: Annotated[Path, typer.Option(help="The file of the saved game.")]
-    new: Annotated[bool, typer.Option(help="Begin a new game, even if one is saved.")] = False
+    Parameters
+    ----------
+    save
+        The file of the saved game.
+    new
+        Begin a new game, even if one is saved.
+    prior
+        How the code-maker chooses codes; see below. [default: uniform, or as saved]
+    pegs
+        Positions of a code. [default: 4, or as saved]
+    colors
+        Colors that a peg can have. [default: 6, or as saved]
+    no_repeats
+        Whether a color may occur twice. [default: it may, or as saved]
+    explain
+        Say in plain words what the numbers mean.
+    """
+
+    save: Path
+    new: bool = False
     noise: NoiseName | None = None
-    prior: Annotated[
-        PriorName | None,
-        typer.Option(
-            help="How the code-maker chooses codes; see below. [default: uniform, or as saved]"
-        ),
-    ] = None
-    max_guesses: Limit = None
-    pegs: Annotated[
-        int | None,
-        typer.Option(help=f"Positions of a code. [default: {_DEFAULT_PEGS}, or as saved]"),
-    ] = None
-    colors: Annotated[
-        int | None,
-        typer.Option(help=f"Colors that a peg can have. [default: {_DEFAULT_COLORS}, or as saved]"),
-    ] = None
-    no_repeats: Annotated[
-        bool | None,
-        typer.Option(
-            _NO_REPEATS, help="Whether a color may occur twice. [default: it may, or as saved]"
-        ),
-    ] = None
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Say in plain words what the numbers mean.")
-    ] = False
+    prior: PriorName | None = None
+    max_guesses: MaxGuesses = None
+    pegs: int | None = None
+    colors: int | None = None
+    no_repeats: _NoRepeats | None = None
+    explain: bool = False
     seed: Seed = None
 
     @property
@@ -275,23 +256,35 @@ class GameOptions:
         """The prior as it is saved; None if nobody named one."""
         return None if self.prior is None else self.prior.strip()
 
-    def require_same(self, saved: SavedGame | SavedPlay, hint: str = "", **others: Any) -> None:
-        """Raise if an option contradicts the saved game.
+    def saved(
+        self, read: Callable[[Path], _Saved], hint: str = ""
+    ) -> tuple[_Saved | None, bytes | None]:
+        """Return the game in the file, if there is one to go on with, and the content of the file.
 
         Parameters
         ----------
-        saved
-            The game.
+        read
+            Reads the file.
         hint
             What an error about the noise advises.
-        others
-            The values of other options in the saved game.
+
+        Raises
+        ------
+        BnmindError
+            If an option contradicts the saved game.
         """
-        board = saved.board
-        stored = {
-            **{"pegs": board.pegs, "colors": board.colors, "no_repeats": not board.repeats},
-            **{"noise": saved.noise, "prior": saved.prior, **others},
-        }
+        from bnmind.lab.mastermind.records import content_of
+
+        check_writable(self.save)
+        # Read the content first: the first save notices changes by another program in between.
+        content = content_of(self.save)
+        found = read(self.save) if not self.new and is_saved(self.save) else None
+        if found is None or found.over:
+            return None, content
+        board = found.board
+        stored = {"pegs": board.pegs, "colors": board.colors, "no_repeats": not board.repeats}
+        names = ("noise", "prior", "ending", "max_guesses", "seed")
+        stored |= {name: getattr(found, name) for name in names if hasattr(found, name)}
         for name, value in stored.items():
             asked = self.prior_text if name == "prior" else getattr(self, name)
             if asked is not None and asked != value:
@@ -300,3 +293,4 @@ class GameOptions:
                     f" got {asked}; --new begins a new game, --save names another file"
                     f"{hint * (name == 'noise')}"
                 )
+        return found, content

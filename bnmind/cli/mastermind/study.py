@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
+from bnmind import junction, strategies
 from bnmind._display import Result, parts_of
-from bnmind._files import check_writable, write_file, write_files
+from bnmind._files import write_file, write_files
 from bnmind._messages import counted, percent
 from bnmind.cli.mastermind.setting import (
     UNIFORM,
     BoardOptions,
     CodePrior,
     History,
-    Limit,
+    MaxGuesses,
     Noise,
     NoiseName,
     Player,
@@ -30,28 +31,15 @@ from bnmind.cli.shared.command import (
     Count,
     OneOf,
     Outcome,
+    Place,
     Seed,
     check_place,
+    given_options,
 )
-from bnmind.cli.shared.terminal import (
-    interruptible,
-    printable,
-    say,
-    working,
-)
+from bnmind.cli.shared.terminal import interruptible, printable, say, working
 from bnmind.errors import BnmindError
-
-if TYPE_CHECKING:
-    from bnmind.strategies import Strategy
-
-__all__ = [
-    "fit_value",
-    "fit_weights",
-    "network",
-    "regret",
-    "strategy",
-    "suggest",
-]
+from bnmind.lab.mastermind.advice import advise, belief_after, choosing, ending, found
+from bnmind.lab.mastermind.words import noise_in_words
 
 # --- A guess, and the guesses of a game -----------------------------------------------------------
 
@@ -63,7 +51,7 @@ def suggest(
     strategy: Player = "entropy",
     noise: Noise = "exact",
     prior: CodePrior = UNIFORM,
-    max_guesses: Limit = None,
+    max_guesses: MaxGuesses = None,
     goes_on: bool = False,
     seed: Seed = None,
 ) -> Result:
@@ -87,16 +75,14 @@ def suggest(
     """
     import numpy as np
 
-    from bnmind.lab.mastermind.advice import advise, belief_after, choosing, ending, found, start
-    from bnmind.lab.mastermind.words import noise_in_words
+    from bnmind.lab.mastermind.advice import start
     from bnmind.mastermind import parse_history
-    from bnmind.strategies import strategy_by_name
 
     board = size.board
     channel = channel_of_known_noise(board, noise)
     drawn = prior_of(board, prior)
     turns = parse_history(board, ", ".join(history or ()))
-    player = None if strategy == "entropy" else strategy_by_name(strategy)
+    player = None if strategy == "entropy" else strategies.strategy_by_name(strategy)
     if ending(channel, turns, goes_on=goes_on):
         advice = interruptible(
             lambda: found(belief_after(start(channel, drawn), turns[:-1]), turns[-1])
@@ -152,7 +138,7 @@ def regret(
     """
     import numpy as np
 
-    from bnmind.lab.mastermind.advice import ending, start
+    from bnmind.lab.mastermind.advice import start
     from bnmind.lab.mastermind.review import judge_guesses, review_guesses
     from bnmind.mastermind import parse_history, parse_noise
     from bnmind.strategies.regret import codes_left
@@ -181,10 +167,11 @@ _RANDOM_GAMES = 1000
 """The default number of games of a random strategy."""
 
 
-def _tree_formats() -> Mapping[str, Any]:
-    from bnmind.strategies import TREE_FORMATS
+_FORMATS = f"{__name__}:_tree_formats"
 
-    return {**TREE_FORMATS, ".svg": "a drawing"}
+
+def _tree_formats() -> Mapping[str, Any]:
+    return {**strategies.TREE_FORMATS, ".svg": "a drawing"}
 
 
 @dataclass(frozen=True)
@@ -223,10 +210,17 @@ class StrategyOptions(BoardOptions):
     max_guesses: Count | None = None
     determining: bool = False
     weights: Path | None = None
-    tree: Annotated[Path | None, OneOf(f"{__name__}:_tree_formats", "Formats of trees")] = None
+    tree: Annotated[Path | None, Place("tree", _FORMATS), OneOf(_FORMATS, "Formats of trees")] = (
+        None
+    )
     games: Count | None = None
     exact: bool = False
     seed: Seed = 0
+
+    @property
+    def goal(self) -> strategies.Goal:
+        """What ends a game."""
+        return strategies.Goal.DETERMINING if self.determining else strategies.Goal.REVEALING
 
 
 def strategy(options: StrategyOptions) -> Result:
@@ -248,7 +242,6 @@ def strategy(options: StrategyOptions) -> Result:
     bnmind strategy subset:all:entropy --exact
     bnmind strategy random --pegs 10 --colors 12 --games 20 --seed 1
     """
-    from bnmind.strategies import Goal, Optimal, average_games, measure_games
     from bnmind.strategies.game_lengths import is_searched, measure_search
 
     board = options.board
@@ -258,15 +251,14 @@ def strategy(options: StrategyOptions) -> Result:
         _require_no_games(options)
         return working(
             "averaging over all choices",
-            lambda report: average_games(player, board, first=first, progress=report),
+            lambda report: strategies.average_games(player, board, first=first, progress=report),
         )
-    if isinstance(player, Optimal):
-        goal = Goal.DETERMINING if options.determining else Goal.REVEALING
-        player = replace(player, goal=goal, max_guesses=options.max_guesses)
+    if isinstance(player, strategies.Optimal):
+        player = replace(player, goal=options.goal, max_guesses=options.max_guesses)
     searched = is_searched(player, board)
     grows = not searched and options.games is None and player.deterministic
-    if options.tree is not None:
-        _check_tree(options.tree, options.name, grows=grows)
+    if options.tree is not None and not grows:
+        raise BnmindError(f"--tree needs a strategy that has a tree; {options.name} plays games")
     if grows:
         return _grown(options, player, board)
     if options.determining:
@@ -275,7 +267,7 @@ def strategy(options: StrategyOptions) -> Result:
         )
     measured = working(
         "playing",
-        lambda report: (measure_search if searched else measure_games)(
+        lambda report: (measure_search if searched else strategies.measure_games)(
             player,
             board,
             games=options.games or _RANDOM_GAMES,
@@ -284,104 +276,80 @@ def strategy(options: StrategyOptions) -> Result:
             progress=report,
         ),
     )
-    found, within = _found_within(measured, options.max_guesses)
-    return Outcome(measured.to_dict() | found, (*parts_of(measured), *within))
+    return _with_limit(Outcome.of(measured), measured, options.max_guesses)
 
 
-def _grown(options: StrategyOptions, player: Strategy, board: Any) -> Result:
+def _grown(options: StrategyOptions, player: strategies.Strategy, board: Any) -> Result:
     """Return the guesses of a strategy by its tree; of an optimal one, with the certificate."""
-    from bnmind.strategies import Goal, Optimal, Optimum, measure_tree, strategy_tree
-
-    goal = Goal.DETERMINING if options.determining else Goal.REVEALING
-    optimum: Optimum | None = None
-    if isinstance(player, Optimal):
-        sought = player
+    optimum: strategies.Optimum | None = None
+    if isinstance(player, strategies.Optimal):
+        search = player.optimum
         optimum = working(
-            "searching for the optimum", lambda report: sought.optimum(board, progress=report)
+            "searching for the optimum", lambda report: search(board, progress=report)
         )
     tree = working(
         f"growing the tree of {printable(player.name)}",
-        lambda report: strategy_tree(player, board, progress=report),
+        lambda report: strategies.strategy_tree(player, board, progress=report),
     )
-    measured, lengths = measure_tree(player.name, tree, goal=goal), tree.lengths
+    measured, lengths = strategies.measure_tree(player.name, tree, goal=options.goal), tree.lengths
     if options.tree is not None:
         _write_tree(tree, options.tree)
-    found, within = _found_within(measured, options.max_guesses)
-    guess = tree.root.guess
-    record = {
-        **measured.to_dict(),
-        "lengths": {
-            "revealing": lengths.revealing,
-            "determining": lengths.determining,
-            "paper_EL": lengths.paper_EL,
-        },
-        "first": None if guess is None else board.code_text(guess),
-        **found,
-    }
-    until_one = (
-        f"Until one code is left: mean {lengths.determining:.4f} guesses"
-        f" ({lengths.paper_EL:.4f} nodes)."
+    guess, numbers = tree.root.guess, ("revealing", "determining", "paper_EL")
+    shown = _with_limit(
+        Outcome.of(
+            measured,
+            f"Until one code is left: mean {lengths.determining:.4f} guesses"
+            f" ({lengths.paper_EL:.4f} nodes).",
+            lengths={name: getattr(lengths, name) for name in numbers},
+            first=None if guess is None else board.code_text(guess),
+        ),
+        measured,
+        options.max_guesses,
     )
-    parts = (*parts_of(measured), until_one, *within)
-    if optimum is not None:
-        record["certificate"] = optimum.to_dict()
-        parts += parts_of(optimum)
-    return Outcome(record, parts)
+    if optimum is None:
+        return shown
+    return Outcome.of(shown, *parts_of(optimum), certificate=optimum.to_dict())
 
 
-def _found_within(measured: Any, limit: int | None) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return how many codes are found within a limit of guesses, as a record and in words."""
+def _with_limit(shown: Result, measured: Any, limit: int | None) -> Result:
+    """Return a result together with how many codes are found within a limit of guesses."""
     if limit is None:
-        return {}, ()
+        return shown
     found = measured.within(limit)
     within = f"{counted(limit, 'guess', 'guesses')}: {found:,} ({percent(found / measured.games)})"
-    return {"max_guesses": limit, "found_within": found}, (f"Found within {within}.",)
+    return Outcome.of(shown, f"Found within {within}.", max_guesses=limit, found_within=found)
 
 
 def _require_no_games(options: StrategyOptions) -> None:
-    others = {
-        "--games": options.games is not None,
-        "--tree": options.tree is not None,
-        "--determining": options.determining,
-        "--max-guesses": options.max_guesses is not None,
-    }
-    wrong = [name for name, given in others.items() if given]
-    if wrong:
+    others = ("--games", "--tree", "--determining", "--max-guesses")
+    given = given_options(options)
+    if wrong := [name for name in others if name in given]:
         raise BnmindError(f"--exact does not go together with {' and '.join(wrong)}")
 
 
-def _player(options: StrategyOptions, first: tuple[int, ...] | None) -> Strategy:
+def _player(options: StrategyOptions, first: tuple[int, ...] | None) -> strategies.Strategy:
     """Return the strategy; raise if it does not support an option."""
-    from bnmind.strategies import (
-        Among,
-        Myopic,
-        Optimal,
-        RandomCode,
-        Ties,
-        read_weights,
-        strategy_by_name,
-    )
     from bnmind.strategies.greedy import myopic_rule
 
     name, consistent, random_ties = options.name, options.consistent, options.random_ties
-    player = strategy_by_name(name)
+    player = strategies.strategy_by_name(name)
     if options.weights is not None:
         if name != "weighted-entropy":
             raise BnmindError(f"--weights applies only to weighted-entropy, not to {name}")
-        player = Myopic(read_weights(options.weights), name=name)
+        player = strategies.Myopic(strategies.read_weights(options.weights), name=name)
     if not (first is not None or consistent or random_ties):
         return player
-    if isinstance(player, Optimal):
+    if isinstance(player, strategies.Optimal):
         if random_ties:
             raise BnmindError(
                 f"--random-ties needs a strategy of one score, like knuth, not {name}"
             )
-        among = Among.POSSIBLE if consistent else player.among
+        among = strategies.Among.POSSIBLE if consistent else player.among
         return replace(player, first=first, among=among)
     rule = myopic_rule(player)
     if rule is None:
         if not random_ties and (
-            isinstance(player, RandomCode) or (options.exact and not consistent)
+            isinstance(player, strategies.RandomCode) or (options.exact and not consistent)
         ):
             return player  # the first guess is given to the games, or to the average
         raise BnmindError(
@@ -391,31 +359,22 @@ def _player(options: StrategyOptions, first: tuple[int, ...] | None) -> Strategy
     return replace(
         rule,
         first=first,
-        among=Among.POSSIBLE if consistent else rule.among,
-        ties=Ties.RANDOM if random_ties else rule.ties,
+        among=strategies.Among.POSSIBLE if consistent else rule.among,
+        ties=strategies.Ties.RANDOM if random_ties else rule.ties,
     )
 
 
-def _check_tree(path: Path, name: str, *, grows: bool) -> None:
-    """Raise early if there will be no tree, or it could not be written."""
-    if not grows:
-        raise BnmindError(f"--tree needs a strategy that has a tree; {name} plays games")
-    check_place(path, tuple(_tree_formats()), "tree")
-
-
 def _write_tree(tree: Any, path: Path) -> None:
-    from bnmind.strategies import tree_to_svg, write_tree
-
     if path.suffix.lower() == ".svg":
-        write_file(path, tree_to_svg(tree))
+        write_file(path, strategies.tree_to_svg(tree))
     else:
-        write_tree(tree, path)
+        strategies.write_tree(tree, path)
 
 
 def fit_weights(
     size: BoardOptions,
     *,
-    out: Path,
+    out: Annotated[Path, Place()],
     turns: Count = 1,
     evaluations: Count = 2000,
     start: Path | None = None,
@@ -444,15 +403,11 @@ def fit_weights(
     bnmind fit-weights --turns 4 --start weights.json --out by-turn.json
     bnmind strategy weighted-entropy --weights by-turn.json
     """
-    from bnmind.strategies import fit_weights as fit
-    from bnmind.strategies import read_weights, write_weights
-
-    check_writable(out)
     board = size.board
-    initial = None if start is None else read_weights(start)
+    initial = None if start is None else strategies.read_weights(start)
     fitted = working(
         "fitting",
-        lambda report: fit(
+        lambda report: strategies.fit_weights(
             board,
             turns=turns,
             evaluations=evaluations,
@@ -461,15 +416,14 @@ def fit_weights(
             progress=lambda number, _: report(number, evaluations),
         ),
     )
-    write_weights(fitted.score, out)
-    record = {**fitted.to_dict(), "file": str(out)}
-    return Outcome(record, (*parts_of(fitted), f"Written: {out}"))
+    strategies.write_weights(fitted.score, out)
+    return Outcome.of(fitted, f"Written: {out}", file=str(out))
 
 
 def fit_value(
     size: BoardOptions,
     *,
-    out: Path,
+    out: Annotated[Path, Place()],
     noise: Noise = "exact",
     games: Annotated[int, typer.Option(min=2)] = 4000,
     rounds: Count = 2,
@@ -497,23 +451,25 @@ def fit_value(
     bnmind fit-value --noise independent:0.1 --games 10000 --rounds 3 --out value.json
     """
     from bnmind.mastermind import parse_noise
-    from bnmind.strategies import fit_value as fit
-    from bnmind.strategies import write_value
 
-    check_writable(out)
     board = size.board
     channel = parse_noise(board, noise)
     fitted = working(
         "playing",
-        lambda report: fit(channel, games=games, rounds=rounds, seed=seed or 0, progress=report),
+        lambda report: strategies.fit_value(
+            channel, games=games, rounds=rounds, seed=seed or 0, progress=report
+        ),
     )
-    write_value(fitted.value, out)
+    strategies.write_value(fitted.value, out)
     about = {"board": str(board), "channel": channel.name}
     record = {**about, **fitted.to_dict(), "file": str(out)}
     return Outcome(record, (*parts_of(fitted), f"Written: {out}"))
 
 
 # --- Networks -------------------------------------------------------------------------------------
+
+
+_Picture: TypeAlias = Annotated[Path, Place("picture", (".svg",))]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -543,8 +499,8 @@ class NetworkOptions(BoardOptions):
     no_arc: bool = False
     noise: NoiseName | None = None
     out: Annotated[Path | None, FORMATS] = None
-    svg: Path | None = None
-    tree_svg: Path | None = None
+    svg: _Picture | None = None
+    tree_svg: _Picture | None = None
     seed: Seed = None
 
 
@@ -562,7 +518,6 @@ def network(options: NetworkOptions) -> Result:
     bnmind network --stage 2 --no-arc --json
     bnmind network --stage 2 --guess 1123 --noise false:0.2 --out network.bif
     """
-    from bnmind.junction import BestOrder
     from bnmind.mastermind import parse_noise
     from bnmind.mastermind.network import stage as stage_of
     from bnmind.mastermind.network import stage_figure, tree_figure
@@ -572,8 +527,6 @@ def network(options: NetworkOptions) -> Result:
     pictures = {path: draw for path, draw in drawings.items() if path is not None}
     if options.out is not None:
         check_place(options.out, NETWORK_SUFFIXES, "network")
-    for path in pictures:
-        check_place(path, (".svg",), "picture")
     board = options.board
     channel = None if options.noise is None else parse_noise(board, options.noise)
     code = None if options.guess is None else board.parse(options.guess)
@@ -585,7 +538,7 @@ def network(options: NetworkOptions) -> Result:
             guess=code,
             arc=not options.no_arc,
             channel=channel,
-            order=None if options.seed is None else BestOrder(seed=options.seed),
+            order=None if options.seed is None else junction.BestOrder(seed=options.seed),
         ),
     )
     if found.guess is None and options.guess is not None:
@@ -597,5 +550,4 @@ def network(options: NetworkOptions) -> Result:
     if pictures:
         write_files({path: draw(found) for path, draw in pictures.items()})
     written += [f"drawn to {path}" for path in pictures]
-    record = {**found.to_dict(), "noise": None if channel is None else channel.name}
-    return Outcome(record, (*parts_of(found), *written))
+    return Outcome.of(found, *written, noise=None if channel is None else channel.name)

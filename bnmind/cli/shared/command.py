@@ -27,7 +27,7 @@ from contextlib import AbstractContextManager, ExitStack
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Protocol, TypeAlias, TypeVar
+from typing import Annotated, Any, TypeAlias, TypeVar
 
 import typer
 from typer.core import TyperArgument, TyperCommand
@@ -50,32 +50,6 @@ from bnmind.cli.shared.terminal import (
 )
 from bnmind.errors import BnmindError, InvalidArgumentError, ModelFileError
 
-__all__ = [
-    "FORMATS",
-    "CasesFile",
-    "Count",
-    "Described",
-    "DynamicFile",
-    "Json",
-    "ModelFile",
-    "Names",
-    "OneOf",
-    "Outcome",
-    "Place",
-    "ResultsDirectory",
-    "ResultsPlace",
-    "Seed",
-    "Share",
-    "Workers",
-    "check_place",
-    "imported",
-    "is_saved",
-    "made",
-    "results_place",
-    "show_parts",
-    "until_end",
-]
-
 T = TypeVar("T")
 
 DEFAULT_RESULTS = Path("results")
@@ -95,14 +69,6 @@ def imported(place: str) -> Any:
 
 
 # --- Marks: how the text of an option is read -----------------------------------------------------
-
-
-class Described(Protocol):
-    """A member of a registry that says in a few words what it is."""
-
-    @property
-    def about(self) -> str:
-        """The member, in a few words."""
 
 
 @dataclass(frozen=True)
@@ -154,12 +120,13 @@ class Place(Reader):
     what: str = "result"
     """Its content, in a word, for messages."""
     suffixes: str | tuple[str, ...] = ()
-    """The endings of its name, or ``module:name`` of them; without any, all names are good."""
+    """The endings of its name; ``module:name`` of them, or of a function that returns them; without
+    any, all names are good."""
 
     def read(self, value: Path, given: Mapping[str, Any]) -> Path:
         """Return the file; see `check_place`."""
         suffixes = imported(self.suffixes) if isinstance(self.suffixes, str) else self.suffixes
-        check_place(value, suffixes, self.what)
+        check_place(value, tuple(suffixes() if callable(suffixes) else suffixes), self.what)
         return value
 
 
@@ -399,15 +366,17 @@ def _options(function: Callable[..., Any]) -> Iterator[_Option]:
         if not getattr(kind, "__name__", "").endswith("Options"):
             yield _Option(p, kind, marks, about.get(p.name, ""))
             continue
-        about_fields = _about(kind.__doc__ or "")
+        about_fields: dict[str, str] = {}
+        for one in reversed(kind.__mro__):
+            about_fields |= _about(one.__doc__ or "")
         for field in dataclasses.fields(kind):
             missing = field.default is dataclasses.MISSING
             home = next(one for one in kind.__mro__ if field.name in inspect.get_annotations(one))
             found = _unwrapped(_evaluated(field.type, home.__module__))
             way = p.KEYWORD_ONLY if field.kw_only else p.POSITIONAL_OR_KEYWORD
             default = p.empty if missing else field.default
-            one = inspect.Parameter(field.name, way, default=default)
-            yield _Option(one, *found, about_fields.get(field.name, ""))
+            parameter = inspect.Parameter(field.name, way, default=default)
+            yield _Option(parameter, *found, about_fields.get(field.name, ""))
 
 
 def _further(name: str, hint: Any, default: Any = None) -> _Option:
@@ -438,6 +407,20 @@ _resources: ContextVar[ExitStack] = ContextVar("resources")
 def until_end(resource: AbstractContextManager[T]) -> T:
     """Return what a context yields, and leave the context when the command ends."""
     return _resources.get().enter_context(resource)
+
+
+def exit_interrupted(message: str = "", *, later: bool = False) -> None:
+    """Let the command end as after Ctrl-C once its results are shown; say so now, or then."""
+
+    def end(fault: type[BaseException] | None, *_: object) -> None:
+        if fault is None:
+            if later:
+                say(message)
+            raise typer.Exit(INTERRUPTED)
+
+    if message and not later:
+        say(message)
+    _resources.get().push(end)
 
 
 def made(function: Callable[..., Any], name: str, *, short: str, group: str) -> TyperCommand:
@@ -516,8 +499,11 @@ class Outcome(Result):
     record: Mapping[str, Any]
     parts: Iterable[str | Table]
     notes: Sequence[str] = ()
-    interrupted: bool = False
-    """Whether Ctrl-C has ended the work early; then the exit code says so."""
+
+    @classmethod
+    def of(cls, found: Result, *parts: str | Table, **record: Any) -> Outcome:
+        """Return a result with further lines and with further entries of its record."""
+        return cls(found.to_dict() | record, (*parts_of(found), *parts), found.notes)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record."""
@@ -537,8 +523,6 @@ def _show(result: Result, *, as_json: bool) -> None:
             say(f"note: {one_line(note)}")
         if (more := len(result.notes) - _NOTES_SHOWN) > 0:
             say(f"note: and {more} more; --json lists all")
-    if isinstance(result, Outcome) and result.interrupted:
-        raise typer.Exit(INTERRUPTED)
 
 
 def show_parts(parts: Iterable[str | Table]) -> None:
@@ -574,6 +558,20 @@ def _arguments(
             names = [field.name for field in dataclasses.fields(kind)]
             arguments[name] = kind(**{name: values[name] for name in names})
     return arguments
+
+
+def given_options(options: Any, *without: str) -> list[str]:
+    """Return the options that differ from their defaults, as they are typed.
+
+    >>> given_options(dataclasses.make_dataclass("_", [("as_json", bool, False)])(True))
+    ['--json']
+    """
+    names = [
+        field.name
+        for field in dataclasses.fields(options)
+        if field.name not in without and getattr(options, field.name) != field.default
+    ]
+    return [f"--{name.removeprefix('as_').replace('_', '-')}" for name in names]
 
 
 # --- Files for results ----------------------------------------------------------------------------
@@ -624,27 +622,8 @@ def is_saved(path: Path) -> bool:
     return path.exists()
 
 
-@dataclass(frozen=True)
-class ResultsPlace:
-    """The directory for the results of a command."""
-
-    directory: Path
-    is_new_default: bool
-    """Whether the command makes the default directory, as nobody named one."""
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """That the directory is new, if nobody asked for it."""
-        new = f"The directory {self.directory} is new; --out names another one."
-        return (new,) if self.is_new_default else ()
-
-    def tell_if_new(self) -> None:
-        """Print the notes."""
-        show_parts(self.notes)
-
-
-def results_place(out: Path | None) -> ResultsPlace:
-    """Return where the results go, checked before long work.
+def results_place(out: Path | None) -> tuple[Path, tuple[str, ...]]:
+    """Return the directory for the results, checked before long work; and a line if it is new.
 
     Parameters
     ----------
@@ -659,8 +638,14 @@ def results_place(out: Path | None) -> ResultsPlace:
         If nothing can be written there.
     """
     directory = out or DEFAULT_RESULTS
+    is_new = out is None and not directory.exists()
+    check_directory(directory)
+    line = f"The directory {directory} is new; --out names another one."
+    return directory, (line,) * is_new
+
+
+def check_directory(directory: Path) -> None:
+    """Raise before long work if results could not be written into a directory."""
     if directory.exists() and not directory.is_dir():
         raise BnmindError(f"expected a directory for --out, got the file {directory}")
-    place = ResultsPlace(directory, out is None and not directory.exists())
     check_writable_directory(directory)
-    return place

@@ -10,8 +10,6 @@ from bnmind._messages import shown
 from bnmind.cli.shared.terminal import one_line, printable, tell
 from bnmind.errors import BnmindError
 
-__all__ = ["WORDS", "Command", "ask", "ask_end", "converse"]
-
 _T = TypeVar("_T")
 
 WORDS = {

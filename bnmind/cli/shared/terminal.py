@@ -18,6 +18,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache
@@ -35,31 +36,6 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
     from rich.table import Table
 
-__all__ = [
-    "COMPILING",
-    "EXIT_CODE",
-    "INTERRUPTED",
-    "Account",
-    "Report",
-    "interruptible",
-    "is_working",
-    "naming",
-    "one_line",
-    "os_fault",
-    "plain_table",
-    "printable",
-    "say",
-    "say_interrupted",
-    "show",
-    "show_table",
-    "shown_progress",
-    "speaking",
-    "tell",
-    "tell_json",
-    "terminal",
-    "until_interrupted",
-    "working",
-]
 
 EXIT_CODE = 2
 """The exit code for invalid input."""
@@ -324,47 +300,46 @@ def shown_progress(what: str, account: Account) -> Iterator[Callable[[], None]]:
         display.end()
 
 
-class _Patience:
-    """The duration of the work, and of compiling."""
+class _Display:
+    """How progress is shown."""
 
-    def __init__(self) -> None:
-        self.started = time.monotonic()
-        self.compiling_since: float | None = None
+    def __init__(self, what: str, account: Account) -> None:
+        self._what, self._account = what, account
+        self._started = time.monotonic()
+        self._compiling_since: float | None = None
 
-    @property
-    def seconds(self) -> float:
-        return time.monotonic() - self.started
+    def _seconds(self) -> float:
+        return time.monotonic() - self._started
 
-    def is_compiling(self) -> bool:
+    def _is_compiling(self) -> bool:
         """Return whether something has been compiled for a while."""
         from bnmind._jit import being_compiled
 
         if not being_compiled():
-            self.compiling_since = None
+            self._compiling_since = None
             return False
         now = time.monotonic()
-        self.compiling_since = self.compiling_since or now
-        return now - self.compiling_since > _COMPILING_AFTER
+        self._compiling_since = self._compiling_since or now
+        return now - self._compiling_since > _COMPILING_AFTER
 
 
-class _Line:
+class _Line(_Display):
     """Progress without a terminal: a line after some seconds, and a few more if it takes long.
 
     Another line reports compiling.
     """
 
     def __init__(self, what: str, account: Account) -> None:
-        self._what, self._account = what, account
-        self._patience = _Patience()
+        super().__init__(what, account)
         self._said_compiling = not speaking.get()
         self._next = _SAID_AFTER if speaking.get() else math.inf
 
     def update(self) -> None:
-        if not self._said_compiling and self._patience.is_compiling():
+        if not self._said_compiling and self._is_compiling():
             say(f"{self._what}: {COMPILING}")
             self._said_compiling = True
             self._next = max(self._next, _SAID_AGAIN_AFTER)
-        seconds = self._patience.seconds
+        seconds = self._seconds()
         if seconds > self._next:
             words = self._account.words(seconds)
             say(f"{self._what}{': ' if words else ''}{words} …")
@@ -374,20 +349,19 @@ class _Line:
         """Leave what was said."""
 
 
-class _Bar:
+class _Bar(_Display):
     """Progress on a terminal."""
 
     def __init__(self, what: str, account: Account) -> None:
-        self._what, self._account = what, account
-        self._patience = _Patience()
+        super().__init__(what, account)
         self._bar: Progress | None = None
         self._task: TaskID | None = None
         self._restored = ExitStack()
 
     def update(self) -> None:
-        compiling = self._patience.is_compiling()
+        compiling = self._is_compiling()
         if self._bar is None:
-            if self._patience.seconds < _SHOWN_AFTER:
+            if self._seconds() < _SHOWN_AFTER:
                 return
             self._bar = _bar()
             self._restored.enter_context(_terminal_restored())
@@ -399,7 +373,7 @@ class _Bar:
             description=f"{self._what}: {COMPILING}" if compiling else self._what,
             completed=self._account.done,
             total=self._account.total,
-            count=self._account.words(self._patience.seconds),
+            count=self._account.words(self._seconds()),
             refresh=True,
         )
 
@@ -470,14 +444,13 @@ class _Task(threading.Thread, Generic[_T]):
         super().__init__(name=_NAME, daemon=True)
         self.function = function
         self.context = contextvars.copy_context()
-        self.returned: list[_T] = []
-        self.raised: BaseException | None = None
+        self.done: Future[_T] = Future()
 
     def run(self) -> None:
         try:
-            self.returned.append(self.context.run(self.function))
+            self.done.set_result(self.context.run(self.function))
         except BaseException as error:
-            self.raised = error
+            self.done.set_exception(error)
 
     def begin(self) -> None:
         """Start the thread; where there can be none, do the work here and now."""
@@ -485,16 +458,6 @@ class _Task(threading.Thread, Generic[_T]):
             self.start()
         except RuntimeError:
             self.run()
-
-    def result(self) -> _T:
-        """Return or raise what the function did; the thread has ended."""
-        if self.raised is not None:
-            try:
-                raise self.raised
-            finally:
-                # Otherwise the error would refer to itself through this frame.
-                self.raised = None
-        return self.returned[0]
 
 
 def interruptible(work: Callable[[], _T]) -> _T:
@@ -518,7 +481,7 @@ def interruptible(work: Callable[[], _T]) -> _T:
     task.begin()
     if task.is_alive():
         task.join()
-    return task.result()
+    return task.done.result()
 
 
 def working(what: str, work: Callable[[Report], _T]) -> _T:
@@ -544,7 +507,7 @@ def working(what: str, work: Callable[[Report], _T]) -> _T:
         while task.is_alive():
             task.join(_MOMENT)
             update()
-    return task.result()
+    return task.done.result()
 
 
 def until_interrupted(
