@@ -379,3 +379,13 @@ def test_the_model_of_a_learned_bank_is_that_of_its_curves() -> None:
         assert irt_options(None, bank, asked) == irt_options(IRT_MODELS[name], bank, asked)
     with pytest.raises(InvalidModelError, match="expected a bank of curves of one ability"):
         irt_options(None, ItemBank.from_qmatrix([[1]]))
+
+
+def test_a_prior_without_slopes_frees_those_of_a_3pl() -> None:
+    codes = reversed_too(1)
+    default = learn_irt(codes, IRT_MODELS["3PL"])
+    assert min(slopes_of(default)) > 0
+    free = LearningOptions(priors=Priors(guess=(5, 17)))
+    found = learn_irt(codes, IRT_MODELS["3PL"], options=free)
+    assert found.record.converged
+    assert slopes_of(found)[-1] < 0 < min(slopes_of(found)[:-1])

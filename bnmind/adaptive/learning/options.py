@@ -31,7 +31,8 @@ class Bounds(Value):
     slope
         The least and the largest slope, for models with a logistic curve. Slopes of an ability are
         free by default, as in mirt: that of a reversed item is negative. ``(0, math.inf)`` lets
-        all curves rise, as `LearningOptions.monotone` does.
+        all curves rise, as `LearningOptions.monotone` and a prior of the slopes do; the 3PL and
+        the 4PL of `learn_irt` have such a prior by default.
 
     Examples
     --------
