@@ -69,11 +69,14 @@ class KernelSource:
 MOST_PLAIN_WORK = 2_000_000
 """The most work of kernels as Python functions, in operations: about half a second."""
 
+_MOST_WHILE_COMPILING = 300_000
+"""The most work of such a task if another thread has the compiler: about a tenth of a second."""
+
 _F = TypeVar("_F", bound=Callable[..., Any])
 _T = TypeVar("_T")
 
 _being_compiled: list[str] = []
-"""The kernels for `being_compiled`; for information only."""
+"""The kernels for `being_compiled`; for information, and to decide what runs plainly."""
 
 
 def being_compiled() -> tuple[str, ...]:
@@ -191,7 +194,8 @@ class PlainWork:
 
     A kernel and its Python function have equal results, so this affects only the time. An instance
     counts the operations of tasks of one kind. It allows plain work until the kernel is loaded, or
-    until a limit is reached.
+    until a limit is reached. Small tasks are allowed beyond the limit if another thread has the
+    compiler, which would keep them waiting for many seconds.
 
     Parameters
     ----------
@@ -218,7 +222,7 @@ class PlainWork:
         self._if_cached = if_cached
         self._tasks = tasks
         self._spent = 0.0
-        self._is_over = False
+        self._is_loaded = False
 
     @cached_property
     def _limit(self) -> int:
@@ -228,12 +232,12 @@ class PlainWork:
     @property
     def left(self) -> int:
         """The plain work that is still allowed."""
-        if self._is_over:
+        if not self._is_loaded:
+            self._is_loaded = isinstance(self._kernel, Kernel) and self._kernel.is_loaded
+        if self._is_loaded:
             return 0
-        is_loaded = isinstance(self._kernel, Kernel) and self._kernel.is_loaded
-        left = max(0, self._limit - int(self._spent))
-        self._is_over = is_loaded or self._tasks <= 0 or left == 0
-        return 0 if self._is_over else left
+        left = max(0, self._limit - int(self._spent)) if self._tasks > 0 else 0
+        return max(left, _MOST_WHILE_COMPILING) if _being_compiled else left
 
     def spend(self, work: float) -> None:
         """Subtract the work of a task from what is allowed."""

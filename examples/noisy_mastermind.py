@@ -57,13 +57,13 @@ def main() -> None:
         )
 
     # The doubts: given everything heard, how probable is it that a reply was false?
-    print("\n    guess  reply  probably wrong  in truth")
+    print("\n    guess  reply  chance of being wrong  in truth")
     doubts = belief.misreport_probabilities()
     for turn, (heard, doubt) in enumerate(zip(belief.history, doubts, strict=True), start=1):
         truth = reply(heard.guess, secret)
         verdict = "right" if truth == heard.reply else f"{truth}"
         print(
-            f"{turn:3} {board.format(heard.guess):>5}   {heard.reply}   {doubt:13.1%}   {verdict}"
+            f"{turn:3} {board.format(heard.guess):>5}   {heard.reply}   {doubt:20.1%}   {verdict}"
         )
 
 

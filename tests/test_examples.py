@@ -23,13 +23,13 @@ Board 4x6, noise false:0.2, secret 3612
   6  6561   0b2w       1.60   3612 (81.1%)
   7  3612   found
 
-    guess  reply  probably wrong  in truth
-  1  1234   2b0w           97.4%   0b3w
-  2  1356   0b3w            4.9%   right
-  3  6534   2b0w           91.3%   0b2w
-  4  3511   2b0w            5.8%   right
-  5  6512   2b1w           10.6%   right
-  6  6561   0b2w           12.6%   right
+    guess  reply  chance of being wrong  in truth
+  1  1234   2b0w                  97.4%   0b3w
+  2  1356   0b3w                   4.9%   right
+  3  6534   2b0w                  91.3%   0b2w
+  4  3511   2b0w                   5.8%   right
+  5  6512   2b1w                  10.6%   right
+  6  6561   0b2w                  12.6%   right
 """
 
 SKILLS_TEST = """\

@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import numba
 import pytest
 from numba.core import event
+from numba.core.compiler_lock import global_compiler_lock
 
 from bnmind._jit import (
+    MOST_PLAIN_WORK,
     Kernel,
     PlainWork,
     _keeping_interrupts,
@@ -79,6 +83,33 @@ def test_plain_work_ends_at_its_limit_or_when_the_kernel_is_loaded() -> None:
     assert other.left == 10
     assert kernel(1) == 2
     assert other.left == 0
+
+
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+def test_small_tasks_do_not_wait_for_another_thread_that_compiles() -> None:
+    @njit
+    def kernel(x: int) -> int:
+        return x + 1
+
+    @njit
+    def other(x: int) -> int:
+        return kernel(x) + 1
+
+    assert square(3.0) == 9.0  # the first kernel of a process sets numba up
+    work = PlainWork(kernel, 10, tasks=0)
+    assert work.left == 0
+    seen: list[int] = []
+    compiling = threading.Thread(target=other, args=(1,))
+    with global_compiler_lock:
+        compiling.start()
+        until = time.monotonic() + 20
+        while not seen and time.monotonic() < until:
+            seen += [left for left in [work.left] if left]
+            time.sleep(0.001)
+    compiling.join()
+    assert 10 < sum(seen) < MOST_PLAIN_WORK
+    assert kernel(1) == 2
+    assert work.left == 0
 
 
 @pytest.mark.slow

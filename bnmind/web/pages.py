@@ -9,6 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
 
+from bnmind._jit import being_compiled
 from bnmind._messages import one_line
 from bnmind.errors import BnmindError
 from bnmind.web.forms import grouped
@@ -165,12 +166,11 @@ def add_faults(app: FastAPI) -> None:
     @app.exception_handler(SlowError)
     async def _(request: Request, fault: SlowError) -> Response:
         seconds = request.app.state.settings.seconds
-        return _said(
-            503,
-            "TooSlow",
-            f"This took longer than {seconds:g} seconds and was stopped. A smaller board or network"
-            " takes less time.",
-        )
+        advice = "A smaller board or network takes less time."
+        if being_compiled():
+            advice = "The server still compiles what it needs. Try again in a minute."
+        told = f"This took longer than {seconds:g} seconds and was stopped. {advice}"
+        return _said(503, "TooSlow", told)
 
     @app.exception_handler(StoppedError)
     async def _(request: Request, fault: StoppedError) -> Response:

@@ -250,7 +250,7 @@ def test_text_ends_with_the_guess() -> None:
     shown = run("suggest", "--noise", "false:0.2", "--history", "1123 1b1w").stdout
     assert shown.splitlines()[-1].startswith("Guess ")
     assert "bits unknown" in shown
-    assert "probably wrong" in shown
+    assert "chance of being wrong" in shown
     assert not any(line.endswith(" ") for line in shown.splitlines())
 
 

@@ -126,6 +126,24 @@ def test_no_page_is_wider_than_a_small_phone(page: Any) -> None:
     assert wide == []
 
 
+def test_long_names_make_no_page_wider_than_a_small_phone(page: Any) -> None:
+    if page.viewport_size["width"] > 500:
+        pytest.skip("once is enough")
+    page.set_viewport_size({"width": 320, "height": 640})
+    long = "x" * 60
+    text = f"network c {{}}\nvariable {long} {{ type discrete [ 2 ] {{ no, {long} }}; }}\n"
+    text += f"probability ( {long} ) {{ table 0.8, 0.2; }}\n"
+    page.goto("/networks")
+    page.wait_for_selector(".variable")
+    file = {"name": f"{long}.bif", "mimeType": "text/plain", "buffer": text.encode()}
+    page.set_input_files("#file", file)
+    page.wait_for_selector(f'.variable[aria-label="{long}"]')
+    page.click("text=uncertain …")
+    page.click(".state >> nth=1")
+    page.wait_for_selector("#evidence .chips button")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
 def test_a_barrier_would_be_found(page: Any) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     page.goto("/")

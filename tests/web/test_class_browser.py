@@ -203,6 +203,10 @@ def test_the_table_of_a_class_holds_five_skills_and_a_long_name(tmp_path: Path) 
         })()"""
         assert teacher.page.evaluate(lines) == ["multiplication", 1]  # no word is broken
         assert 1 <= teacher.page.pdf(format="A4").count(b"/Type /Page\n") <= 2
+        teacher.page.set_viewport_size({"width": 718, "height": 1000})  # A4
+        teacher.page.emulate_media(media="print")
+        assert teacher.page.evaluate(lines) == ["multiplication", 1]
+        teacher.page.emulate_media(media="screen")
         teacher.page.select_option("#separator", "semicolon")
         with teacher.page.expect_download() as download:
             teacher.page.click("text=Skills (CSV)")

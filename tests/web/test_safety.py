@@ -289,3 +289,15 @@ def test_limits_are_told(
 
     monkeypatch.setattr(Work, "run", limited)
     assert words in refused(BROWSER, "/api/suggest", SMALL, status=status)
+
+
+def test_a_server_that_still_compiles_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def limited(*_: object) -> None:
+        raise SlowError
+
+    monkeypatch.setattr(Work, "run", limited)
+    assert "smaller board" in refused(BROWSER, "/api/suggest", SMALL, status=503)
+    monkeypatch.setattr("bnmind.web.pages.being_compiled", lambda: ("kernel",))
+    told = refused(BROWSER, "/api/suggest", SMALL, status=503)
+    assert "20 seconds" in told
+    assert "still compiles" in told

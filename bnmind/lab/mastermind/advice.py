@@ -143,7 +143,7 @@ class Advice(Result):
         if most:
             rows = [(one.guess, one.reply, percent(one.probability_wrong)) for one in self.doubts]
             bold = [place for place, share in enumerate(wrong) if share >= min(most, 0.5)]
-            yield Table(("guess", "reply", "probably wrong"), rows, bold)
+            yield Table(("guess", "reply", "chance of being wrong"), rows, bold)
 
 
 _WIDTH = 64
