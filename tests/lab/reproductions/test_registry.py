@@ -7,7 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from bnmind.lab.reproductions import REPRODUCTIONS, Setting, Size, Standing, Verdict, published
+from bnmind.lab.reproductions import (
+    REPRODUCTIONS,
+    Setting,
+    Size,
+    Standing,
+    Verdict,
+    mastermind,
+    published,
+)
 from bnmind.lab.reproductions.figures import longest_runs, toml
 from tests.data_sets import DATA
 from tests.registries import registry_faults
@@ -86,6 +94,21 @@ def test_our_longest_runs_refute_what_quick_runs_cannot(name: str, part: str, fi
     assert judged.games == 3
     assert judged.verdict is Verdict.DIFFERS
     assert "judged by" in judged.why
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(
+    ("sd", "is_told"), [(0.5, False), (9.0, True)], ids=["hers are alike", "hers are longer"]
+)
+def test_longer_games_explain_only_a_larger_deviation(
+    sd: float, is_told: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mastermind, "published", lambda _: {"table_4": {"3x3": (2.9, sd)}})
+    (part,) = (p for p in REPRODUCTIONS["snyder-table-4"].parts(setting()) if p.name == "3x3")
+    mean, spread = part.run()
+    assert mean.verdict is not Verdict.DIFFERS
+    assert spread.verdict is Verdict.DIFFERS
+    assert ("much longer" in spread.why) is is_told
 
 
 def test_the_parts_of_a_full_run_include_those_of_a_quick_run() -> None:
