@@ -69,6 +69,17 @@ def test_each_figure_says_where_its_reference_stands() -> None:
     assert {known.standing, revealed.standing, guessed.standing} == {Standing.PROGRAM}
 
 
+@pytest.mark.compiled
+def test_a_replication_is_our_own() -> None:
+    parts = REPRODUCTIONS["runarsson-merelo-heuristics"].parts(setting())
+    (part,) = (one for one in parts if one.name == "expected-size")
+    mean, most = part.run()
+    sources = published("runarsson_merelo")
+    assert mean.standing is Standing.OWN is Standing(sources["replicated"]["standing"])
+    assert most.standing is Standing.PUBLICATION is Standing(sources["most"]["standing"])
+    assert (most.reference, most.ours, most.verdict) == (7, 6, Verdict.DIFFERS)
+
+
 def test_the_longest_runs_are_of_known_reproductions() -> None:
     rows = toml("longest_runs")
     assert rows
