@@ -577,6 +577,16 @@ def test_names_of_examinees_who_all_occur_twice_are_noted() -> None:
             )
 
 
+@pytest.mark.parametrize(
+    ("name", "which"), [("", "the column without a name"), ("Wer", "column Wer")]
+)
+def test_names_that_recur_in_a_first_column_are_noted(name: str, which: str) -> None:
+    table = {name: [f"s{k // 2}" for k in range(12)], "q1": [0, 1] * 6, "q2": [0, 0, 1, 1] * 3}
+    for expected in (None, ["q1", "q2"]):
+        notes = Responses.of(pd.DataFrame(table), expected=expected).notes
+        assert f"{which} was not taken for the names of the examinees, because some" in notes[0]
+
+
 def test_row_names_of_r_are_no_skill(tmp_path: Path) -> None:
     path = tmp_path / "q.csv"
     path.write_text('"","item","A","B"\n"1","i1",1,0\n"2","i2",0,1\n"3","i3",1,1\n')
@@ -626,6 +636,32 @@ def test_titles_above_the_names_are_left_out(tmp_path: Path, ending: str) -> Non
     )
 
 
+@pytest.mark.parametrize("ending", ["csv", "xlsx"])
+def test_titles_may_have_several_cells(tmp_path: Path, ending: str) -> None:
+    names = ["pupil", "q1", "q2", "q3"]
+    rows = [[f"pupil {k}", str(k % 2), str(k // 2 % 2), "1"] for k in range(8)]
+    titles = [["Class", "5b"], ["Date", "2026-11-28"], [], ["Part 1", "", "Part 2"]]
+    path = tmp_path / f"responses.{ending}"
+
+    def read(above: list[list[str]]) -> Responses:
+        lines = [*above, names, *rows]
+        if ending == "csv":
+            path.write_text("\n".join(",".join(line) for line in lines))
+        else:
+            even = [(*line, *[""] * (4 - len(line))) for line in lines]
+            pd.DataFrame(even).to_excel(path, index=False, header=False)
+        return Responses.from_csv(path)
+
+    found = read(titles)
+    assert found.items == ("q1", "q2", "q3")
+    assert found.examinees == tuple(row[0] for row in rows)
+    assert any("first 3 lines were left out" in note for note in found.notes)
+    with pytest.raises(TableError) as caught:
+        read([[f"Line {number}", "text"] for number in range(20)])
+    (problem,) = caught.value.problems
+    assert "delete what stands above their names" in problem
+
+
 def test_a_file_of_fixed_width_gets_one_hint(tmp_path: Path) -> None:
     path = tmp_path / "responses.txt"
     cases = {
@@ -633,6 +669,7 @@ def test_a_file_of_fixed_width_gets_one_hint(tmp_path: Path) -> None:
         "Anna Meier 0100\nJo         1101\nBo         0111\n": "perhaps 11",
         "P010123012\nP021120312\nP032011230\n": "perhaps 0",
         "P01 ABDCA\nP02 BBDCA\nP03 CBDAA\n": "perhaps 4",
+        "P01 0123 12\nP02 112031\nP03  011230\nP04 0000121\n": "perhaps 4",
     }
     for text, width in cases.items():
         path.write_text(text)

@@ -34,7 +34,7 @@ def test_a_table_with_verdicts_and_files() -> None:
     assert result.stdout.startswith("A quick run, with fewer games; results are kept in out.")
     assert "1123, share of codes left" in result.stdout
     assert "0.1429541" in result.stdout
-    assert "15 agree, quick run." in result.stdout
+    assert "publication: 5 agree; other program: 10 agree, quick run." in result.stdout
     assert read_run(Path("out/snyder-table-1.json")).complete
     header, first, *others = Path("out/snyder-table-1.csv").read_text().splitlines()
     assert header.startswith("name,publication,other program,our own,")

@@ -354,6 +354,16 @@ def test_missing_probabilities_of_r_are_refused_or_uniform_on_request(tmp_path: 
     assert "normalize=True" not in str(caught.value)
 
 
+@pytest.mark.parametrize("missing", ["null", "NaN", '"NaN"', '"NA"'])
+def test_all_texts_of_r_for_missing_numbers_are_read(missing: str, tmp_path: Path) -> None:
+    path = tmp_path / "garden.json"
+    path.write_text(json.dumps(LISTED).replace("[0.8, 0.2]", f"[{missing}, {missing}]"))
+    with pytest.raises(ModelFileError, match=r"got nan for no \(normalize=True makes rows"):
+        read(path)
+    network = read_network(path, normalize=True)
+    assert network.cpd("rain").to_factor().values.tolist() == [0.5, 0.5]
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

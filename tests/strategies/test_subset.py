@@ -234,7 +234,7 @@ def test_noisy_games_end(name: str, noise: str) -> None:
 
 @pytest.mark.parametrize(("opening", "most"), [(open_aabb, 2), (open_aabc, 3)])
 def test_openings_fit_every_board(opening: Callable[[Board], Code], most: int) -> None:
-    for board in all_boards(10**6):
+    for board in [*all_boards(10**6), Board(8, 12), Board(12, 4)]:
         code, left = board.checked(opening(board)), board.pegs
         assert list(code) == sorted(code)
         for color in range(1, most) if board.repeats else ():

@@ -202,11 +202,17 @@ _MARKED = {"NA", "x", "X", "."}
 _DIGITS = re.compile(r"\s*(?:(?P<name>[^\s,;|]+)\s+)?(?P<cells>[019]{3,})\s*")
 """A line of responses without separators, and perhaps the name of an examinee."""
 
-_MOST_TITLES = 6
+_MOST_TITLES = 12
 """The names of the columns are looked for in so many first rows."""
 
-_MOST_WORDS = 4
-"""More words in a line are cells between blanks, not the name of an examinee and responses."""
+_FEWEST_TITLED = 4
+"""In fewer rows, each fault is named."""
+
+ABOVE_NAMES = "the first line must name the columns, so delete what stands above their names"
+"""What to do with a table whose title was taken for the names of its columns."""
+
+_MOST_SIGNS = 11
+"""The digits and a blank: more signs are text, not responses of one character."""
 
 _FEWEST_COUNTED = 3
 """Fewer columns may hold 0 and 1 by chance in an order that counts them."""
@@ -314,18 +320,20 @@ def read_table(path: str | os.PathLike[str], *, fixed_width: int | None = None) 
 
 def _hint(lines: Sequence[str]) -> str:
     """Return how to read lines of fixed width; "" for others."""
-    parts = [line.split() for line in lines[1:]]
-    ends = {(len(line.rstrip()), len(row[-1])) for line, row in zip(lines[1:], parts, strict=True)}
-    separated = any(sign in line for line in lines for sign in _SEPARATORS)
-    if separated or len(ends) != 1 or max(map(len, parts)) > _MOST_WORDS:
+    some = [line.rstrip() for line in lines[1 : _COUNTED + 1]]
+    if len(some) < 2 or any(sign in line for line in lines for sign in _SEPARATORS):
         return ""
-    width, n_cells = ends.pop()
-    if n_cells < _FEWEST_COUNTED:
+    width = max(map(len, some))
+    cells = list(map(set, zip(*(line.ljust(width) for line in some), strict=True)))
+    first = max((place + 1 for place, signs in enumerate(cells) if signs == {" "}), default=0)
+    few = len(set().union(*cells[first:])) <= _MOST_SIGNS
+    even = {len(line) for line in some} == {width} and not any(" " in line[first:] for line in some)
+    if not (few or even) or width - first < _FEWEST_COUNTED:
         return ""
     return (
         f"the lines seem to have a fixed width: --fixed-width N (in Python fixed_width=N), perhaps"
-        f" {width - n_cells}, takes the first N characters for the name of the examinee, and each"
-        " further one for a response"
+        f" {first}, takes the first N characters for the name of the examinee, and each further one"
+        " for a response"
     )
 
 
@@ -394,22 +402,35 @@ def table_of(rows: Sequence[Sequence[Any]]) -> TextTable:
     for row in body:
         while len(row) > width and row[-1] == "":
             row.pop()
-    uneven = first_faults(
-        f"expected {counted(width, 'cell')} in row {number}, got {len(row)}"
-        for number, row in enumerate(body, 1)
-        if len(row) != width
-    )
     return TextTable(
         None if header is None else tuple(header),
         tuple(map(tuple, body)),
-        uneven=tuple(uneven),
+        uneven=tuple(_uneven(body, width)),
+    )
+
+
+def _uneven(rows: Sequence[Sequence[Any]], width: int) -> list[str]:
+    """Return a fault for each row with another number of cells; one in all below a title."""
+    first = next((place for place, row in enumerate(rows) if len(row) > width), len(rows))
+    longer = rows[first:]
+    if len(longer) >= _FEWEST_TITLED and all(len(row) > width for row in longer):
+        cells = f"the first line has {counted(width, 'cell')}, and {len(longer):,} rows have more"
+        return [f"{cells}; {ABOVE_NAMES}"]
+    return first_faults(
+        f"expected {counted(width, 'cell')} in row {number}, got {len(row)}"
+        for number, row in enumerate(rows, 1)
+        if len(row) != width
     )
 
 
 def _n_titles(rows: Sequence[Sequence[Any]]) -> int:
-    """Return the number of first rows that hold a title, not the names of the columns below."""
-    given = [[cell for cell in row if cell != ""] for row in rows[:_MOST_TITLES]]
-    n = next((n for n, row in enumerate(given) if len(row) > 1), 0)
+    """Return the number of first rows that hold a title, not the names of the columns below.
+
+    Titles, such as a label and its value, fill at most half of the columns.
+    """
+    given = [[cell for cell in row if cell != ""] for row in rows[: _MOST_TITLES + 1]]
+    width = max(map(len, rows[: _MOST_TITLES + 1]))
+    n = next((n for n, row in enumerate(given) if 2 * len(row) > width), 0)
     names = given[n]
     are_names = len(names) > 2 and len(set(map(str, names))) == len(names) == len(rows[n])
     are_texts = are_names and all(number_of(cell) is None for cell in names)

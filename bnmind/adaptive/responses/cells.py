@@ -344,9 +344,9 @@ def _at(header: Sequence[str], places: Iterable[int]) -> list[str]:
     return [header[place] for place in places]
 
 
-def _taken(name: str, what: str) -> str:
+def _taken(name: str, what: str, *, is_taken: bool = True) -> str:
     which = f"column {name} was" if name else "the column without a name was"
-    return f"{which} taken for the {what} of the examinees"
+    return f"{which} {'' if is_taken else 'not '}taken for the {what} of the examinees"
 
 
 def _place(header: Sequence[str], name: str | None) -> int | None:
@@ -391,14 +391,15 @@ def _names_that_recur(table: TextTable, places: Sequence[int]) -> list[str]:
     header = table.header
     assert header is not None
     for place in places:
-        if not _may_name_examinees(table, place):
+        is_first = place == 0 and (not header[0] or len(table.rows) > _FEW)
+        if not is_first and not _may_name_examinees(table, place):
             continue
         counts = Counter(str(cell).strip() for cell in table.column(place))
-        recurring = [name for name, count in counts.items() if count > 1]
+        recurring = [name for name, count in counts.items() if count > 1 and name]
         if recurring and len(counts) >= len(table.rows) * _MOSTLY:
             return [
-                f"column {header[place]} was not taken for the names of the examinees, because"
-                f" some occur more than once: {names_shown(recurring)}"
+                f"{_taken(header[place], 'names', is_taken=False)}, because some occur more than"
+                f" once: {names_shown(recurring)}"
             ]
     return []
 

@@ -14,12 +14,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked, positions
-from bnmind._messages import MOST_FAULTS, counted, each_of, first_faults, in_shell, shown
+from bnmind._messages import (
+    MOST_FAULTS,
+    counted,
+    each_of,
+    first_faults,
+    in_shell,
+    shown,
+    some_names,
+)
 from bnmind._values import Value, sealed
 from bnmind.adaptive.beliefs.belief import MISSING
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.bank_tables import answer_keys
 from bnmind.adaptive.items.text_tables import (
+    ABOVE_NAMES,
     AnswerKey,
     NameMatch,
     TextTable,
@@ -307,11 +316,14 @@ def read_responses(
     items = roles.names if names.items is None else names.items
     ids = _texts(table, roles.examinee) if names.examinees is None else names.examinees
     labels = ids or tuple(str(row + 1) for row in range(len(table.rows)))
-    problems = [
-        f"column {place + 1} has no name"
+    unnamed = [
+        str(place + 1)
         for name, place in zip(roles.names, roles.items, strict=True)
         if not name and names.items is None
     ]
+    problems = [f"column {number} has no name" for number in unnamed]
+    if len(unnamed) > 1:
+        problems = [f"columns {some_names(unnamed)} have no name; {ABOVE_NAMES}"]
     if len(items) != len(roles.items):
         problems.append(f"expected {counted(len(roles.items), 'item')}, got {len(items)}")
     if len(labels) != len(table.rows):

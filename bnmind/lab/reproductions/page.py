@@ -99,14 +99,28 @@ def parts_of_run(run: SavedRun, reproduction: Reproduction) -> Iterator[str | Ta
 def summary(figures: Sequence[Figure]) -> str:
     """Return how many figures have each verdict, such as "8 agree, 1 differs".
 
-    Verdicts on readings that were fitted to a figure are counted apart.
+    Verdicts are counted apart by where the references stand, and if the reading was fitted.
 
     Examples
     --------
-    >>> from bnmind.lab.reproductions import exact
-    >>> summary([exact("a", 1, 1), exact("b", 2, 2), exact("c", 3, 2)])
+    >>> from bnmind.lab.reproductions import Reference, Standing, exact
+    >>> figures = [exact("a", 1, 1), exact("b", 2, 2), exact("c", 3, 2)]
+    >>> summary(figures)
     '2 agree, 1 differs'
+    >>> summary([*figures, exact("d", 4, Reference(4, Standing.PUBLICATION))])
+    'publication: 1 agrees; our own: 2 agree, 1 differs'
     """
+    compared = [figure for figure in figures if figure.verdict not in _NO_COMPARISON]
+    standings = {figure.standing for figure in compared}
+    if len(standings) > 1:
+        parts = [
+            f"{standing.value if standing else _UNKNOWN}:"
+            f" {summary([figure for figure in compared if figure.standing is standing])}"
+            for standing in _STANDINGS
+            if standing in standings
+        ]
+        parts.append(_counted([figure for figure in figures if figure.verdict in _NO_COMPARISON]))
+        return "; ".join(filter(None, parts))
     fitted = [figure for figure in figures if figure.fitted]
     parts = [_counted([figure for figure in figures if not figure.fitted])]
     parts.append(f"fitted: {_counted(fitted)}" if fitted else "")

@@ -36,9 +36,9 @@ The R packages bnlearn and bnRep list networks as::
       {"name": "T", "states": ["no", "yes"], "parents": ["A"], "shape": [2, 2],
        "prob": [0.99, 0.95, 0.01, 0.05]}]}
 
-The last parent varies fastest in ``prob``, and the child slowest. R calls missing probabilities NaN
-or null. `Reading.normalize` makes them uniform. Titles, sources and lists of children are passed
-over.
+The last parent varies fastest in ``prob``, and the child slowest. R calls missing probabilities
+NaN, null or "NA". `Reading.normalize` makes them uniform. Titles, sources and lists of children are
+passed over.
 
 This module imports pydantic, so it is imported when the first JSON is read or written.
 
@@ -73,7 +73,14 @@ from typing import (
 )
 
 import numpy as np
-from pydantic import ConfigDict, Field, ValidationError, create_model, model_validator
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    create_model,
+    model_validator,
+)
 
 from bnmind._messages import listed, many
 from bnmind._records import FileRecord, LargeRecord, Names, record_fault, record_from_json
@@ -574,13 +581,20 @@ def names_to_json(variables: Iterable[Variable]) -> str:
     return f'{{"schema": "bnmind-uai-names", "version": 1,\n "variables": [\n  {lines}\n ]}}\n'
 
 
+def _not_available(numbers: Any) -> Any:
+    """Return numbers with None for the text that R's jsonlite writes for a missing one."""
+    if not isinstance(numbers, list) or "NA" not in numbers:
+        return numbers
+    return [None if number == "NA" else number for number in numbers]
+
+
 class _Node(LargeRecord):
     model_config = ConfigDict(strict=False)
 
     name: str
     states: Names
     parents: Annotated[list[str], Field(max_length=MOST_AXES - 1, fail_fast=True)]
-    prob: Annotated[list[float | None], Field(fail_fast=True)]
+    prob: Annotated[list[float | None], Field(fail_fast=True), BeforeValidator(_not_available)]
     shape: Annotated[list[int], Field(fail_fast=True)] | None = None
     title: Any = None
     label: Any = None

@@ -140,6 +140,10 @@ def test_cells_show_two_digits_of_the_standard_error() -> None:
     fitted = measured("x", Estimate(1, 0.001, 9), Reference(1, fitted=True))
     assert cells(fitted)[-1] == "agrees, fitted"
     assert summary([exact("x", 1, 1), fitted]) == "1 agrees; fitted: 1 agrees"
+    other = exact("x", 1, Reference(1, Standing.PUBLICATION))
+    assert summary([exact("x", 1, 1), other, exact("x", 2, None), quoted("x", 1)]) == (
+        "publication: 1 agrees; our own: 1 agrees; 1 is new, 1 is quoted"
+    )
     assert [duration(s) for s in (0.1, 99, 100, 5999, 6000)] == [
         *("1 s", "99 s", "2 min", "100 min", "1.7 h")
     ]

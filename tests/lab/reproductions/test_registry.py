@@ -7,7 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from bnmind.lab.reproductions import REPRODUCTIONS, Setting, Size, Standing, Verdict, published
+from bnmind.lab.reproductions import (
+    REPRODUCTIONS,
+    Setting,
+    Size,
+    Standing,
+    Verdict,
+    mastermind,
+    published,
+)
 from bnmind.lab.reproductions.figures import longest_runs, toml
 from tests.data_sets import DATA
 from tests.registries import registry_faults
@@ -61,6 +69,17 @@ def test_each_figure_says_where_its_reference_stands() -> None:
     assert {known.standing, revealed.standing, guessed.standing} == {Standing.PROGRAM}
 
 
+@pytest.mark.compiled
+def test_a_replication_is_our_own() -> None:
+    parts = REPRODUCTIONS["runarsson-merelo-heuristics"].parts(setting())
+    (part,) = (one for one in parts if one.name == "expected-size")
+    mean, most = part.run()
+    sources = published("runarsson_merelo")
+    assert mean.standing is Standing.OWN is Standing(sources["replicated"]["standing"])
+    assert most.standing is Standing.PUBLICATION is Standing(sources["most"]["standing"])
+    assert (most.reference, most.ours, most.verdict) == (7, 6, Verdict.DIFFERS)
+
+
 def test_the_longest_runs_are_of_known_reproductions() -> None:
     rows = toml("longest_runs")
     assert rows
@@ -86,6 +105,21 @@ def test_our_longest_runs_refute_what_quick_runs_cannot(name: str, part: str, fi
     assert judged.games == 3
     assert judged.verdict is Verdict.DIFFERS
     assert "judged by" in judged.why
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(
+    ("sd", "is_told"), [(0.5, False), (9.0, True)], ids=["hers are alike", "hers are longer"]
+)
+def test_longer_games_explain_only_a_larger_deviation(
+    sd: float, is_told: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mastermind, "published", lambda _: {"table_4": {"3x3": (2.9, sd)}})
+    (part,) = (p for p in REPRODUCTIONS["snyder-table-4"].parts(setting()) if p.name == "3x3")
+    mean, spread = part.run()
+    assert mean.verdict is not Verdict.DIFFERS
+    assert spread.verdict is Verdict.DIFFERS
+    assert ("much longer" in spread.why) is is_told
 
 
 def test_the_parts_of_a_full_run_include_those_of_a_quick_run() -> None:
