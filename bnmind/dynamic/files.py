@@ -50,7 +50,7 @@ from bnmind.dynamic.network import PREVIOUS, DynamicNetwork, previous
 from bnmind.dynamic.sequences import Sequences, read_sequences
 from bnmind.errors import InvalidModelError, ModelFileError
 from bnmind.junction.cases.case_files import is_text, read_frames
-from bnmind.pgm.cpd import CPD, DEFAULT_CELLS, TabularCPD
+from bnmind.pgm.cpd import CPD
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.files import FILE_CELLS
 from bnmind.pgm.formats.declared import (
@@ -69,6 +69,7 @@ from bnmind.pgm.formats.source import shown as shown_text
 from bnmind.pgm.formats.source import text_of
 from bnmind.pgm.formats.xml import Element, declared_node, node_table, parents_of, smile_of
 from bnmind.pgm.network import FactorModel, Network
+from bnmind.pgm.tabular import DEFAULT_CELLS, TabularCPD
 from bnmind.pgm.variable import Variable
 
 if TYPE_CHECKING:

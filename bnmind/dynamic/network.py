@@ -28,12 +28,10 @@ from bnmind._arguments import checked
 from bnmind._messages import counted, many, shown
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, InvalidModelError, TooLargeError
-from bnmind.pgm.cpd import CPD, DEFAULT_CELLS, TabularCPD
-from bnmind.pgm.factor_model import parents_first, variable_named, variables_of_potentials
-from bnmind.pgm.network import Network
+from bnmind.pgm.cpd import CPD
+from bnmind.pgm.network import Network, parents_first, variable_named, variables_of_potentials
+from bnmind.pgm.tabular import DEFAULT_CELLS, TabularCPD
 from bnmind.pgm.variable import Variable
-
-__all__ = ["PREVIOUS", "DynamicNetwork", "SliceTable", "previous", "renamed"]
 
 PREVIOUS = "[t-1]"
 """The end of the name of a variable of the previous slice."""

@@ -30,6 +30,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple
 
@@ -41,7 +42,7 @@ from bnmind._arguments import checked
 from bnmind._display import Result
 from bnmind._messages import counted
 from bnmind._values import Count, Natural, Sealed, Value
-from bnmind._workers import Executor, faults_of_workers
+from bnmind._workers import faults_of_workers
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.fitting.expectation import Expectation
 from bnmind.fitting.layout import Layout, NoisyBlock

@@ -20,11 +20,12 @@ from bnmind.junction.graphs import (
 )
 from bnmind.junction.reduction import Domains, n_cells, n_numbers
 from bnmind.junction.triangulation.randomized_greedy import started
-from bnmind.pgm.cpd import CPD, FunctionalCPD, TabularCPD
+from bnmind.pgm.cpd import CPD, FunctionalCPD
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.functions import Addition, Exactly, Parity, Threshold
 from bnmind.pgm.network import Potential
 from bnmind.pgm.noisy import NoisyMaximum, NoisyMinimum
+from bnmind.pgm.tabular import TabularCPD
 from bnmind.pgm.variable import Variable
 from bnmind.rank_one.forms import chain_form, observed_chain, rank_one_form, with_parents_in_order
 

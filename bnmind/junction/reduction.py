@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from bnmind._values import Sealed, made, sealed
 from bnmind.errors import ImpossibleEvidenceError
-from bnmind.pgm.cpd import FunctionalCPD, TabularCPD
+from bnmind.pgm.cpd import FunctionalCPD
 from bnmind.pgm.factor import Factor, Values
 from bnmind.pgm.network import Potential
+from bnmind.pgm.tabular import TabularCPD
 from bnmind.pgm.variable import Variable
 
 # --- Removal of barren variables, and the division of queries into groups of ancestors ------------

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from math import isnan
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 from bnmind._arguments import checked
 from bnmind._messages import counted, many
 from bnmind._values import Count, Natural, Value
-from bnmind._workers import Executor, results_of
+from bnmind._workers import results_of
 from bnmind.adaptive import (
     Examinees,
     ItemBank,

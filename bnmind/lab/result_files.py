@@ -17,8 +17,6 @@ from bnmind.errors import InvalidArgumentError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["png", "svg", "write_files"]
-
 
 @checked
 def write_files(directory: Path, contents: Mapping[str, bytes]) -> tuple[Path, ...]:

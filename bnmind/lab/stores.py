@@ -25,6 +25,7 @@ import platform
 import re
 import tomllib
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -52,7 +53,7 @@ from bnmind._files import (
 from bnmind._front_door import installed_version
 from bnmind._messages import listed, one_line, shown
 from bnmind._values import Value
-from bnmind._workers import Executor, finished_of
+from bnmind._workers import finished_of
 from bnmind.errors import (
     FileWriteError,
     MissingLibraryError,

@@ -63,7 +63,7 @@ from bnmind.pgm import (
     TabularCPD,
     Variable,
 )
-from bnmind.pgm.cpd import DEFAULT_CELLS
+from bnmind.pgm.tabular import DEFAULT_CELLS
 from bnmind.rank_one import Nodes, factorize
 from bnmind.views.draw import percent
 from bnmind.views.figures import Node, draw_rows, draw_tree

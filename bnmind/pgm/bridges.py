@@ -19,7 +19,7 @@ from bnmind._arguments import checked
 from bnmind._messages import shown
 from bnmind.errors import BnmindError, InvalidModelError, MissingLibraryError
 from bnmind.information import Floats
-from bnmind.pgm.cpd import CPD, DEFAULT_CELLS, TabularCPD
+from bnmind.pgm.cpd import CPD
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.formats.declared import Reading
 from bnmind.pgm.formats.model_format import check_tables_fit
@@ -31,6 +31,7 @@ from bnmind.pgm.formats.pgmpy_bridge import (
     to_pgmpy,
 )
 from bnmind.pgm.network import FactorModel, Network
+from bnmind.pgm.tabular import DEFAULT_CELLS, TabularCPD
 from bnmind.pgm.variable import Variable, name_text
 
 __all__ = [

@@ -18,13 +18,10 @@ from bnmind._values import Value
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
 from bnmind.pgm.factor import Factor
-from bnmind.pgm.functions import Addition, Function, Restricted, is_stepwise
+from bnmind.pgm.functions import Addition, Function, Restricted, Steps, Stepwise, is_stepwise
 from bnmind.pgm.noisy import NoisyMaximum, NoisyMinimum
-from bnmind.pgm.stepwise import Steps, Stepwise
 from bnmind.pgm.tabular import DEFAULT_CELLS, TabularCPD, refuse_large_table, state_positions
 from bnmind.pgm.variable import Variable
-
-__all__ = ["CPD", "DEFAULT_CELLS", "FunctionalCPD", "TabularCPD"]
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,6 @@ from bnmind.pgm.variable import Variable, name_text
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["Distribution", "label", "probability_text"]
-
 _Default = TypeVar("_Default")
 
 _MOST_ROWS = 18

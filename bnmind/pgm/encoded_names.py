@@ -16,11 +16,10 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from bnmind._values import Value
-from bnmind.pgm.cpd import CPD, FunctionalCPD, TabularCPD
+from bnmind.pgm.cpd import CPD, FunctionalCPD
 from bnmind.pgm.network import Network
+from bnmind.pgm.tabular import TabularCPD
 from bnmind.pgm.variable import Variable
-
-__all__ = ["ENCODING", "Alphabet", "FileNames", "decoded", "decoded_variable"]
 
 ENCODING = "_xHHHH_"
 """The note in files with encoded names."""

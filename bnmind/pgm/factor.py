@@ -20,8 +20,6 @@ from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, InvalidModelError, UnknownNameError
 from bnmind.pgm.variable import Variable
 
-__all__ = ["Factor", "SparseFactor", "Values", "frozen_array", "numbers_of"]
-
 Values: TypeAlias = NDArray[np.inexact[Any]]
 """Real (float64) or complex (complex128) numbers."""
 

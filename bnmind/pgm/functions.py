@@ -1,4 +1,14 @@
-"""Deterministic functions of discrete states, kept as functions.
+"""Functions of many arguments that are computed one argument at a time.
+
+Sums, extrema and counts need only a small state for the arguments so far: their partial sum, their
+maximum, or their count. The possible results of a function of thirty arguments, and the possible
+positions of its arguments for a given result, therefore follow without its table. A forward pass
+finds the reachable states, and a backward pass the states that lead to a given result. This is the
+arc consistency of a constraint by layers (Pesant, *A regular language membership constraint for
+finite sequences of variables*, 2004). Written as tables, the same steps are the chain of partial
+results of `bnmind.rank_one.forms`.
+
+Deterministic functions of discrete states, kept as functions.
 
 A function maps the state positions of its arguments to a state position of the result. It works
 on whole arrays by broadcasting. Because a distribution keeps its function and not only a table,
@@ -18,34 +28,125 @@ disjunction (binary)      ``Maximum()``
 the same state            ``Equality()``
 any other small function  `bnmind.pgm.Listed`
 ========================  =====================================================
+
+The registry of deterministic functions that are made of whole numbers.
+
+A new function is a file in this folder and a line here: files then hold it, and its arguments can
+be put into another order. A line in `bnmind.rank_one.forms` gives it a rank-one form, too. The
+contract tests run over every member. `Listed`, which holds a table, and `Restricted`, which holds
+another function, are not members.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from types import MappingProxyType
+from typing import Annotated, Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
+from annotated_types import Ge
+from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._values import Count, Value
 from bnmind.errors import InvalidArgumentError, InvalidModelError
-from bnmind.pgm.stepwise import Positions, Steps, Stepwise
 
-__all__ = [
-    "Addition",
-    "Equality",
-    "Exactly",
-    "Function",
-    "Maximum",
-    "Minimum",
-    "Parity",
-    "Positions",
-    "Restricted",
-    "Threshold",
-    "is_stepwise",
-]
+# --- Functions of many arguments that are computed one argument at a time -------------------------
+
+
+Positions: TypeAlias = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """The steps of a function over its reachable states."""
+
+    moves: tuple[Positions, ...]
+    """For each argument ``(states before, positions of the argument)``: the state after.
+
+    There is one state before the first argument. Each step numbers its states anew, and all of them
+    are reachable.
+    """
+    results: Positions
+    """The function's result for each state after the last argument."""
+
+    @classmethod
+    def follow(
+        cls,
+        start: int,
+        step: Callable[[int, Positions, Positions], Positions],
+        states: Sequence[Sequence[int]],
+        finish: Callable[[Positions], Positions],
+    ) -> Steps:
+        """Return the steps of a function whose state is an integer.
+
+        Parameters
+        ----------
+        start
+            The state before any argument.
+        step
+            (number of the argument, states before, positions) → states after; the
+            last two are broadcast.
+        states
+            The positions that each argument may take.
+        finish
+            The results of the last states.
+        """
+        current = np.array([start], dtype=np.intp)
+        moves = []
+        for number, positions in enumerate(states):
+            after = step(number, current[:, None], np.asarray(positions, dtype=np.intp)[None, :])
+            current, inverse = _numbered(after)
+            moves.append(inverse)
+        return cls(tuple(moves), np.asarray(finish(current), dtype=np.intp))
+
+    def possible_results(self) -> tuple[int, ...]:
+        """Return the results that the function can take, in increasing order."""
+        return tuple(np.unique(self.results).tolist())
+
+    def supports(self, results: Iterable[int]) -> tuple[NDArray[np.bool_], ...]:
+        """Return, for each argument, which of its positions can lead to the given results."""
+        good = np.isin(self.results, list(results))
+        supports = []
+        for move in reversed(self.moves):
+            leads = good[move]
+            supports.append(np.any(leads, axis=0, keepdims=True)[0])
+            good = np.any(leads, axis=1, keepdims=True)[:, 0]
+        return tuple(reversed(supports))
+
+
+def _numbered(values: Positions) -> tuple[Positions, Positions]:
+    """Return the distinct values in increasing order, and the place of each value among them."""
+    least = int(values.min())
+    span = int(values.max()) - least + 1
+    if span > 8 * values.size:
+        distinct, inverse = np.unique(values, return_inverse=True)
+        return distinct, np.asarray(inverse, dtype=np.intp).reshape(values.shape)
+    present = np.zeros(span, dtype=np.bool_)
+    present[values - least] = True
+    place = np.cumsum(present, dtype=np.intp) - 1
+    return np.flatnonzero(present) + least, place[values - least]
+
+
+@runtime_checkable
+class Stepwise(Protocol):
+    """A function that can be computed one argument at a time, with few intermediate states."""
+
+    def steps(self, states: Sequence[Sequence[int]]) -> Steps:
+        """Return the steps, for the positions that each argument may take.
+
+        Parameters
+        ----------
+        states
+            For each argument, the positions of the states that it may take, from 0.
+        """
+        ...
+
+
+# --- Deterministic functions of discrete states, kept as functions --------------------------------
 
 
 class Function(Protocol):
@@ -442,3 +543,181 @@ def _restricted_counts(
         else:
             remaining.append(tuple(np.flatnonzero(counts).tolist()))
     return tuple(remaining), certain
+
+
+# --- A deterministic function given by a list of its results --------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Listed(Value):
+    """A function given by the position of its result for every configuration of the arguments.
+
+    The list is smaller than the table of zeros and ones by a factor of the number of results.
+
+    Parameters
+    ----------
+    results
+        An array of integers of at least 0, with an axis for each argument.
+
+    Raises
+    ------
+    InvalidModelError
+        If they are not.
+
+    Examples
+    --------
+    >>> carry = Listed([[0, 0], [0, 1]])
+    >>> int(carry(1, 1)), int(carry(1, 0))
+    (1, 0)
+    """
+
+    results: Annotated[Positions, Ge(0)]
+
+    _error = InvalidModelError
+
+    def _faults(self) -> Iterator[str]:
+        if not self.results.size:
+            shape = self.results.shape
+            yield f"Listed: expected at least one result, got an array of shape {shape}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Listed) and np.array_equal(self.results, other.results)
+
+    def __hash__(self) -> int:
+        return hash((self.results.shape, self.results.tobytes()))
+
+    def __repr__(self) -> str:
+        return f"Listed({' by '.join(map(str, self.results.shape))} results)"
+
+    def __call__(self, *arguments: Positions) -> Positions:
+        """Return the results' positions."""
+        if len(arguments) != self.results.ndim:
+            raise InvalidArgumentError(
+                f"expected {self.results.ndim} arguments, got {len(arguments)}", arguments
+            )
+        return np.asarray(self.results[tuple(arguments)], dtype=np.intp)
+
+    def restrict(self, states: Sequence[Sequence[int]]) -> Listed:
+        """Return the function on fewer states."""
+        if not states:
+            return self
+        rest = self.results[np.ix_(*[list(positions) for positions in states])]
+        axes = tuple(axis for axis, positions in enumerate(states) if len(positions) == 1)
+        return Listed(rest.squeeze(axis=axes))
+
+    def steps(self, states: Sequence[Sequence[int]]) -> Steps:
+        """Return the steps: the state is the configuration of the arguments so far."""
+        if not states:
+            return Steps((), np.asarray(self.results, dtype=np.intp).ravel())
+        rest = self.results[np.ix_(*[list(positions) for positions in states])]
+        moves: list[Positions] = []
+        before = 1
+        for positions in states[:-1]:
+            moves.append(np.arange(before * len(positions), dtype=np.intp).reshape(before, -1))
+            before *= len(positions)
+        distinct, last = np.unique(rest, return_inverse=True)
+        moves.append(np.asarray(last, dtype=np.intp).reshape(before, -1))
+        return Steps(tuple(moves), np.asarray(distinct, dtype=np.intp))
+
+
+# --- The registry of deterministic functions that are made of whole numbers -----------------------
+
+
+def _few_results(function: Any, sizes: Sequence[int]) -> int:
+    return max(sizes, default=1) + len(sizes) + 2
+
+
+def _partial_sums(function: Addition, sizes: Sequence[int]) -> int:
+    span = 1 + sum(max(t, default=0) - min(t, default=0) for t in function.terms)
+    # Beyond 64 arguments the product is no bound, and whole numbers become slow.
+    configurations = math.prod(sizes) if len(sizes) < 64 else 2**64
+    return min(function.modulus, span, configurations)
+
+
+class RegisteredFunction(NamedTuple):
+    """A function as files name it."""
+
+    example: Function
+    """A function of this kind, for arguments of 2, 3 and 2 states."""
+    about: str
+    """The function, in a few words."""
+    each: str | None = None
+    """The field with an entry for each argument; None if the order of arguments does not matter."""
+    least: Mapping[str, int] = MappingProxyType({})
+    """The least whole number of a field in a file; the default is −2³¹."""
+    partial_results: Callable[[Any, Sequence[int]], int] = _few_results
+    """A bound on the number of partial results, from the function and the numbers of states."""
+
+    @property
+    def make(self) -> type[Function]:
+        """The class."""
+        return type(self.example)
+
+    def n_arguments(self, function: Function) -> int | None:
+        """Return the number of arguments, or None if a function of this kind takes any number."""
+        entries = None if self.each is None else getattr(function, self.each)
+        return None if entries is None else len(entries)
+
+
+FUNCTIONS: Mapping[str, RegisteredFunction] = MappingProxyType(
+    {
+        "addition": RegisteredFunction(
+            Addition.of((2, 3, 2), signs=(1, -1, 2)),
+            "a sum, a difference or a count",
+            "terms",
+            MappingProxyType({"modulus": 1}),
+            _partial_sums,
+        ),
+        "minimum": RegisteredFunction(Minimum(), "the smallest position"),
+        "maximum": RegisteredFunction(Maximum(), "the largest position"),
+        "parity": RegisteredFunction(Parity(), "whether the sum is odd"),
+        "equality": RegisteredFunction(Equality(), "whether all positions are the same"),
+        "threshold": RegisteredFunction(
+            Threshold(2, ((1,), (0, 2), (1,))),
+            "whether at least l arguments count",
+            "counted",
+            MappingProxyType({"counted": 0}),
+        ),
+        "exactly": RegisteredFunction(
+            Exactly(2, ((1,), (0, 2), (1,))),
+            "whether exactly l arguments count",
+            "counted",
+            MappingProxyType({"counted": 0}),
+        ),
+    }
+)
+"""The function of each name in files."""
+
+_NAMES = MappingProxyType({row.make: name for name, row in FUNCTIONS.items()})
+
+
+def name_of(function: Function) -> str | None:
+    """Return the name of a function's kind, or None if it is not registered."""
+    return _NAMES.get(type(function))
+
+
+def with_arguments_in_order(function: Any, order: Sequence[int]) -> Function | None:
+    """Return a registered function of the same arguments in another order.
+
+    Parameters
+    ----------
+    function
+        Any function.
+    order
+        The place of each argument in the old order.
+
+    Returns
+    -------
+    Function or None
+        None if the function is not registered.
+    """
+    name = name_of(function)
+    if name is None:
+        return None
+    each = FUNCTIONS[name].each
+    entries = None if each is None else getattr(function, each)
+    if each is None or entries is None:
+        known: Function = function
+        return known
+    moved: Function = dataclasses.replace(function, **{each: tuple(entries[i] for i in order)})
+    return moved

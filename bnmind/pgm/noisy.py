@@ -49,8 +49,6 @@ from bnmind.pgm.tabular import (
 )
 from bnmind.pgm.variable import Variable
 
-__all__ = ["NoisyExtremum", "NoisyMaximum", "NoisyMinimum", "noisy_and", "noisy_or"]
-
 _Self = TypeVar("_Self", bound="NoisyExtremum")
 
 

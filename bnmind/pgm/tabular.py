@@ -19,16 +19,6 @@ from bnmind.information import Floats
 from bnmind.pgm.factor import Factor, frozen_array, numbers_of
 from bnmind.pgm.variable import Variable
 
-__all__ = [
-    "DEFAULT_CELLS",
-    "ROW_TOLERANCE",
-    "TabularCPD",
-    "distributions",
-    "is_rounding_of_floats",
-    "refuse_large_table",
-    "state_positions",
-]
-
 DEFAULT_CELLS = 2**25
 """The default limit for the cells of a single table (256 MiB)."""
 

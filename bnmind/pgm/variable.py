@@ -13,8 +13,6 @@ import numpy as np
 from bnmind._arguments import checked
 from bnmind.errors import InvalidModelError, UnknownNameError
 
-__all__ = ["Variable", "label_text", "name_fault", "name_text", "state_text"]
-
 _NO_TEXT = frozenset(("Cc", "Cs", "Zl", "Zp"))
 """Unicode categories that a name must not contain: control characters, halves of characters
 (surrogates), and separators of lines and paragraphs."""

@@ -45,25 +45,27 @@ from bnmind._messages import listed
 from bnmind._values import made, sealed
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
-from bnmind.pgm.cpd import CPD, FunctionalCPD, TabularCPD
+from bnmind.pgm.cpd import CPD, FunctionalCPD
 from bnmind.pgm.factor import Factor
-from bnmind.pgm.function_registry import with_arguments_in_order
 from bnmind.pgm.functions import (
     Addition,
     Equality,
     Exactly,
     Function,
+    Listed,
     Maximum,
     Minimum,
     Parity,
+    Positions,
     Restricted,
+    Stepwise,
     Threshold,
     is_stepwise,
+    with_arguments_in_order,
 )
-from bnmind.pgm.listed import Listed
 from bnmind.pgm.network import FactorModel, Network, Potential, Replacement
 from bnmind.pgm.noisy import NoisyExtremum, NoisyMaximum, NoisyMinimum, combined
-from bnmind.pgm.stepwise import Positions, Stepwise
+from bnmind.pgm.tabular import TabularCPD
 from bnmind.pgm.variable import Variable
 from bnmind.rank_one.terms import (
     Nodes,

@@ -43,8 +43,6 @@ from bnmind.strategies.scores import SCORES, EntropyLeft, Score
 from bnmind.strategies.snyder import LEARNED_THETA, ExponentialScoring
 from bnmind.strategies.strategy import Strategy
 
-__all__ = ["STRATEGIES", "is_registered", "source_digest", "strategy_by_name"]
-
 
 def _one_guess_ahead(name: str, make_score: Callable[[], Score]) -> Strategy:
     """Return the strategy that chooses the guess of the best score."""

@@ -54,9 +54,6 @@ from bnmind.errors import NothingToAskError
 from bnmind.pgm import Variable
 from bnmind.testing.promises import Family, Promises, examples
 
-__all__ = ["check_selector", "check_skill_distribution", "check_stopper", "standard_banks"]
-
-
 _SEED = 7
 
 

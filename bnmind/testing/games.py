@@ -44,9 +44,6 @@ from bnmind.strategies import (
 from bnmind.strategies.tree_files import TreeFormat
 from bnmind.testing.promises import Family, Promises, examples
 
-__all__ = ["DEFINITIONS", "Definition", "check_score", "check_strategy", "check_tree_format"]
-
-
 Game = tuple[tuple[int, ...], ...]
 """The guesses of a game, then the secret code."""
 

@@ -42,15 +42,11 @@ from bnmind.pgm import (
 from bnmind.pgm.files import MODEL_FORMATS, file_names
 from bnmind.pgm.formats.model_format import ModelFormat, ModelSource
 from bnmind.pgm.formats.records import model_to_json, network_from_json
-from bnmind.pgm.function_registry import RegisteredFunction, name_of, with_arguments_in_order
-from bnmind.pgm.stepwise import Stepwise
+from bnmind.pgm.functions import RegisteredFunction, Stepwise, name_of, with_arguments_in_order
 from bnmind.rank_one import RANK_ONE_TERMS, chain_form
 from bnmind.rank_one.forms import MakesTerms
 from bnmind.rank_one.terms import RankOne
 from bnmind.testing.promises import Family, Promises, examples
-
-__all__ = ["check_format", "check_functional_node", "check_order_finder"]
-
 
 _FORMATS = Family(
     "format of networks",

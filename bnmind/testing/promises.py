@@ -23,8 +23,6 @@ from bnmind._messages import one_line, shown
 from bnmind._registry import Registered, made_by_name, usage
 from bnmind.errors import BnmindError, ContractError, InvalidArgumentError, UnknownNameError
 
-__all__ = ["Family", "Promises", "examples", "fingerprint", "help_of"]
-
 
 @dataclasses.dataclass(frozen=True)
 class Promises:

@@ -34,8 +34,6 @@ from bnmind.errors import BnmindError
 from bnmind.pgm import Variable
 from bnmind.testing.promises import Family, Promises
 
-__all__ = ["check_response_model"]
-
 _FAMILY = Family(
     "response model", room="bnmind.adaptive", registry=RESPONSE_MODELS, commands=("learn",)
 )

@@ -20,25 +20,6 @@ from bnmind._messages import visible
 from bnmind.pgm.variable import Variable
 from bnmind.views.layout import Route, lay_out
 
-__all__ = [
-    "COLORS",
-    "MARGIN",
-    "Card",
-    "attribute",
-    "columns_of",
-    "draw",
-    "draw_summary",
-    "escaped",
-    "opening",
-    "pad",
-    "percent",
-    "px",
-    "scaled",
-    "shorten",
-    "shorten_to_columns",
-    "text_width",
-]
-
 
 def px(value: float, digits: int = 1) -> str:
     """Return a number in as few characters as a tenth of a pixel needs.

@@ -33,18 +33,6 @@ from bnmind.views.draw import (
     text_width,
 )
 
-__all__ = [
-    "JunctionTreeView",
-    "Node",
-    "TreeBox",
-    "draw_rows",
-    "draw_tree",
-    "junction_tree_view",
-    "tree_dot",
-    "tree_drawing",
-]
-
-
 _HEIGHT = 30.0
 _BETWEEN = 26.0
 _ROWS = 78.0

@@ -52,9 +52,6 @@ from bnmind._arguments import checked
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
 
-__all__ = ["Layout", "Route", "Spacing", "lay_out"]
-
-
 Route: TypeAlias = tuple[tuple[float, float, float], ...]
 """The vertical stretches (x, y from, y to) of an arc, from its tail down to its head."""
 

@@ -44,21 +44,6 @@ from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable
 from bnmind.views.draw import Card, columns_of, draw, draw_summary, pad, scaled, shorten_to_columns
 
-__all__ = [
-    "MOST_DRAWN",
-    "BeliefView",
-    "EvidencePicture",
-    "Marginals",
-    "NetworkView",
-    "SideBySide",
-    "belief_view",
-    "clickable",
-    "network_view",
-    "notebook_svg",
-    "side_by_side",
-]
-
-
 Marginals: TypeAlias = Posterior | Mapping[str, Factor | ArrayLike | Mapping[str, float]]
 """The posterior of a plan, or the distribution of each variable by name."""
 

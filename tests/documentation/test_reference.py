@@ -66,7 +66,7 @@ def test_every_name_has_a_summary() -> None:
 
 def test_supporting_types_are_types_of_ours() -> None:
     assert {one.name for one in supporting_types().values()} <= our_types()
-    assert place_of("Steps", "bnmind.pgm") == "bnmind.pgm.stepwise.Steps"
+    assert place_of("Steps", "bnmind.pgm") == "bnmind.pgm.functions.Steps"
     assert place_of("Registered") == "bnmind._registry.Registered"
 
 

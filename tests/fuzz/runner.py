@@ -27,7 +27,7 @@ from random import Random
 
 from bnmind.errors import BnmindError
 from bnmind.junction.cases.tables import CaseTableWarning
-from bnmind.pgm.files import ModelFileWarning
+from bnmind.pgm.formats.declared import ModelFileWarning
 from tests.fuzz.mutators import broken
 from tests.fuzz.reader import HERE, Reader, fault_in
 from tests.fuzz.readers import READERS

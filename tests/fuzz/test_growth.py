@@ -13,7 +13,7 @@ import pytest
 
 from bnmind._files import SMALL_FILE
 from bnmind.errors import BnmindError
-from bnmind.pgm.files import FILE_BYTES
+from bnmind.pgm.formats.model_format import FILE_BYTES
 from tests.command_line import ROOT
 from tests.fuzz.growth import Growth, grown, is_refused_in_time, peak_of
 from tests.fuzz.large_files import LARGE, kinds_of

@@ -24,7 +24,7 @@ from bnmind.pgm import (
     TabularCPD,
     Variable,
 )
-from bnmind.pgm.stepwise import Steps
+from bnmind.pgm.functions import Steps
 from tests.networks import functional_cpds, noisy_cpds, tabular_cpds, variable_tuples
 
 A = Variable("A", ("x", "y"))

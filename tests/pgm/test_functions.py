@@ -24,8 +24,7 @@ from bnmind.pgm import (
     Restricted,
     Threshold,
 )
-from bnmind.pgm.functions import is_stepwise
-from bnmind.pgm.stepwise import Positions, Stepwise
+from bnmind.pgm.functions import Positions, Stepwise, is_stepwise
 from tests.networks import functions
 
 

@@ -19,14 +19,13 @@ from bnmind.errors import InvalidModelError, ModelFileError
 from bnmind.pgm import Network, NoisyMaximum, NoisyMinimum, TabularCPD, Variable
 from bnmind.pgm.files import (
     MODEL_FORMATS,
-    ModelFileWarning,
     ReadReport,
     read,
     read_network,
     read_with_report,
     write_model,
 )
-from bnmind.pgm.formats.declared import NormalizedTable, Reading, rounding_bound
+from bnmind.pgm.formats.declared import ModelFileWarning, NormalizedTable, Reading, rounding_bound
 from tests.data_sets import data_set
 from tests.modes import examples
 

@@ -21,8 +21,7 @@ from bnmind.errors import (
 )
 from bnmind.junction import compile_model
 from bnmind.pgm import FunctionalCPD, Network, NoisyMaximum, TabularCPD, Variable
-from bnmind.pgm.functions import Function, Maximum, Minimum, Threshold
-from bnmind.pgm.listed import Listed
+from bnmind.pgm.functions import Function, Listed, Maximum, Minimum, Threshold
 from bnmind.questions import (
     DIALOGUE_STOPPERS,
     AnswerEvent,

@@ -31,7 +31,7 @@ from bnmind.pgm import (
     Variable,
     noisy_or,
 )
-from bnmind.pgm.stepwise import Positions
+from bnmind.pgm.functions import Positions
 from bnmind.rank_one import (
     Chebyshev,
     Integers,

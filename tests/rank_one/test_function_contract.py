@@ -21,8 +21,7 @@ from bnmind.pgm import (
     Threshold,
     Variable,
 )
-from bnmind.pgm.function_registry import RegisteredFunction
-from bnmind.pgm.functions import Positions
+from bnmind.pgm.functions import Positions, RegisteredFunction
 from bnmind.rank_one import RANK_ONE_TERMS, rank_one_form
 from bnmind.rank_one.terms import Nodes, Terms
 from bnmind.testing import check_functional_node

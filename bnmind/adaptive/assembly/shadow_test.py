@@ -42,8 +42,6 @@ from bnmind.adaptive.selection.selector import (
 )
 from bnmind.information import Floats, tied_best
 
-__all__ = ["ShadowTest"]
-
 _DIGITS = 9
 """Digits of the scores relative to the largest one, so that live and simulated tests agree."""
 

@@ -30,12 +30,6 @@ from bnmind.adaptive.response_models.curves import Logistic
 from bnmind.errors import InvalidArgumentError, InvalidModelError
 from bnmind.pgm import Network, TabularCPD, Variable
 
-__all__ = [
-    "AbilityGrid",
-    "irt_bank",
-    "logistic_items",
-]
-
 ABILITY = "ability"
 """The default name of the latent variable."""
 

@@ -55,8 +55,6 @@ from bnmind.pgm.files import FILE_CELLS
 from bnmind.pgm.formats.records import model_to_json, network_from_json
 from bnmind.pgm.tabular import DEFAULT_CELLS
 
-__all__ = ["BANK_CELLS", "bank_from_json", "bank_to_json", "roles_from_json", "roles_to_json"]
-
 BANK_CELLS = 2**22
 """The default limit of cells in the tables of all items: 32 MB, or one item with 21 skills."""
 

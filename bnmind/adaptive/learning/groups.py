@@ -54,8 +54,6 @@ from bnmind.pgm import Network
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["LearnedGroups", "group_positions", "learn_groups"]
-
 _FEWEST = 2
 """The fewest examinees of a group."""
 

@@ -39,16 +39,6 @@ from bnmind.information import Floats
 if TYPE_CHECKING:
     import pandas
 
-__all__ = [
-    "IRT_GRID",
-    "IRT_MODELS",
-    "IrtModel",
-    "has_curves",
-    "irt_options",
-    "irt_start",
-    "learn_irt",
-]
-
 IRT_GRID = AbilityGrid.normal(n_points=61, reach=6.0)
 """The default abilities: 61 from −6 to 6, as in mirt."""
 

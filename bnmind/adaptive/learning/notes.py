@@ -45,8 +45,6 @@ from bnmind.adaptive.responses.responses import Responses
 from bnmind.fitting.squarem import LearningRecord
 from bnmind.information import Floats
 
-__all__ = ["Fitted", "FittedModel", "LearningNote", "item_rest_correlations", "learning_notes"]
-
 _AT = 1e-7
 """A parameter closer to a bound than this is at it."""
 

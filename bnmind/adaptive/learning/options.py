@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Set
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import Annotated
 
@@ -11,7 +12,7 @@ from annotated_types import Ge, Lt
 
 from bnmind._arguments import checked
 from bnmind._values import Count, Finite, Natural, Positive, Value
-from bnmind._workers import Executor, faults_of_workers
+from bnmind._workers import faults_of_workers
 
 _Pseudo = Annotated[float, Ge(1), Finite]
 _Beta = tuple[_Pseudo, _Pseudo]

@@ -25,16 +25,6 @@ from bnmind.adaptive.response_models.gates import Dina, Dino, NoisyAnd, NoisyOr
 from bnmind.adaptive.response_models.tables import Gdina, Sequential, Tabulated
 from bnmind.errors import UnknownNameError
 
-__all__ = [
-    "FORMER_NAMES",
-    "LEARNABLE",
-    "RESPONSE_MODELS",
-    "STEPS",
-    "RegisteredModel",
-    "gate_name",
-    "gate_of",
-]
-
 
 class RegisteredModel(NamedTuple):
     """A response model with the properties that users see."""

@@ -43,7 +43,6 @@ from bnmind.adaptive.responses.cells import (
     FEW_CELLS,
     MAX_CODE,
     MISSING_CODES,
-    MISSING_TEXTS,
     WRONG,
     CellCodes,
     ColumnOptions,
@@ -60,8 +59,6 @@ from bnmind.pgm.variable import label_text, name_fault
 
 if TYPE_CHECKING:
     import pandas
-
-__all__ = ["MISSING_TEXTS", "Responses", "names_in", "responses_to"]
 
 # --- Long tables of responses, with a row for each response, as wide ones -------------------------
 #

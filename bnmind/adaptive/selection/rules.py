@@ -20,8 +20,6 @@ from bnmind.adaptive.beliefs.belief import MISSING
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 
-__all__ = ["Enemies", "OnlyItems", "Rule", "Testlets", "allowed_items", "asked_mask"]
-
 
 class Rule(Protocol):
     """The interface of rules."""

@@ -36,8 +36,6 @@ from bnmind.adaptive.stopping.ending import (
 )
 from bnmind.errors import InvalidArgumentError
 
-__all__ = ["Design", "Outlook", "ReportOptions"]
-
 
 @dataclass(frozen=True)
 class Outlook(Value):

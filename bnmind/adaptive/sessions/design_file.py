@@ -33,8 +33,6 @@ from bnmind.adaptive.selection.selectors import SELECTORS
 from bnmind.adaptive.sessions.design import Design
 from bnmind.errors import ModelFileError
 
-__all__ = ["design_content", "design_from", "read_design", "with_options"]
-
 
 @checked
 def read_design(

@@ -37,25 +37,6 @@ from bnmind.adaptive.response_models.curves import GradedResponse, Logistic
 from bnmind.adaptive.responses.examinees import Levels
 from bnmind.information import Floats
 
-__all__ = [
-    "ABILITY",
-    "ABILITY_DEVIATION",
-    "ABILITY_ERROR",
-    "ABILITY_SQUARED_ERROR",
-    "ACCURACY",
-    "ATTRIBUTE_ACCURACY",
-    "BRIER_SCORE",
-    "ENTROPY",
-    "LOG_SCORE",
-    "PATTERN_ACCURACY",
-    "PROFILE_PROBABILITY",
-    "UNASKED_ACCURACY",
-    "Measure",
-    "Moment",
-    "Predictor",
-    "default_measures",
-]
-
 _TIE = 1e-12
 """Probabilities closer than this count as equal."""
 

@@ -25,8 +25,6 @@ from bnmind.information import Floats
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["SelectorRun", "SimulationResult", "share_interval"]
-
 _NORMAL = 1.959963984540054
 """Half the width of a 95 % confidence band, in standard errors."""
 

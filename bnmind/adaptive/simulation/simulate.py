@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -13,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
 from bnmind._values import Count, Natural, Value
-from bnmind._workers import Executor, faults_of_workers, results_of
+from bnmind._workers import faults_of_workers, results_of
 from bnmind.adaptive.beliefs.belief import (
     MISSING,
     BatchBelief,

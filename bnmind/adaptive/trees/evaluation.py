@@ -90,15 +90,6 @@ if TYPE_CHECKING:
     import pandas
 
 
-__all__ = [
-    "CURVES",
-    "DEFAULT_BELIEFS",
-    "CertifiedInterval",
-    "DesignEvaluation",
-    "evaluate_design",
-    "values_now",
-]
-
 CURVES = ("pattern_accuracy", "attribute_accuracy", "entropy")
 """The measures by the number of items asked, named as in a simulation."""
 

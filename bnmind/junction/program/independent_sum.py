@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from bnmind._values import Sealed, sealed
 from bnmind.information import Floats
 from bnmind.junction.program.program_inputs import Source
-from bnmind.pgm.cpd import FunctionalCPD, TabularCPD
+from bnmind.pgm.cpd import FunctionalCPD
 from bnmind.pgm.factor import Factor, Values
 from bnmind.pgm.functions import Addition
 from bnmind.pgm.network import Potential
+from bnmind.pgm.tabular import TabularCPD
 from bnmind.pgm.variable import Variable
 
 # --- The distribution of a sum of independent variables, by a balanced tree of partial sums -------

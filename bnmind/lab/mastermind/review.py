@@ -23,16 +23,6 @@ if TYPE_CHECKING:
 
     from bnmind.mastermind import Posterior
 
-__all__ = [
-    "OPTIMAL",
-    "GameRegret",
-    "GameReview",
-    "GuessReview",
-    "judge_guesses",
-    "review_guesses",
-    "review_in_guesses",
-]
-
 OPTIMAL = "optimal"
 """The measure of guesses by the mean number of guesses that an optimal strategy still takes."""
 

@@ -7,20 +7,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from bnmind.lab.mastermind.advice import Advice
 
-__all__ = [
-    "chance",
-    "counted",
-    "false_replies",
-    "knowledge",
-    "noise",
-    "noise_clause",
-    "noise_in_words",
-    "percent",
-    "replied",
-    "told",
-    "worth",
-]
-
 
 def percent(probability: float) -> str:
     """Return a probability in percent; only certain events get 0 % or 100 %.

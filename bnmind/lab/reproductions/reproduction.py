@@ -6,6 +6,7 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
@@ -14,7 +15,7 @@ from typing import Any, TypeAlias
 
 from bnmind._arguments import checked
 from bnmind._values import Value
-from bnmind._workers import Executor, finished_of
+from bnmind._workers import finished_of
 from bnmind.errors import InvalidArgumentError
 from bnmind.lab.reproductions.figures import Figure
 

@@ -11,6 +11,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -31,7 +32,6 @@ from bnmind._files import (
 from bnmind._front_door import installed_version
 from bnmind._messages import made_by_newer, shown
 from bnmind._values import Value
-from bnmind._workers import Executor
 from bnmind.errors import BnmindError, FileWriteError, InvalidArgumentError
 from bnmind.lab.reproductions.figures import Figure, Standing
 from bnmind.lab.reproductions.reproduction import DonePart, Reproduction, Setting, Size

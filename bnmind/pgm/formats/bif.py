@@ -48,8 +48,6 @@ from bnmind.pgm.formats.source import Place, Source, number_list, shown
 from bnmind.pgm.network import Network
 from bnmind.pgm.variable import Variable
 
-__all__ = ["BIF", "from_bif", "to_bif"]
-
 # The groups match text that stays: quoted strings, and a comment without an end. Up to Python
 # 3.11.4 a possessive group with a lookahead never matches; this lazy one ends at \Z at the latest.
 _COMMENTS = re.compile(r'("[^"\n]*+"?)|//[^\n]*+|/\*(?s:.*?)(?:\*/|(\Z))')

@@ -38,30 +38,6 @@ from bnmind.pgm.noisy import NoisyMinimum
 from bnmind.pgm.tabular import ROW_TOLERANCE, TabularCPD, is_rounding_of_floats
 from bnmind.pgm.variable import Variable
 
-__all__ = [
-    "DROP_HINT",
-    "MOST_AXES",
-    "NORMALIZE_HINT",
-    "PLAIN_READING",
-    "REVERSED_PARENTS",
-    "DeclaredTable",
-    "DeclaredVariable",
-    "Faults",
-    "ModelFileWarning",
-    "NoisyNumbers",
-    "NormalizedTable",
-    "Numbers",
-    "ReadNetwork",
-    "Reading",
-    "Scope",
-    "certain_states",
-    "network_from",
-    "network_of",
-    "rounding_bound",
-    "scopes_of",
-]
-
-
 REVERSED_PARENTS = (
     "this file seems to be written by pyAgrum, which lists the parents of a table in reversed order"
     " in XDSL and UAI files, so tables of several parents may be wrong; save the network as BIF in"

@@ -23,21 +23,6 @@ from bnmind.pgm.formats.source import text_of
 from bnmind.pgm.network import FactorModel, Network, Potential
 from bnmind.pgm.variable import Variable
 
-__all__ = [
-    "FILE_BYTES",
-    "ModelFormat",
-    "ModelSource",
-    "TableFormat",
-    "WholeModel",
-    "check_tables_fit",
-    "read_from",
-    "rows_of",
-    "text_reader",
-    "written",
-    "xml_text",
-]
-
-
 FILE_BYTES = 2**28
 """The largest size of a file in bytes, unpacked."""
 
@@ -111,19 +96,22 @@ class WholeModel:
 class WritesNetwork(Protocol):
     """Writes a network; ``encoded`` says whether its names are encoded."""
 
-    def __call__(self, network: Network, *, encoded: bool) -> str: ...
+    def __call__(self, network: Network, *, encoded: bool) -> str:
+        """Return the content of the file."""
 
 
 class ReadsBytes(Protocol):
     """Reads a network from the bytes of a file."""
 
-    def __call__(self, data: bytes, *, max_cells: int, reading: Reading) -> ReadNetwork: ...
+    def __call__(self, data: bytes, *, max_cells: int, reading: Reading) -> ReadNetwork:
+        """Return the network."""
 
 
 class ReadsText(Protocol):
     """Reads a network from the text of a file."""
 
-    def __call__(self, text: str, *, max_cells: int, reading: Reading) -> ReadNetwork: ...
+    def __call__(self, text: str, *, max_cells: int, reading: Reading) -> ReadNetwork:
+        """Return the network."""
 
 
 def text_reader(read: ReadsText) -> ReadsBytes:

@@ -58,9 +58,6 @@ from bnmind.pgm.formats.model_format import TableFormat, rows_of, text_reader, w
 from bnmind.pgm.formats.source import Place, Source, number_list, shown
 from bnmind.pgm.network import Network
 
-__all__ = ["DNE", "NET", "from_dne", "from_net"]
-
-
 _STRING = r'"(?:[^"\\]++|\\.)*+"'
 # The group matches text that stays: strings, with or without an end.
 _COMMENTS = re.compile(r'("(?:[^"\\]++|\\.)*+"?)|%[^\n]*+', re.DOTALL)

@@ -18,19 +18,11 @@ from typing import Any
 
 from bnmind._arguments import checked
 from bnmind.errors import InvalidModelError, MissingLibraryError
-from bnmind.pgm.cpd import DEFAULT_CELLS, TabularCPD
 from bnmind.pgm.formats.declared import Reading
 from bnmind.pgm.formats.model_format import check_tables_fit
 from bnmind.pgm.network import Network
+from bnmind.pgm.tabular import DEFAULT_CELLS, TabularCPD
 from bnmind.pgm.variable import Variable
-
-__all__ = [
-    "from_pgmpy",
-    "pgmpy_object",
-    "quiet_pgmpy",
-    "states_from_pgmpy",
-    "to_pgmpy",
-]
 
 
 @contextmanager

@@ -21,7 +21,7 @@ A function has the name of its class in lower case and the fields of the class::
 
     {"function": "addition", "terms": [[0, 1], [0, 1, 2]], "modulus": 4, "constant": 0}
 
-The classes of registered functions (`bnmind.pgm.function_registry`) hold whole numbers and tuples
+The classes of registered functions (`bnmind.pgm.functions`) hold whole numbers and tuples
 of them.
 
 The file of names beside a UAI file, ``model.uai.json``, lists its variables in their order::
@@ -86,29 +86,22 @@ from bnmind._messages import listed, many
 from bnmind._records import FileRecord, LargeRecord, Names, record_fault, record_from_json
 from bnmind.errors import InvalidModelError, ModelFileError
 from bnmind.information import Floats
-from bnmind.pgm.cpd import CPD, FunctionalCPD, TabularCPD
+from bnmind.pgm.cpd import CPD, FunctionalCPD
 from bnmind.pgm.factor import Factor, Values
 from bnmind.pgm.formats.declared import MOST_AXES, PLAIN_READING, Reading
 from bnmind.pgm.formats.source import shown
-from bnmind.pgm.function_registry import FUNCTIONS, RegisteredFunction, name_of
-from bnmind.pgm.functions import Function, Restricted
-from bnmind.pgm.listed import Listed
+from bnmind.pgm.functions import (
+    FUNCTIONS,
+    Function,
+    Listed,
+    RegisteredFunction,
+    Restricted,
+    name_of,
+)
 from bnmind.pgm.network import FactorModel, Network, Potential
 from bnmind.pgm.noisy import NoisyMaximum, NoisyMinimum
+from bnmind.pgm.tabular import TabularCPD
 from bnmind.pgm.variable import Variable
-
-__all__ = [
-    "JSON_VERSION",
-    "DynamicRecord",
-    "function_to_record",
-    "model_from_json",
-    "model_to_json",
-    "names_from_json",
-    "names_to_json",
-    "network_from_bnlearn_json",
-    "network_from_json",
-    "network_or_model_from_json",
-]
 
 JSON_VERSION = 2
 """The version of the files that bnmind writes."""

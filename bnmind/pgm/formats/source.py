@@ -18,8 +18,6 @@ from bnmind._messages import one_line
 from bnmind.errors import ModelFileError
 from bnmind.information import Floats
 
-__all__ = ["Place", "Source", "number_list", "shown", "text_of"]
-
 _BLANKS = re.compile(r"\s*+")
 _FAULTY = re.compile(r"\S{1,40}+")
 _TOKEN = re.compile(r"[^\s,()]++")

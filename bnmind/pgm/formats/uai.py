@@ -93,30 +93,6 @@ from bnmind.pgm.formats.source import Place, Source, number_list, shown, text_of
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable
 
-__all__ = [
-    "UaiFormat",
-    "Words",
-    "evidence_from_uai",
-    "evidence_to_uai",
-    "explanation_from_uai",
-    "explanation_to_uai",
-    "is_uai_network",
-    "log_evidence_from_uai",
-    "log_evidence_to_uai",
-    "marginal_map_to_uai",
-    "marginals_from_uai",
-    "marginals_to_uai",
-    "model_from_uai",
-    "model_to_uai",
-    "names_beside",
-    "network_from_uai",
-    "network_to_uai",
-    "query_from_uai",
-    "query_to_uai",
-    "variables_from_uai",
-]
-
-
 _COMMENTS = re.compile(r"^c(?:[ \t].*)?$|#.*", re.MULTILINE)
 _TOKEN = re.compile(r"\S++")
 _DIGITS = 9

@@ -53,21 +53,6 @@ from bnmind.pgm.formats.source import Place, number_list, shown
 from bnmind.pgm.network import Network
 from bnmind.pgm.noisy import NoisyMinimum
 
-__all__ = [
-    "XDSL",
-    "XMLBIF",
-    "Element",
-    "declared_node",
-    "from_xdsl",
-    "from_xmlbif",
-    "node_table",
-    "parents_of",
-    "parse_xml",
-    "smile_of",
-    "to_xmlbif",
-]
-
-
 _DEPTH = 100
 _ELEMENTS = 2**20
 _DECLARED = 100
