@@ -15,18 +15,17 @@ import numpy as np
 
 from bnmind.information import Floats
 from bnmind.mastermind import (
-    REPORTS,
     Board,
     Channel,
     Reply,
     TableBelief,
     TreeBelief,
-    code_variables,
     evidence_of_guess,
     replies_to,
     stage,
     vomlel_network,
 )
+from bnmind.mastermind.network import REPORTS, code_variables
 from bnmind.pgm import Factor, FactorModel, Network, TabularCPD, Variable
 from bnmind.pgm.formats import pgmpy_object, quiet_pgmpy, to_pgmpy
 from bnmind.rank_one import Chebyshev

@@ -97,7 +97,8 @@ def _posteriors(name: str, *, first: bool) -> Pair:
 
 def _entropy_of_guesses() -> Pair:
     from benchmarks.test_all_guesses import BOARDS, best, counted, noisy_belief
-    from bnmind.mastermind import masses_by_elimination, reply_table
+    from bnmind.mastermind import reply_table
+    from bnmind.mastermind.color_elimination import masses_by_elimination
 
     board, belief = BOARDS["4x6"], noisy_belief("4x6")
     rows, weights = list(reply_table(board)), belief.codes.probabilities

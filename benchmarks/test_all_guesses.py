@@ -24,16 +24,8 @@ import pytest
 from numpy.typing import NDArray
 
 from bnmind.information import Floats, information
-from bnmind.mastermind import (
-    Board,
-    Channel,
-    TableBelief,
-    elimination_additions,
-    masses_by_elimination,
-    replies_to,
-    reply_masses,
-    reply_table,
-)
+from bnmind.mastermind import Board, Channel, TableBelief, replies_to, reply_masses, reply_table
+from bnmind.mastermind.color_elimination import elimination_additions, masses_by_elimination
 
 BOARDS = {
     "4x6": Board(4, 6),

@@ -28,7 +28,8 @@ from bnmind.adaptive import (
     Session,
 )
 from bnmind.information import Floats, information
-from bnmind.mastermind import Board, Channel, ExactBelief, TableBelief, guess_masses, replies_to
+from bnmind.mastermind import Board, Channel, ExactBelief, TableBelief, replies_to
+from bnmind.mastermind.masses import guess_masses
 from bnmind.pgm import Network, TabularCPD, Variable
 from bnmind.strategies import Entropy
 

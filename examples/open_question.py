@@ -32,11 +32,11 @@ from bnmind.mastermind import (
     Method,
     TableBelief,
     guess_classes,
-    masses_by_elimination,
     plan_masses,
     replies_to,
     reply_masses,
 )
+from bnmind.mastermind.color_elimination import masses_by_elimination
 
 QUICK = (Board(3, 4), Board(4, 4), Board(4, 6), Board(5, 6), Board(5, 8))
 FULL = (*QUICK, Board(6, 6), Board(5, 16), Board(6, 9))

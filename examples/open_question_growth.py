@@ -18,13 +18,11 @@ from typing import TypeAlias
 import numpy as np
 
 from bnmind.information import Floats
-from bnmind.mastermind import (
-    Board,
-    Reply,
+from bnmind.mastermind import Board, Reply, reply_masses
+from bnmind.mastermind.color_elimination import (
     elimination,
     elimination_additions,
     masses_by_elimination,
-    reply_masses,
 )
 
 TIMED = (

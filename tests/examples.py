@@ -32,7 +32,7 @@ import bnmind.sensitivity as sensitivity
 import bnmind.strategies as strategies
 import bnmind.views as views
 from bnmind.information import Choice, choose_question
-from bnmind.mastermind import Board, Channel, Reply
+from bnmind.mastermind import Board, Channel, Reply, color_priors
 from bnmind.pgm import (
     Factor,
     FactorModel,
@@ -631,7 +631,7 @@ def _priors() -> Any:
         mastermind.LearnedColors.start(BOARD).observe((1, 2)),
         mastermind.LearnedNumber.start(BOARD).observe((1, 2)),
         mastermind.MixturePrior((uniform, once), (0.5, 0.5)).observe((1, 2)),
-        mastermind.fewer_colors(BOARD),
+        color_priors.fewer_colors(BOARD),
         mastermind.OnlyColors(BOARD, (1, 2)),
         once,
         uniform,

@@ -12,8 +12,8 @@ from bnmind.junction import InteractionGraph
 from bnmind.junction.triangulation.exact_sets import MOST_VERTICES, problem
 from bnmind.junction.triangulation.greedy import Climb, Score, whole_graph
 from bnmind.junction.triangulation.greedy_kernel import CompiledSearch
-from bnmind.mastermind import Board, Channel, Turn, guess_masses, reply
-from bnmind.mastermind.masses import bayes_rule
+from bnmind.mastermind import Board, Channel, Turn, reply
+from bnmind.mastermind.masses import bayes_rule, guess_masses
 from bnmind.mastermind.peg_counts import split_replies
 from bnmind.strategies import (
     Breadth,

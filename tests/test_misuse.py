@@ -530,6 +530,15 @@ def of_functions() -> Iterator[Call]:
         (mastermind.guess_classes, {"board": BOARD, "guesses": [(1, 2)]}),
         (mastermind.impossible_history, {"channel": NOISY, "history": [TURN]}),
         (mastermind.misreport_probabilities, {"codes": UNIFORM, "history": [TURN]}),
+        (
+            mastermind.node_beliefs,
+            {
+                "channel": NOISY,
+                "guess": [1, 2],
+                "codes": BOARD.codes,
+                "weights": UNIFORM.probabilities,
+            },
+        ),
         (mastermind.parse_history, {"board": BOARD, "text": "12 1b0w"}),
         (mastermind.parse_noise, {"board": BOARD, "text": "false:0.1"}),
         (mastermind.parse_prior, {"board": BOARD, "text": "two-color"}),
@@ -544,6 +553,7 @@ def of_functions() -> Iterator[Call]:
                 "every_guess": True,
             },
         ),
+        (mastermind.reduced_to_guess, {"board": BOARD, "guess": [1, 2], "channel": NOISY}),
         (mastermind.replies_to, {"board": BOARD, "guess": [1, 2]}),
         (mastermind.reply, {"guess": [1, 2], "code": [1, 3]}),
         (
@@ -562,6 +572,11 @@ def of_functions() -> Iterator[Call]:
                 "order": junction.MinFill(),
             },
         ),
+        (
+            mastermind.stage_figure,
+            {"stage": STAGE, "beliefs": {"H_1": np.full(3, 1 / 3)}, "observed": ["P"]},
+        ),
+        (mastermind.tree_figure, {"stage": STAGE}),
         (
             mastermind.vomlel_network,
             {
@@ -605,6 +620,7 @@ PAIR = Factor((RAIN, WET), np.ones((2, 3)))
 FIRST = network().cpd("wet")
 NETWORK = network()
 MODEL = FactorModel(network().potentials)
+STAGE = mastermind.stage(BOARD, 3, guess=(1, 2), channel=NOISY)
 BELIEF = mastermind.TableBelief.start(NOISY)
 FEW_SAMPLES = mastermind.SamplerOptions(islands=2, size=4, steps=2)
 SAMPLED = mastermind.SampledBelief.start(NOISY, options=FEW_SAMPLES)

@@ -11,15 +11,8 @@ import numpy as np
 import pytest
 
 from bnmind.junction import compile_plan
-from bnmind.mastermind import (
-    REPORTS,
-    Board,
-    Channel,
-    Reply,
-    TableBelief,
-    code_variables,
-    evidence_of_guess,
-)
+from bnmind.mastermind import Board, Channel, Reply, TableBelief, evidence_of_guess
+from bnmind.mastermind.network import REPORTS, code_variables
 from bnmind.pgm import Network
 from bnmind.pgm.files import NETWORK_SUFFIXES, read_network
 

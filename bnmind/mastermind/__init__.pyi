@@ -19,9 +19,6 @@ from bnmind.mastermind.board import parse_history as parse_history
 from bnmind.mastermind.board import reply as reply
 from bnmind.mastermind.channel import Channel as Channel
 from bnmind.mastermind.channel import parse_noise as parse_noise
-from bnmind.mastermind.color_elimination import elimination as elimination
-from bnmind.mastermind.color_elimination import elimination_additions as elimination_additions
-from bnmind.mastermind.color_elimination import masses_by_elimination as masses_by_elimination
 from bnmind.mastermind.color_priors import Alternating as Alternating
 from bnmind.mastermind.color_priors import ColorPool as ColorPool
 from bnmind.mastermind.color_priors import FirstLastEqual as FirstLastEqual
@@ -31,18 +28,14 @@ from bnmind.mastermind.color_priors import LearnedNumber as LearnedNumber
 from bnmind.mastermind.color_priors import NumberOfColors as NumberOfColors
 from bnmind.mastermind.color_priors import OnlyColors as OnlyColors
 from bnmind.mastermind.color_priors import OnlyOnce as OnlyOnce
-from bnmind.mastermind.color_priors import fewer_colors as fewer_colors
 from bnmind.mastermind.distribution import CodeDistribution as CodeDistribution
 from bnmind.mastermind.masses import MassPlan as MassPlan
 from bnmind.mastermind.masses import Method as Method
-from bnmind.mastermind.masses import guess_masses as guess_masses
 from bnmind.mastermind.masses import plan_masses as plan_masses
 from bnmind.mastermind.masses import replies_to as replies_to
 from bnmind.mastermind.masses import reply_masses as reply_masses
 from bnmind.mastermind.masses import reply_table as reply_table
-from bnmind.mastermind.network import REPORTS as REPORTS
 from bnmind.mastermind.network import Stage as Stage
-from bnmind.mastermind.network import code_variables as code_variables
 from bnmind.mastermind.network import evidence_of_guess as evidence_of_guess
 from bnmind.mastermind.network import node_beliefs as node_beliefs
 from bnmind.mastermind.network import reduced_to_guess as reduced_to_guess
@@ -59,7 +52,6 @@ from bnmind.mastermind.prior import UniformPrior as UniformPrior
 from bnmind.mastermind.priors import PRIORS as PRIORS
 from bnmind.mastermind.priors import CodeList as CodeList
 from bnmind.mastermind.priors import parse_prior as parse_prior
-from bnmind.mastermind.priors import read_code_list as read_code_list
 from bnmind.mastermind.sampled_belief import SampledBelief as SampledBelief
 from bnmind.mastermind.sampling import SamplerInfo as SamplerInfo
 from bnmind.mastermind.sampling import SamplerOptions as SamplerOptions

@@ -268,6 +268,7 @@ def stage(
     return Stage(number=number, board=board, guess=code, arc=arc, model=model, order=order)
 
 
+@checked
 def reduced_to_guess(
     board: Board, guess: Sequence[int], *, channel: Channel | None = None
 ) -> Network:

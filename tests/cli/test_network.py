@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bnmind.mastermind import REPORTS, Board, Channel, stage
+from bnmind.mastermind import Board, Channel, stage
+from bnmind.mastermind.network import REPORTS
 from bnmind.pgm.files import read_network
 from tests.command_line import assert_one_line_error, run, run_json
 

@@ -19,7 +19,8 @@ from bnmind.lab import read_experiment, read_store
 from bnmind.lab.mastermind import parse_ending
 from bnmind.lab.mastermind.records import read_play
 from bnmind.lab.reproductions import read_run
-from bnmind.mastermind import Board, parse_prior, read_code_list
+from bnmind.mastermind import Board, parse_prior
+from bnmind.mastermind.priors import read_code_list
 from bnmind.pgm import Network, Variable
 from bnmind.pgm.files import read_network
 from bnmind.questions import read_costs, read_diagnosis, read_dialogue

@@ -12,16 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmind.information import Floats
-from bnmind.mastermind import (
-    Board,
-    Reply,
+from bnmind.mastermind import Board, Reply, replies_to, reply
+from bnmind.mastermind.color_elimination import (
+    LANES,
     elimination,
     elimination_additions,
+    elimination_bytes,
     masses_by_elimination,
-    replies_to,
-    reply,
 )
-from bnmind.mastermind.color_elimination import LANES, elimination_bytes
 from tests.modes import examples
 
 

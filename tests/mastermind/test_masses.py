@@ -20,16 +20,14 @@ from bnmind.mastermind import (
     Method,
     TableBelief,
     VanishingBelief,
-    elimination_additions,
-    guess_masses,
     plan_masses,
     replies_to,
     reply,
     reply_masses,
     reply_table,
 )
-from bnmind.mastermind.color_elimination import least_additions
-from bnmind.mastermind.masses import bayes_rule
+from bnmind.mastermind.color_elimination import elimination_additions, least_additions
+from bnmind.mastermind.masses import bayes_rule, guess_masses
 from bnmind.mastermind.peg_counts import Halves, blocks_of, masses_by_pairs, split_replies
 from bnmind.strategies import Entropy
 from tests.mastermind.generators import boards, code_weights, codes

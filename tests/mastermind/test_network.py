@@ -18,7 +18,6 @@ from bnmind.mastermind import (
     TableBelief,
     TreeBelief,
     belief_plan,
-    code_variables,
     evidence_of_guess,
     node_beliefs,
     reduced_to_guess,
@@ -27,6 +26,7 @@ from bnmind.mastermind import (
     stage_figure,
     vomlel_network,
 )
+from bnmind.mastermind.network import code_variables
 from bnmind.pgm import Network
 from tests.modes import examples
 from tests.views.test_views import SVG, parsed

@@ -9,17 +9,16 @@ import pytest
 
 from bnmind.errors import TooLargeError
 from bnmind.mastermind import (
-    REPORTS,
     Board,
     Channel,
     Reply,
     TableBelief,
     TreeBelief,
-    code_variables,
     evidence_of_guess,
     stage,
     vomlel_network,
 )
+from bnmind.mastermind.network import REPORTS, code_variables
 from bnmind.pgm import Network
 from bnmind.pgm.formats import pgmpy_object, quiet_pgmpy, to_pgmpy
 

@@ -75,7 +75,8 @@ def test_every_registered_function_has_a_record_with_its_fields() -> None:
         for kind in vars(functions).values()
         if dataclasses.is_dataclass(kind) and kind.__module__ == functions.__name__
     }
-    assert ours == {type(function) for function in FUNCTIONS}
+    # A listed function is its table, and steps are how a function is computed.
+    assert ours - {functions.Listed, functions.Steps} == {type(f) for f in FUNCTIONS}
     for function in FUNCTIONS:
         record = function_to_record(function)
         assert record is not None

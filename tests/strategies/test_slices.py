@@ -25,7 +25,8 @@ import bnmind.strategies.planning as endgame
 import bnmind.strategies.tree_search as branch_and_bound_run
 from bnmind.errors import TooLargeError
 from bnmind.junction.triangulation.exact_sets import lower_bounds, problem
-from bnmind.mastermind import Board, Reply, Turn, masses_by_elimination, reply
+from bnmind.mastermind import Board, Reply, Turn, reply
+from bnmind.mastermind.color_elimination import masses_by_elimination
 from bnmind.mastermind.peg_counts import masses_by_pairs
 from bnmind.strategies import (
     ExpectedSize,
