@@ -78,6 +78,8 @@ OPAQUE: Mapping[str, tuple[str, ...]] = {
     "bnmind.lab.records": ("ExperimentKind",),
     "bnmind.mastermind.color_elimination": ("Contractions",),
     "bnmind.strategies.best_guess": ("BoardArrays",),
+    "bnmind.strategies.greedy": ("GrownTree",),
+    "bnmind.strategies.optimum": ("SearchRules",),
 }
 """Parts of plans, beliefs and annotations: users hand them on, and never look inside."""
 
