@@ -31,7 +31,7 @@ any other small function  `bnmind.pgm.Listed`
 
 The registry of deterministic functions that are made of whole numbers.
 
-A new function is a file in this folder and a line here: files then hold it, and its arguments can
+A new function is a class and a line of `FUNCTIONS`: files then hold it, and its arguments can
 be put into another order. A line in `bnmind.rank_one.forms` gives it a rank-one form, too. The
 contract tests run over every member. `Listed`, which holds a table, and `Restricted`, which holds
 another function, are not members.

@@ -125,7 +125,7 @@ STRATEGIES: Mapping[str, Registered[Strategy]] = MappingProxyType(
 )
 """The strategy of each name; every score of `SCORES` is the strategy of its name.
 
-To add a strategy, write it in a module of its own and add one line here. The command line takes
+To add a strategy, write a class and add one line here. The command line takes
 its names from here, and the contract tests run over every member.
 """
 

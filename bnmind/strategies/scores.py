@@ -21,8 +21,8 @@ keys are shifted so that f(0) = f(1) = 0. If s = 0, a guess that leaves only sin
 key 0, or b if it may win, and no guess has a smaller key than the better of these two.
 
 The name of a score is also the name of the strategy that plays it, one guess ahead
-(`bnmind.strategies.STRATEGIES`). To add a score, write it in a module of its own and add
-one line here. The contract tests run over every member.
+(`bnmind.strategies.STRATEGIES`). To add a score, write a class and one
+line of `SCORES`. The contract tests run over every member.
 
 n·log₂ n is a whole number here, so that comparisons of entropies agree on all machines:
 
@@ -172,7 +172,7 @@ def equal_weights(board: Board) -> Integers:
 
 
 class Score(Protocol):
-    """The score of guesses; each score is a module of its own."""
+    """The score of guesses."""
 
     @property
     def minimized(self) -> bool:

@@ -1,6 +1,6 @@
 """The registry of response models, used by the command line, files and documentation.
 
-A new response model is a file in this folder and a line here.
+A new response model is a class in this folder and a line here.
 """
 
 from __future__ import annotations

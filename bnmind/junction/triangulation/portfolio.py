@@ -327,7 +327,7 @@ class BestOrder(Value):
 
 # --- The registry of finders of elimination orders ------------------------------------------------
 #
-# A new finder is a file in this folder and a line here. The contract tests run over every member.
+# A new finder is a class and a line here. The contract tests run over every member.
 
 ORDER_FINDERS: Mapping[str, Registered[OrderFinder]] = MappingProxyType(
     {
