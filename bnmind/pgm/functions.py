@@ -1,14 +1,4 @@
-"""Functions of many arguments that are computed one argument at a time.
-
-Sums, extrema and counts need only a small state for the arguments so far: their partial sum, their
-maximum, or their count. The possible results of a function of thirty arguments, and the possible
-positions of its arguments for a given result, therefore follow without its table. A forward pass
-finds the reachable states, and a backward pass the states that lead to a given result. This is the
-arc consistency of a constraint by layers (Pesant, *A regular language membership constraint for
-finite sequences of variables*, 2004). Written as tables, the same steps are the chain of partial
-results of `bnmind.rank_one.forms`.
-
-Deterministic functions of discrete states, kept as functions.
+"""Deterministic functions of discrete states, kept as functions.
 
 A function maps the state positions of its arguments to a state position of the result. It works
 on whole arrays by broadcasting. Because a distribution keeps its function and not only a table,
@@ -29,7 +19,13 @@ the same state            ``Equality()``
 any other small function  `bnmind.pgm.Listed`
 ========================  =====================================================
 
-The registry of deterministic functions that are made of whole numbers.
+Functions of many arguments are computed one argument at a time. Sums, extrema and counts need only
+a small state for the arguments so far. The possible results of a function of thirty arguments, and
+the possible positions of its arguments for a given result, follow without its table. A forward pass
+finds the reachable states, and a backward pass the states that lead to a given result. This is the
+arc consistency of a constraint by layers (Pesant, *A regular language membership constraint for
+finite sequences of variables*, 2004). Written as tables, the same steps are the chain of partial
+results of `bnmind.rank_one.forms`.
 
 A new function is a class and a line of `FUNCTIONS`: files then hold it, and its arguments can
 be put into another order. A line in `bnmind.rank_one.forms` gives it a rank-one form, too. The
