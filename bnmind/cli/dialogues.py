@@ -8,25 +8,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from bnmind import adaptive
+from bnmind import adaptive, questions
 from bnmind._display import Table, parts_of
 from bnmind._files import SMALL_FILE, check_writable
 from bnmind._messages import counted, in_shell, percent
 from bnmind._registry import made_by_name
 from bnmind.cli.inputs import DEFAULT_SELECTOR, DesignOptions, SelectorName, with_named_prior
 from bnmind.cli.networks import Evidence, Targets, entries, evidence_of, names_of
-from bnmind.cli.shared.command import Json, ModelFile, OneOf, Seed, is_saved, show_parts
+from bnmind.cli.shared import command, terminal
 from bnmind.cli.shared.dialogue import Command, ask_end, converse
 from bnmind.cli.shared.dialogue import ask as prompt
-from bnmind.cli.shared.terminal import INTERRUPTED, interruptible, tell, tell_json, working
 from bnmind.errors import BnmindError, SessionFileError
-
-if TYPE_CHECKING:
-    from bnmind.questions import DiagnosisMarks, Dialogue, DialogueStopper, Doubts, Inquiry
 
 # --- Answers, as they are typed -------------------------------------------------------------------
 
@@ -113,7 +109,7 @@ def run_test(
     selector: SelectorName | None = None,
     test: DesignOptions,
     salvage: bool = False,
-    seed: Seed = None,
+    seed: command.Seed = None,
 ) -> None:
     """Run an adaptive test of one examinee with the items of a bank.
 
@@ -149,7 +145,7 @@ def run_test(
     asked = {"selector": selector, "stop": " ".join(test.stop) if test.stop else None}
     about: Mapping[str, str] = {k: text for k, text in asked.items() if text is not None}
     whole = _whole(items, test, selector, seed)
-    resumed = session is not None and is_saved(session)
+    resumed = session is not None and command.is_saved(session)
     if session is not None and resumed:
         if whole is not None:
             about = {"design": whole.text}
@@ -162,10 +158,14 @@ def run_test(
         if session is not None:
             check_writable(session)
         about = {} if whole.text else about
-        run = working(PREPARING, lambda _: adaptive.Session.start(whole, path=session, about=about))
+        run = terminal.working(
+            PREPARING, lambda _: adaptive.Session.start(whole, path=session, about=about)
+        )
     else:
         place = session
-        run = working(PREPARING, lambda _: adaptive.Session.load(place, whole, salvage=salvage))
+        run = terminal.working(
+            PREPARING, lambda _: adaptive.Session.load(place, whole, salvage=salvage)
+        )
         if seed is not None and seed != run.design.seed:
             raise BnmindError(
                 f"expected --seed {run.design.seed} of the test saved in {session}, got {seed}"
@@ -175,11 +175,11 @@ def run_test(
             if copy.exists():
                 raise BnmindError(f"{copy} exists already; --session {copy} resumes it")
             run = run.save(copy, new=True)
-    if not interruptible(lambda: run.stop_reason):
+    if not terminal.interruptible(lambda: run.stop_reason):
         # Raise before any output if the selector does not fit the bank.
-        interruptible(run.next_item)
+        terminal.interruptible(run.next_item)
     n_items, n_skills = len(items.items), len(items.skills)
-    tell(
+    terminal.tell(
         f"{run.bank.title or bank.name}: {counted(n_items, 'item')}, {counted(n_skills, 'skill')}."
         + (f" Resumed after {counted(len(run.state.asked), 'item')}." if resumed else "")
     )
@@ -188,22 +188,24 @@ def run_test(
         and not test.stop
         and whole.stopper == adaptive.stopper_by_names(default_stop(items))
     ):
-        tell(f"{default_stop_words(items)}; --stop says otherwise.")
-    tell("Type each answer; s skips, u undoes, ? says why this item, q quits.")
+        terminal.tell(f"{default_stop_words(items)}; --stop says otherwise.")
+    terminal.tell("Type each answer; s skips, u undoes, ? says why this item, q quits.")
     if run.path is None:
-        tell("The answers are not saved; --session FILE would save each, to resume the test.")
+        terminal.tell(
+            "The answers are not saved; --session FILE would save each, to resume the test."
+        )
     else:
         again = f"the same command with --session {in_shell(run.path)} resumes the test"
-        tell(f"Each answer is saved in {run.path}; {again}.")
+        terminal.tell(f"Each answer is saved in {run.path}; {again}.")
     talk = _Items(run)
     interrupted = converse(talk.ask, talk.act, fatal=SessionFileError)
     run = talk.session
-    tell("")
-    show_parts(parts_of(run.report()))
+    terminal.tell("")
+    command.show_parts(parts_of(run.report()))
     if run.path is not None and not run.stop_reason:
-        tell(f"Saved in {run.path}; --session {in_shell(run.path)} resumes the test.")
+        terminal.tell(f"Saved in {run.path}; --session {in_shell(run.path)} resumes the test.")
     if interrupted:
-        raise typer.Exit(INTERRUPTED)
+        raise typer.Exit(terminal.INTERRUPTED)
 
 
 def _whole(
@@ -301,12 +303,12 @@ class _Items:
     def ask(self) -> _Given | Command:
         """Return what the examinee enters."""
         session, bank = self.session, self.session.bank
-        if reason := interruptible(lambda: session.stop_reason):
-            tell(f"\nThe test is over: {reason}{_skipped(session)}.")
+        if reason := terminal.interruptible(lambda: session.stop_reason):
+            terminal.tell(f"\nThe test is over: {reason}{_skipped(session)}.")
             return ask_end("u")
-        item = working("selecting an item", lambda _: session.next_item())
+        item = terminal.working("selecting an item", lambda _: session.next_item())
         text = bank.item(item).text
-        tell(f"\n{len(session.state.asked) + 1}. {item}{f': {text}' if text else ''}")
+        terminal.tell(f"\n{len(session.state.asked) + 1}. {item}{f': {text}' if text else ''}")
         answers = {name: bank.responses(name) for name in bank.item_names}
         commands = (Command.UNDO, Command.HINT, Command.QUIT)
         return _answer(item, answers, bank.response, commands=commands)
@@ -330,11 +332,11 @@ class _Items:
                 str(before.path),
             ) from fault
         if entry is Command.UNDO:
-            tell("  undone")
+            terminal.tell("  undone")
         elif self.session.impossible and not before.impossible:
             from bnmind.adaptive.sessions.session import IMPOSSIBLE
 
-            tell(f"  {IMPOSSIBLE}")
+            terminal.tell(f"  {IMPOSSIBLE}")
         return True
 
 
@@ -351,7 +353,7 @@ def _skipped(session: adaptive.Session) -> str:
 
 def _show_why(session: adaptive.Session) -> None:
     labels = dict(zip(session.bank.skills, session.bank.labels, strict=True))
-    shown = [row for row in interruptible(session.rank) if row.allowed][:_SHOWN]
+    shown = [row for row in terminal.interruptible(session.rank) if row.allowed][:_SHOWN]
     rows = [
         (
             row.item,
@@ -361,8 +363,8 @@ def _show_why(session: adaptive.Session) -> None:
         )
         for row in shown
     ]
-    tell(f"{session.belief.entropy:.2f} bits are unknown. The most informative items:")
-    show_parts([Table(("item", "bits", "mostly about", "bits"), rows)])
+    terminal.tell(f"{session.belief.entropy:.2f} bits are unknown. The most informative items:")
+    command.show_parts([Table(("item", "bits", "mostly about", "bits"), rows)])
 
 
 # --- bnmind ask ----------------------------------------------------------------------------------
@@ -422,7 +424,7 @@ class AskOptions:
         Print the ranking of the questions, and ask nothing.
     """
 
-    model: ModelFile
+    model: command.ModelFile
     _: KW_ONLY
     about: Targets = ()
     among: Targets = ()
@@ -430,17 +432,19 @@ class AskOptions:
     given: Annotated[Sequence[str], typer.Option(help="The evidence, too.", hidden=True)] = ()
     costs: Path | None = None
     score: Annotated[
-        str | None, "NAME[:ARG]", OneOf("bnmind.questions:QUESTION_SCORES", "Scores")
+        str | None, "NAME[:ARG]", command.OneOf("bnmind.questions:QUESTION_SCORES", "Scores")
     ] = None
     measure: Annotated[
-        str | None, OneOf("bnmind.questions:TARGET_MEASURES", "Measures of several targets")
+        str | None, command.OneOf("bnmind.questions:TARGET_MEASURES", "Measures of several targets")
     ] = None
     stop: Annotated[
-        Sequence[str], "NAME:NUMBER", OneOf("bnmind.questions:DIALOGUE_STOPPERS", "Stoppers")
+        Sequence[str],
+        "NAME:NUMBER",
+        command.OneOf("bnmind.questions:DIALOGUE_STOPPERS", "Stoppers"),
     ] = ()
     session: Path | None = None
     rank: bool = False
-    as_json: Json = False
+    as_json: command.Json = False
 
 
 def ask(options: AskOptions) -> None:
@@ -460,70 +464,65 @@ def ask(options: AskOptions) -> None:
     bnmind ask models/diagnosis/asia.xdsl --about lung,bronc --evidence dysp=yes --rank
     bnmind ask models/diagnosis/asia.xdsl --costs models/diagnosis/asia-costs.csv --score per-cost
     """
-    from bnmind.questions import (
-        Dialogue,
-        dialogue_stoppers_by_names,
-        read_dialogue,
-        resumed_dialogue,
-    )
-
     if options.as_json and not options.rank:
         raise BnmindError("--json needs --rank: a dialogue is not printed as JSON")
     if options.session is not None and not options.rank:
         check_writable(options.session)
     saved = None
-    if options.session is not None and is_saved(options.session):
-        saved = read_dialogue(options.session)
+    if options.session is not None and command.is_saved(options.session):
+        saved = questions.read_dialogue(options.session)
     texts = _texts(options, None if saved is None else saved.options)
-    stoppers = dialogue_stoppers_by_names(texts.get("--stop", ()))
+    stoppers = questions.dialogue_stoppers_by_names(texts.get("--stop", ()))
     inquiry = _inquiry(options, texts)
     dialogue = (
-        Dialogue(inquiry)
+        questions.Dialogue(inquiry)
         if saved is None
-        else resumed_dialogue(saved, inquiry, path=options.session or "")
+        else questions.resumed_dialogue(saved, inquiry, path=options.session or "")
     )
     if options.rank:
-        ranking = working("ranking the questions", lambda _: dialogue.ranking)
+        ranking = terminal.working("ranking the questions", lambda _: dialogue.ranking)
         if options.as_json:
             rows = [vars(row) | {"predicted": dict(row.predicted)} for row in ranking]
             about = list(inquiry.about)
-            tell_json({"about": about, "entropy": dialogue.entropy, "questions": rows})
+            terminal.tell_json({"about": about, "entropy": dialogue.entropy, "questions": rows})
         else:
-            tell(repr(ranking))
+            terminal.tell(repr(ranking))
         return
     text = None if saved is None else saved.text
     talk = _Questions(
         dialogue=dialogue, stoppers=stoppers, options=texts, path=options.session, text=text
     )
     if saved is None:
-        working("choosing a question", lambda _: dialogue.ranking)
+        terminal.working("choosing a question", lambda _: dialogue.ranking)
         talk.go_on(dialogue)
     n_variables = len(inquiry.engine.model.variables)
-    tell(
+    terminal.tell(
         f"{options.model.path.name}: {counted(n_variables, 'variable')},"
         f" {counted(len(inquiry.about), 'target')}, {counted(len(inquiry.among), 'question')}."
         + (f" Resumed after {counted(len(dialogue.state.asked), 'question')}." if saved else "")
     )
-    tell(_KEYS)
+    terminal.tell(_KEYS)
     if options.session is None:
-        tell("Nothing is saved; --session FILE would save each answer.")
+        terminal.tell("Nothing is saved; --session FILE would save each answer.")
     else:
-        tell(f"Each answer is saved in {options.session}; the same command resumes the dialogue.")
-    show_parts(_belief_shown(dialogue))
+        terminal.tell(
+            f"Each answer is saved in {options.session}; the same command resumes the dialogue."
+        )
+    command.show_parts(_belief_shown(dialogue))
     interrupted = converse(talk.ask, talk.act, fatal=SessionFileError)
-    show_parts(_report_shown(talk.dialogue))
+    command.show_parts(_report_shown(talk.dialogue))
     if talk.path is not None and not talk.dialogue.stop_reason(talk.stoppers):
-        tell(f"Saved in {talk.path}; the same command resumes the dialogue.")
+        terminal.tell(f"Saved in {talk.path}; the same command resumes the dialogue.")
     if interrupted:
-        raise typer.Exit(INTERRUPTED)
+        raise typer.Exit(terminal.INTERRUPTED)
 
 
 @dataclass
 class _Questions:
     """A dialogue on the terminal, and its file."""
 
-    dialogue: Dialogue
-    stoppers: tuple[DialogueStopper, ...]
+    dialogue: questions.Dialogue
+    stoppers: tuple[questions.DialogueStopper, ...]
     options: Mapping[str, Sequence[str]]
     path: Path | None
     text: str | None
@@ -531,25 +530,27 @@ class _Questions:
     question: str = ""
     """The question that is asked."""
 
-    def go_on(self, dialogue: Dialogue) -> None:
+    def go_on(self, dialogue: questions.Dialogue) -> None:
         """Save another state of the dialogue, and go on with it."""
-        from bnmind.questions import write_dialogue
-
         if self.path is not None:
             options = {name: json.dumps(texts) for name, texts in self.options.items()}
-            self.text = write_dialogue(self.path, dialogue, options=options, before=self.text)
+            self.text = questions.write_dialogue(
+                self.path, dialogue, options=options, before=self.text
+            )
         self.dialogue = dialogue
 
     def ask(self) -> _Given | Command:
         """Return what the user enters."""
         dialogue = self.dialogue
-        reason = working("choosing a question", lambda _: dialogue.stop_reason(self.stoppers))
+        reason = terminal.working(
+            "choosing a question", lambda _: dialogue.stop_reason(self.stoppers)
+        )
         if reason:
-            tell(f"\nThe dialogue is over: {reason}.")
+            terminal.tell(f"\nThe dialogue is over: {reason}.")
             return ask_end("u", "d")
-        question = self.question = interruptible(dialogue.next_question)
+        question = self.question = terminal.interruptible(dialogue.next_question)
         model = dialogue.inquiry.engine.model
-        tell(f"\n{len(dialogue.state.asked) + 1}. {question}")
+        terminal.tell(f"\n{len(dialogue.state.asked) + 1}. {question}")
 
         def check(name: str, state: str) -> None:
             model.variable(name).index(state)
@@ -569,34 +570,41 @@ class _Questions:
         if entry is Command.QUIT:
             return False
         if entry is Command.HELP:
-            tell(f"  {_KEYS} {_HELP}")
+            terminal.tell(f"  {_KEYS} {_HELP}")
         elif entry is Command.DOUBT:
-            show_parts(_doubts_shown(working("computing", lambda _: self.dialogue.doubts)))
+            command.show_parts(
+                _doubts_shown(terminal.working("computing", lambda _: self.dialogue.doubts))
+            )
         elif entry is Command.HINT:
-            show_parts(_why_shown(self.dialogue, self.question))
+            command.show_parts(_why_shown(self.dialogue, self.question))
         elif isinstance(entry, _Given) and entry.why:
-            show_parts(_why_shown(self.dialogue, entry.name))
+            command.show_parts(_why_shown(self.dialogue, entry.name))
         else:
             answers = self.dialogue.state.answers
-            self.go_on(interruptible(lambda: _after(self.dialogue, entry, answers))[0])
+            self.go_on(terminal.interruptible(lambda: _after(self.dialogue, entry, answers))[0])
             if entry is Command.UNDO:
-                tell("  undone")
-            show_parts(_belief_shown(self.dialogue))
+                terminal.tell("  undone")
+            command.show_parts(_belief_shown(self.dialogue))
         return True
 
 
 # --- The inquiry: options of the command, or of a saved dialogue ----------------------------------
 
 
-def _inquiry(options: AskOptions, texts: Mapping[str, Sequence[str]]) -> Inquiry:
+def _inquiry(options: AskOptions, texts: Mapping[str, Sequence[str]]) -> questions.Inquiry:
     """Return what is asked about which network, and how."""
     from bnmind.pgm.files import read
-    from bnmind.questions import QUESTION_SCORES, TARGET_MEASURES, Inquiry, read_costs
 
-    score = made_by_name("score", QUESTION_SCORES, texts.get("--score", ("information",))[0])
-    measure = made_by_name("measure", TARGET_MEASURES, texts.get("--measure", ("joint",))[0])
+    score = made_by_name(
+        "score", questions.QUESTION_SCORES, texts.get("--score", ("information",))[0]
+    )
+    measure = made_by_name(
+        "measure", questions.TARGET_MEASURES, texts.get("--measure", ("joint",))[0]
+    )
     costs = {
-        name: cost for path in texts.get("--costs", ()) for name, cost in read_costs(path).items()
+        name: cost
+        for path in texts.get("--costs", ())
+        for name, cost in questions.read_costs(path).items()
     }
     network = options.model.read(read)
     states = {v.name: v.states for v in network.variables}
@@ -609,9 +617,9 @@ def _inquiry(options: AskOptions, texts: Mapping[str, Sequence[str]]) -> Inquiry
         among = among or tuple(name for name in marks.observations if name not in about)
     if not about:
         raise BnmindError("name the targets of the questions with --about, such as --about fault")
-    return working(
+    return terminal.working(
         "planning",
-        lambda _: Inquiry.of(
+        lambda _: questions.Inquiry.of(
             network,
             about=about,
             among=among or None,
@@ -664,23 +672,21 @@ def _read_list(name: str, text: str) -> list[str]:
     return found
 
 
-def _marks(path: Path) -> DiagnosisMarks | None:
+def _marks(path: Path) -> questions.DiagnosisMarks | None:
     """Return the marks for diagnosis in a file of GeNIe; None for other files."""
-    from bnmind.questions import read_diagnosis
-
     if Path(path.name.removesuffix(".gz")).suffix.lower() != ".xdsl":
         return None
-    return read_diagnosis(path)
+    return questions.read_diagnosis(path)
 
 
-def _belief_shown(dialogue: Dialogue) -> Iterator[str]:
+def _belief_shown(dialogue: questions.Dialogue) -> Iterator[str]:
     """Yield the distribution of each target, and how much is unknown."""
-    belief = interruptible(lambda: dialogue.belief)
+    belief = terminal.interruptible(lambda: dialogue.belief)
     for name in list(belief)[:_MOST_TARGETS]:
         yield f"  {name}: {_states(belief[name])}"
     if len(belief) > _MOST_TARGETS:
         yield f"  … and {counted(len(belief) - _MOST_TARGETS, 'more target')}"
-    bits = working("choosing a question", lambda _: dialogue.entropy)
+    bits = terminal.working("choosing a question", lambda _: dialogue.entropy)
     yield f"  {bits:.2f} bits unknown"
 
 
@@ -699,9 +705,9 @@ def _most_probable(chances: Mapping[str, float]) -> tuple[str, str]:
     return state, percent(chances[state])
 
 
-def _why_shown(dialogue: Dialogue, question: str) -> Iterator[str | Table]:
+def _why_shown(dialogue: questions.Dialogue, question: str) -> Iterator[str | Table]:
     """Yield what a question tells, and the belief after each answer."""
-    effect = working("computing", lambda _: dialogue.why(question))
+    effect = terminal.working("computing", lambda _: dialogue.why(question))
     yield (
         f"  {question} should tell {effect.information:.3f} of {effect.entropy:.3f} bits and leave"
         f" {effect.expected_entropy:.3f}."
@@ -719,7 +725,7 @@ def _why_shown(dialogue: Dialogue, question: str) -> Iterator[str | Table]:
         yield f"  Other questions: {listed}."
 
 
-def _doubts_shown(doubts: Doubts) -> Iterator[str | Table]:
+def _doubts_shown(doubts: questions.Doubts) -> Iterator[str | Table]:
     """Yield how well each answer fits the others."""
     if not doubts.answers:
         yield "  There are no answers to doubt yet."
@@ -752,14 +758,14 @@ def _doubts_shown(doubts: Doubts) -> Iterator[str | Table]:
         yield f"    {name}: {_states(doubted.without[name])}"
 
 
-def _report_shown(dialogue: Dialogue) -> Iterator[str | Table]:
+def _report_shown(dialogue: questions.Dialogue) -> Iterator[str | Table]:
     """Yield the answers and the belief at the end."""
     state = dialogue.state
     skipped = f", {len(state.skipped)} skipped" if state.skipped else ""
     cost = f", cost {dialogue.cost:g}" if dialogue.cost else ""
     asked = f"{counted(len(state.asked), 'question')} asked{skipped}{cost}"
     yield f"\n{asked}; {dialogue.entropy:.2f} bits unknown."
-    doubted = interruptible(lambda: dialogue.doubts).most_doubtful
+    doubted = terminal.interruptible(lambda: dialogue.doubts).most_doubtful
     if doubted is not None and doubted.p_value < _SURPRISING:
         yield (
             f"Most doubtful answer: {doubted.question}={doubted.answer}, with a probability of"

@@ -11,8 +11,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from bnmind import adaptive
-from bnmind.cli.shared.command import OneOf
-from bnmind.cli.shared.terminal import naming, printable, say
+from bnmind.cli.shared import command, terminal
 from bnmind.errors import BnmindError, InvalidModelError, TableError
 
 DEFAULT_SELECTOR = "entropy"
@@ -25,16 +24,16 @@ ResponseFile: TypeAlias = Annotated[
 ]
 GateName: TypeAlias = Annotated[
     str,
-    OneOf("bnmind.adaptive.response_models.registry:LEARNABLE", "Response models"),
-    OneOf("bnmind.adaptive:IRT_MODELS", "Models of one ability without a Q matrix"),
+    command.OneOf("bnmind.adaptive.response_models.registry:LEARNABLE", "Response models"),
+    command.OneOf("bnmind.adaptive:IRT_MODELS", "Models of one ability without a Q matrix"),
 ]
 SkillsName: TypeAlias = Annotated[
-    str, OneOf("bnmind.adaptive:SKILL_DISTRIBUTIONS", "Distributions of the skills")
+    str, command.OneOf("bnmind.adaptive:SKILL_DISTRIBUTIONS", "Distributions of the skills")
 ]
 SelectorName: TypeAlias = Annotated[
     str,
     "NAME[:ARG]",
-    OneOf("bnmind.adaptive:SELECTORS", "Selectors"),
+    command.OneOf("bnmind.adaptive:SELECTORS", "Selectors"),
     typer.Option(help="The selector, from the list below."),
 ]
 PriorOption: TypeAlias = Annotated[
@@ -108,17 +107,17 @@ class TableOptions:
             raise BnmindError("expected --key or --lowest, got both: a right answer counts as 1")
         keys = {}
         if isinstance(choices, Path):
-            with naming(choices):
+            with terminal.naming(choices):
                 keys = {} if lowest else answer_keys(choices, is_optional=True)
         elif isinstance(choices, adaptive.ItemBank) and not lowest:
             keys = answer_keys(choices)
         if key is not None:
-            with naming(key):
+            with terminal.naming(key):
                 keys |= answer_keys(key)
         missing = tuple(text.replace("\N{MINUS SIGN}", "-") for text in self.missing or ())
         for text in missing:
             _check_one(text)
-        with naming(path):
+        with terminal.naming(path):
             found = adaptive.Responses.from_csv(
                 path,
                 expected=expected,
@@ -136,7 +135,7 @@ class TableOptions:
     ) -> adaptive.Responses:
         """Return the responses in a file to the items of a bank, and report how it was read."""
         found = self.read(path, expected=bank.item_names, choices=bank, group_column=group_column)
-        with naming(path):
+        with terminal.naming(path):
             found = found.for_bank(bank)
         say_notes(found)
         return found
@@ -169,7 +168,7 @@ def _counted_from(lowest: int, responses: adaptive.Responses) -> adaptive.Respon
 def say_notes(found: adaptive.Responses | adaptive.KnownProfiles) -> None:
     """Report what was guessed or left out when a file was read, a line each."""
     for note in found.notes:
-        say(f"note: {printable(note)}")
+        terminal.say(f"note: {terminal.printable(note)}")
 
 
 def qmatrix_for(path: Path, responses: Path, fixed_width: int | None) -> adaptive.QMatrix:
@@ -180,9 +179,9 @@ def qmatrix_for(path: Path, responses: Path, fixed_width: int | None) -> adaptiv
     table = read_table(path)
     expected: tuple[str, ...] = ()
     if "item" not in [name.strip().lower() for name in table.header or ()]:
-        with naming(responses):
+        with terminal.naming(responses):
             expected = names_in(read_table(responses, fixed_width=fixed_width))
-    with naming(path):
+    with terminal.naming(path):
         return adaptive.QMatrix.of(table, expected=expected)
 
 
@@ -230,7 +229,7 @@ class DesignOptions:
 
     design: Path | None = None
     stop: Annotated[
-        list[str] | None, "NAME:NUMBER", OneOf("bnmind.adaptive:STOPPERS", "Stoppers")
+        list[str] | None, "NAME:NUMBER", command.OneOf("bnmind.adaptive:STOPPERS", "Stoppers")
     ] = None
     prior: PriorOption = None
 

@@ -16,30 +16,8 @@ from bnmind._display import Result, Table, parts_of
 from bnmind._files import check_writable, write_file, write_files
 from bnmind._messages import counted
 from bnmind._registry import listed_names, made_by_name
-from bnmind.cli.inputs import (
-    GateName,
-    PriorOption,
-    ResponseFile,
-    SkillsName,
-    TableOptions,
-    check_shares,
-    profiles_in,
-    qmatrix_for,
-    say_notes,
-    with_named_prior,
-)
-from bnmind.cli.shared.command import (
-    Count,
-    Outcome,
-    Place,
-    Seed,
-    Share,
-    Workers,
-    check_place,
-    exit_interrupted,
-    given_options,
-)
-from bnmind.cli.shared.terminal import naming, printable, say, until_interrupted, working
+from bnmind.cli import inputs
+from bnmind.cli.shared import command, terminal
 from bnmind.errors import BnmindError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -82,7 +60,7 @@ class ModelOptions:
 
     qmatrix: Path | None = None
     bank: Path | None = None
-    skills: SkillsName | None = None
+    skills: inputs.SkillsName | None = None
     monotone: bool = False
 
 
@@ -90,7 +68,7 @@ def _start(
     responses: Path,
     gate: str | None,
     model: ModelOptions,
-    table: TableOptions,
+    table: inputs.TableOptions,
     settings: adaptive.LearningOptions,
     *,
     group_column: str | None,
@@ -112,7 +90,7 @@ def _start(
     data = table.read(
         responses, expected=known.item_names, choices=items or known, group_column=group_column
     )
-    with naming(responses, model=False):
+    with terminal.naming(responses, model=False):
         return *learning_inputs(data, known, make, distribution), settings
 
 
@@ -141,7 +119,7 @@ def _irt_model(gate: str | None, model: ModelOptions) -> adaptive.IrtModel | Non
 
 
 def _known_model(
-    responses: Path, gate: str | None, model: ModelOptions, table: TableOptions
+    responses: Path, gate: str | None, model: ModelOptions, table: inputs.TableOptions
 ) -> adaptive.ItemBank | adaptive.QMatrix:
     """Return the bank or the Q-matrix that a command names."""
     if model.bank is None:
@@ -150,7 +128,7 @@ def _known_model(
                 "expected --qmatrix or --bank, got neither; without them, --gate names a model of"
                 " one ability, such as 2PL"
             )
-        return qmatrix_for(model.qmatrix, responses, table.fixed_width)
+        return inputs.qmatrix_for(model.qmatrix, responses, table.fixed_width)
     if model.qmatrix is not None:
         raise BnmindError("expected --qmatrix or --bank, got both")
     if gate is not None or model.skills is not None:
@@ -181,13 +159,13 @@ def _own_model(name: str) -> Callable[..., adaptive.ResponseModel]:
     file, _, wanted = name.rpartition(":")
     if not Path(file).is_file():
         raise BnmindError(
-            f"expected a Python file with response models, found no {printable(file)}"
+            f"expected a Python file with response models, found no {terminal.printable(file)}"
         )
     try:
         names = runpy.run_path(file)
     except Exception as fault:
         raise BnmindError(
-            f"{printable(file)} cannot be run: {type(fault).__name__}: {fault}"
+            f"{terminal.printable(file)} cannot be run: {type(fault).__name__}: {fault}"
         ) from fault
     models = {
         key: value
@@ -197,7 +175,7 @@ def _own_model(name: str) -> Callable[..., adaptive.ResponseModel]:
         and value is not adaptive.ParametricModel
     }
     if not models:
-        raise BnmindError(f"{printable(file)} defines no subclass of ParametricModel")
+        raise BnmindError(f"{terminal.printable(file)} defines no subclass of ParametricModel")
     if wanted not in models:
         raise UnknownNameError("response model", wanted, models)
     return models[wanted]
@@ -232,7 +210,7 @@ def _skills_name(name: str) -> str:
     ('higher-order:1PL', 'hierarchy:A>B')
     """
     if _is_network(name):
-        return f"as in the network {printable(name)}"
+        return f"as in the network {terminal.printable(name)}"
     first, colon, argument = name.partition(":")
     lower = first.lower()
     if lower + colon == _HIERARCHY:
@@ -300,29 +278,29 @@ class LearnOptions:
         The title of the bank.
     """
 
-    gate: GateName | None = None
+    gate: inputs.GateName | None = None
     out: Path | None = None
-    coefficients: Annotated[Path | None, Place("coefficients", (".csv",))] = None
-    table: Annotated[Path | None, Place("table", (".csv",))] = None
+    coefficients: Annotated[Path | None, command.Place("coefficients", (".csv",))] = None
+    table: Annotated[Path | None, command.Place("table", (".csv",))] = None
     items: Path | None = None
     skill_labels: Path | None = None
-    max_guess: Share = 1.0
-    max_slip: Share = 1.0
-    least_chance: Share = 0.0001
-    starts: Count | None = None
-    iterations: Count = 5000
+    max_guess: command.Share = 1.0
+    max_slip: command.Share = 1.0
+    least_chance: command.Share = 0.0001
+    starts: command.Count | None = None
+    iterations: command.Count = 5000
     title: Annotated[str | None, "TEXT"] = None
 
 
 def learn(
-    responses: ResponseFile,
+    responses: inputs.ResponseFile,
     model: ModelOptions,
     options: LearnOptions,
-    file: TableOptions,
+    file: inputs.TableOptions,
     *,
     group_column: str | None = None,
-    workers: Workers = 1,
-    seed: Seed = None,
+    workers: command.Workers = 1,
+    seed: command.Seed = None,
 ) -> Result:
     """Learn an item bank from the responses of examinees, by maximum likelihood (EM).
 
@@ -348,8 +326,8 @@ def learn(
     """
     from bnmind.adaptive.learning.irt import has_curves
 
-    check_shares({"--max-guess": options.max_guess, "--max-slip": options.max_slip})
-    check_shares({"--least-chance": options.least_chance}, below=0.49)
+    inputs.check_shares({"--max-guess": options.max_guess, "--max-slip": options.max_slip})
+    inputs.check_shares({"--least-chance": options.least_chance}, below=0.49)
     settings = adaptive.LearningOptions(
         starts=options.starts,
         seed=seed or 0,
@@ -369,19 +347,20 @@ def learn(
     start = as_in_file(start, file.lowest)
     for what, path in (("items", options.items), ("skills", options.skill_labels)):
         if path is not None:
-            with naming(path):
+            with terminal.naming(path):
                 start = adaptive.describe_bank(start, **{what: path})
-    say_notes(data)
+    inputs.say_notes(data)
     if options.out is not None:
         _check_bank_place(start, options.out, options.title or "")
-    learned, interrupted = until_interrupted(
+    name = terminal.printable(responses.name)
+    learned, interrupted = terminal.until_interrupted(
         "learning",
         lambda report, ended: adaptive.learn(
             data,
             start,
             options=replace(settings, until=ended),
             title=options.title,
-            source=f"learned from {counted(len(data), 'examinee')} in {printable(responses.name)}",
+            source=f"learned from {counted(len(data), 'examinee')} in {name}",
             progress=report,
         ),
     )
@@ -390,13 +369,13 @@ def learn(
         _tell_names(learned.bank, options.out)
     if interrupted:
         kept = "follow" if options.out is None else f"are in {options.out}"
-        exit_interrupted(f"interrupted before the end; the best parameters so far {kept}")
+        command.exit_interrupted(f"interrupted before the end; the best parameters so far {kept}")
     summary = _summary(learned, options)
     names, line = _model_names(start, settings, model, options.gate)
     data_line, *others = parts_of(summary)
     paths = [path for path in (options.out, options.coefficients, options.table) if path]
     out = None if options.out is None else str(options.out)
-    return Outcome(
+    return command.Outcome(
         {**names, **summary.to_dict(), "out": out},
         [data_line, line, *others, *(f"Written to {path}." for path in paths)],
     )
@@ -431,7 +410,7 @@ def _check_bank_place(start: adaptive.ItemBank, out: Path, title: str) -> None:
     from bnmind.adaptive.items.bank_files import bank_contents
     from bnmind.pgm.files import NETWORK_SUFFIXES
 
-    check_place(out, NETWORK_SUFFIXES, "bank")
+    command.check_place(out, NETWORK_SUFFIXES, "bank")
     # All but the numbers is known now: the names, the sizes of the tables and the places.
     check_writable(*bank_contents(replace(start, title=title), out))
 
@@ -443,7 +422,7 @@ def _tell_names(bank: adaptive.ItemBank, out: Path) -> None:
     if names := file_names(bank.network, out):
         first = str(names).split("; ")
         more = f"; and {len(first) - 5} more" if len(first) > 5 else ""
-        say(
+        terminal.say(
             f"note: {out.suffix} files cannot hold some names; they are written encoded, and"
             f" decoded when bnmind reads the file: {'; '.join(first[:5])}{more}",
         )
@@ -498,7 +477,7 @@ def _model_names(
         hidden, kept = "ability", "fixed"
     each = [f"{name} ({counted(n, 'item')})" for name, n in models.items()]
     named = f"s {', '.join(each)}" if len(each) > 1 else f" {next(iter(models))}"
-    line = printable(f"Response model{named}, {hidden} {kept}.")
+    line = terminal.printable(f"Response model{named}, {hidden} {kept}.")
     return {"response_models": models, "skill_distribution": kept}, line
 
 
@@ -529,9 +508,9 @@ class JudgeOptions:
         Remove items that behave differently from the anchors, and test again.
     """
 
-    gates: Annotated[list[GateName] | None, "NAME", typer.Option("--gate")] = None
+    gates: Annotated[list[inputs.GateName] | None, "NAME", typer.Option("--gate")] = None
     cutoff: Annotated[str, "P"] = "0.95"
-    alpha: Share = 0.05
+    alpha: command.Share = 0.05
     groups: bool = False
     group_column: str | None = None
     anchors: Annotated[str | None, "A,B,…"] = None
@@ -539,12 +518,12 @@ class JudgeOptions:
 
 
 def judge(
-    responses: ResponseFile,
+    responses: inputs.ResponseFile,
     model: ModelOptions,
     options: JudgeOptions,
-    file: TableOptions,
+    file: inputs.TableOptions,
     *,
-    seed: Seed = None,
+    seed: command.Seed = None,
 ) -> Result:
     """Judge a model of responses: its fit, its Q-matrix, and its items.
 
@@ -580,13 +559,15 @@ def judge(
             responses, gate, model, file, settings, group_column=options.group_column
         )
         if not models:
-            say_notes(data)
+            inputs.say_notes(data)
         if options.groups and not data.groups:
             raise BnmindError(
                 "expected a column with groups for --groups; name it by --group-column"
             )
         if not models and data.groups and not by_groups:
-            say("note: --groups tests which items behave differently in some of the groups")
+            terminal.say(
+                "note: --groups tests which items behave differently in some of the groups"
+            )
         models[gate] = _learned(data, start, own)
     if len(gates) > 1:
         return _compared({str(gate): one for gate, one in models.items()})
@@ -601,17 +582,19 @@ def judge(
         cutoff=cutoff,
         alpha=options.alpha,
         groups=testing if by_groups and data.groups else None,
-        runner=working,
+        runner=terminal.working,
     )
     if found.interrupted:
-        exit_interrupted("interrupted; the results above are those computed so far", later=True)
-    return Outcome(found.to_dict(), map(_with_options, parts_of(found)))
+        command.exit_interrupted(
+            "interrupted; the results above are those computed so far", later=True
+        )
+    return command.Outcome(found.to_dict(), map(_with_options, parts_of(found)))
 
 
 def _learned(
     data: adaptive.Responses, start: adaptive.ItemBank, settings: adaptive.LearningOptions
 ) -> adaptive.Learned:
-    return working(
+    return terminal.working(
         "learning", lambda report: adaptive.learn(data, start, options=settings, progress=report)
     )
 
@@ -657,13 +640,13 @@ def _compared(models: Mapping[str, adaptive.Learned]) -> adaptive.Comparison:
 
 def classify(
     bank: Path,
-    responses: ResponseFile,
+    responses: inputs.ResponseFile,
     *,
-    out: Annotated[Path | None, Place("classification", (".csv",))] = None,
+    out: Annotated[Path | None, command.Place("classification", (".csv",))] = None,
     profiles: Path | None = None,
-    prior: PriorOption = None,
+    prior: inputs.PriorOption = None,
     group_column: str | None = None,
-    file: TableOptions,
+    file: inputs.TableOptions,
 ) -> Result:
     """Classify examinees by their responses to the items of a bank.
 
@@ -695,10 +678,12 @@ def classify(
     """
     if [_is_network(path.suffix) for path in (bank, responses)] == [False, True]:
         raise BnmindError(f"expected the bank before the responses, got {bank} before {responses}")
-    items = with_named_prior(adaptive.read_bank(bank), prior)
+    items = inputs.with_named_prior(adaptive.read_bank(bank), prior)
     data = file.answers(responses, items, group_column=group_column)
-    known = None if profiles is None else profiles_in(profiles, items, data.examinees).levels
-    found = working("classifying", lambda report: adaptive.classify(items, data, progress=report))
+    known = None if profiles is None else inputs.profiles_in(profiles, items, data.examinees).levels
+    found = terminal.working(
+        "classifying", lambda report: adaptive.classify(items, data, progress=report)
+    )
     parts, record = parts_of(found), found.to_dict() | {"agreement": None, "out": None}
     if known is not None:
         agreement = found.agreement_with(known)
@@ -709,14 +694,14 @@ def classify(
         write_file(out, found.to_frame().to_csv(index=False, lineterminator="\n"))
         parts += (f"Written to {out}.",)
         record["out"] = str(out)
-    return Outcome(record, parts)
+    return command.Outcome(record, parts)
 
 
 def _warn(found: adaptive.Classification, agreement: adaptive.Agreement) -> None:
     """Say so if profiles seem to be those of other examinees."""
     expected = found.reliability.accuracy
     if agreement.pattern_accuracy < expected - _FAR:
-        say(
+        terminal.say(
             f"note: {agreement.pattern_accuracy:.3f} of the profiles are right, and"
             f" {expected:.3f} were expected; the rows of the two files may be in different orders,"
             " or the bank does not hold for these examinees"
@@ -749,9 +734,9 @@ class CalibrateOptions:
     new: Annotated[list[str] | None, "ITEM"] = None
     cycles: int = 200
     anew: bool = False
-    largest_error: Share = 0.05
+    largest_error: command.Share = 0.05
     shift: Annotated[float, "D"] = 0.5
-    false_alarm: Share = 0.01
+    false_alarm: command.Share = 0.01
 
 
 def calibrate(
@@ -759,9 +744,9 @@ def calibrate(
     tests: list[Path],
     options: CalibrateOptions,
     *,
-    out: Annotated[Path | None, Place("bank", (".json",))] = None,
-    file: TableOptions,
-    seed: Seed = None,
+    out: Annotated[Path | None, command.Place("bank", (".json",))] = None,
+    file: inputs.TableOptions,
+    seed: command.Seed = None,
 ) -> Result:
     """Calibrate new items from finished tests, and notice items that drift.
 
@@ -795,20 +780,20 @@ def calibrate(
         if len(tests) > 1:
             raise BnmindError("expected saved sessions (.json), or one file of responses")
         responses = file.read(tests[0], expected=items.item_names, choices=items)
-        say_notes(responses)
+        inputs.say_notes(responses)
     else:
-        if given := given_options(file):
+        if given := command.given_options(file):
             raise BnmindError(
                 f"{given[0]} is for a file of responses; the tests are saved sessions"
             )
-        saved = working("reading tests", lambda _: adaptive.read_answers(tests, items))
+        saved = terminal.working("reading tests", lambda _: adaptive.read_answers(tests, items))
         responses, asked, names = saved.responses, saved.asked, names or saved.pilot
     if out is not None and not names:
         raise BnmindError("there is no new item for --out; name one by --new")
     parts: list[str | Table] = [f"{counted(len(responses), 'test')}.", ""]
     record: dict[str, Any] = {"tests": len(responses), "cycles": None, "items": []}
     if names:
-        found = working(
+        found = terminal.working(
             "calibrating",
             lambda _: adaptive.calibrate_items(
                 *(items, responses, names),
@@ -819,7 +804,7 @@ def calibrate(
         )
         record |= found.to_dict()
         parts += parts_of(found)
-    drift = working(
+    drift = terminal.working(
         "looking for drift",
         lambda _: adaptive.item_drift(
             items.averaged(),
@@ -836,4 +821,4 @@ def calibrate(
         parts.append(f"Written: {out}")
     if names:
         parts.append("")
-    return Outcome(record | drift.to_dict(), [*parts, *parts_of(drift)])
+    return command.Outcome(record | drift.to_dict(), [*parts, *parts_of(drift)])

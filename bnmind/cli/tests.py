@@ -11,38 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from bnmind import adaptive
+from bnmind import adaptive, lab
 from bnmind._display import Result, parts_of
 from bnmind._files import write_file
 from bnmind._messages import counted, listed
 from bnmind._registry import as_registered
-from bnmind.cli.inputs import (
-    DEFAULT_SELECTOR,
-    DesignOptions,
-    SelectorName,
-    TableOptions,
-    check_shares,
-    profiles_in,
-    qmatrix_for,
-    with_named_prior,
-)
-from bnmind.cli.shared.command import (
-    Count,
-    OneOf,
-    Outcome,
-    Place,
-    ResultsDirectory,
-    Seed,
-    Share,
-    Workers,
-    exit_interrupted,
-    results_place,
-)
-from bnmind.cli.shared.terminal import Report, printable, say, until_interrupted, working
+from bnmind.cli import inputs
+from bnmind.cli.shared import command, terminal
 from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:
-    from bnmind import adaptive
     from bnmind.adaptive.trees import Aim, FixedTest, ItemTree, OptimalTest, Panel
 
 
@@ -99,14 +77,14 @@ class SimulateOptions:
     profiles: Path | None = None
     qmatrix: Path | None = None
     folds: Annotated[int | None, typer.Option(min=2)] = None
-    max_guess: Share | None = None
-    max_slip: Share | None = None
-    starts: Count | None = None
-    examinees: Count | None = None
-    out: ResultsDirectory = None
+    max_guess: command.Share | None = None
+    max_slip: command.Share | None = None
+    starts: command.Count | None = None
+    examinees: command.Count | None = None
+    out: command.ResultsDirectory = None
     svg: bool = False
     posteriors: bool = False
-    selector: list[SelectorName] | None = None
+    selector: list[inputs.SelectorName] | None = None
 
     @property
     def learns(self) -> bool:
@@ -125,7 +103,7 @@ class SimulateOptions:
                 "--max-guess, --max-slip and --starts need --qmatrix or --folds; nothing is learned"
                 " without them"
             )
-        check_shares({"--max-guess": self.max_guess, "--max-slip": self.max_slip})
+        inputs.check_shares({"--max-guess": self.max_guess, "--max-slip": self.max_slip})
         if self.profiles is not None and (self.responses is None or self.learns):
             raise BnmindError("--profiles needs a bank and --responses, without --folds")
         if self.responses is not None and self.examinees is not None:
@@ -134,11 +112,11 @@ class SimulateOptions:
 
 def simulate(
     options: SimulateOptions,
-    test: DesignOptions,
-    file: TableOptions,
+    test: inputs.DesignOptions,
+    file: inputs.TableOptions,
     *,
-    workers: Workers = 1,
-    seed: Seed = None,
+    workers: command.Workers = 1,
+    seed: command.Seed = None,
 ) -> Result:
     """Let selectors test the same examinees, and compare the results.
 
@@ -160,18 +138,16 @@ def simulate(
     bnmind simulate models/banks/fractions.json --design models/designs/fractions.toml
     bnmind simulate --qmatrix Q.csv --responses R.csv --max-guess .6 --stop items:10 --json
     """
-    from bnmind.lab import save_simulation
-
     names = [as_registered(adaptive.SELECTORS, name) for name in options.selector or ()]
     if len(set(names)) < len(names):
         raise BnmindError(f"expected different selectors, got {', '.join(names)}")
-    directory, new = results_place(options.out)
+    directory, new = command.results_place(options.out)
     options.check()
     first = _model(options, file)  # learning starts from it, whatever the tests start from
     tests = _Tests.of(first, names, test, seed=seed, workers=workers, posteriors=options.posteriors)
     if options.responses is None:
         n = options.examinees or DEFAULT_EXAMINEES
-        people = working(
+        people = terminal.working(
             "drawing examinees",
             lambda _: adaptive.Examinees.drawn(tests.bank, n, seed=tests.options.seed),
         )
@@ -180,7 +156,7 @@ def simulate(
         answers = file.answers(options.responses, tests.bank)
         people = adaptive.Examinees.recorded(tests.bank, answers)
         if options.profiles is not None:
-            levels = profiles_in(options.profiles, tests.bank, answers.examinees).levels
+            levels = inputs.profiles_in(options.profiles, tests.bank, answers.examinees).levels
             skills = tuple(tests.bank.variable(name) for name in tests.bank.skills)
             people = replace(people, skills=skills, levels=levels)
         result = tests.simulated(people)
@@ -191,20 +167,20 @@ def simulate(
         answers = file.answers(options.responses, first)
         result = tests.cross_validated(first, answers, options)
     _tell_exposure(result, tests.designs)
-    written = save_simulation(result, directory, vector=options.svg)
+    written = lab.save_simulation(result, directory, vector=options.svg)
     written += _counts_written(tests.designs, directory)
     where = f"Written: {counted(len(written), 'file')} in {directory}"
     files = list(map(str, written))
-    return Outcome.of(result, where, *new, seed=tests.options.seed, files=files)
+    return command.Outcome.of(result, where, *new, seed=tests.options.seed, files=files)
 
 
-def _model(options: SimulateOptions, file: TableOptions) -> adaptive.ItemBank:
+def _model(options: SimulateOptions, file: inputs.TableOptions) -> adaptive.ItemBank:
     """Return the bank, or that of a Q-matrix; learning starts from its parameters."""
     if options.qmatrix is None:
         assert options.bank is not None
         return adaptive.read_bank(options.bank)
     assert options.responses is not None
-    q = qmatrix_for(options.qmatrix, options.responses, file.fixed_width)
+    q = inputs.qmatrix_for(options.qmatrix, options.responses, file.fixed_width)
     return adaptive.ItemBank.from_qmatrix(
         q.needs, guess=0.2, slip=0.2, items=q.items, skill_names=q.skills
     )
@@ -228,7 +204,7 @@ class _Tests:
         cls,
         bank: adaptive.ItemBank,
         names: Sequence[str],
-        test: DesignOptions,
+        test: inputs.DesignOptions,
         *,
         seed: int | None,
         **more: Any,
@@ -237,7 +213,7 @@ class _Tests:
         from bnmind.adaptive.items.bank_tables import BANK_PRIOR, named_prior
 
         if test.design is None:
-            bank = with_named_prior(bank, test.prior)
+            bank = inputs.with_named_prior(bank, test.prior)
             selectors = {
                 name: adaptive.selector_by_name(name) for name in names or DEFAULT_SELECTORS
             }
@@ -257,7 +233,7 @@ class _Tests:
         """Return the tests of examinees, whose answers are known."""
 
         def calibrated(design: adaptive.Design) -> adaptive.Design:
-            return working(
+            return terminal.working(
                 "calibrating the exposure",
                 lambda _: adaptive.calibrated(design, people, options=self.options),
             )
@@ -266,7 +242,7 @@ class _Tests:
             if design.eligibility is not None and not design.eligibility.eligible.any():
                 self.designs[name] = calibrated(design)
 
-        def run(report: Report, until: Callable[[], bool]) -> adaptive.SimulationResult:
+        def run(report: terminal.Report, until: Callable[[], bool]) -> adaptive.SimulationResult:
             options = replace(self.options, until=until)
             if self.designs:
                 return adaptive.simulate_designs(
@@ -322,15 +298,15 @@ class _Tests:
 
 def _as_far(
     what: str,
-    run: Callable[[Report, Callable[[], bool]], T],
+    run: Callable[[terminal.Report, Callable[[], bool]], T],
     message: Callable[[T], str],
     *,
     later: bool = False,
 ) -> T:
     """Return the result of some work; after Ctrl-C what there is, with a message about it."""
-    result, interrupted = until_interrupted(what, run)
+    result, interrupted = terminal.until_interrupted(what, run)
     if interrupted:
-        exit_interrupted(message(result), later=later)
+        command.exit_interrupted(message(result), later=later)
     return result
 
 
@@ -338,7 +314,7 @@ def _designs_of(
     path: Path,
     bank: adaptive.ItemBank,
     names: Sequence[str],
-    test: DesignOptions,
+    test: inputs.DesignOptions,
     seed: int | None,
 ) -> dict[str, adaptive.Design]:
     """Return the design in a file, by the name of its selector, and one for each other selector.
@@ -354,14 +330,16 @@ def _designs_of(
     stated = select if isinstance(select, str) else select.get("by")
     if stated is None:
         if not names:
-            return {DEFAULT_SELECTOR: adaptive.read_design(path, bank, **given)}
+            return {inputs.DEFAULT_SELECTOR: adaptive.read_design(path, bank, **given)}
         return {name: adaptive.read_design(path, bank, selector=name, **given) for name in names}
     own = as_registered(adaptive.SELECTORS, stated)
     others = [name for name in names if name != own]
     for name in others:
         adaptive.selector_by_name(name)  # a wrong one is no fault of the file
     if others:
-        say(f"note: the selector of the design, {printable(own)}, is compared, too")
+        terminal.say(
+            f"note: the selector of the design, {terminal.printable(own)}, is compared, too"
+        )
     designs = {stated: adaptive.read_design(path, bank, **given)}
     content = with_options(content, **given)
     shared = {} if isinstance(select, str) else select
@@ -379,8 +357,8 @@ def _tell_exposure(
             limit, exposure = design.eligibility.limit, result.run_of(name).exposure
             error = math.sqrt(limit * (1 - limit) / len(result))
             if n := int((exposure > limit + 2 * error).sum()):
-                most = printable(result.items[int(exposure.argmax())])
-                say(
+                most = terminal.printable(result.items[int(exposure.argmax())])
+                terminal.say(
                     f"note: {name} asks {counted(n, 'item')} more often than r_max {limit:g} and"
                     f" two standard errors ({error:.3f} each), {most} most ({exposure.max():.3f})"
                 )
@@ -403,14 +381,16 @@ def _counts_written(designs: Mapping[str, adaptive.Design], directory: Path) -> 
 # --- Tests without luck ---------------------------------------------------------------------------
 
 
-def _design(bank: adaptive.ItemBank, selector: str | None, test: DesignOptions) -> adaptive.Design:
+def _design(
+    bank: adaptive.ItemBank, selector: str | None, test: inputs.DesignOptions
+) -> adaptive.Design:
     """Return the design of a test; a note says which of its items are left out."""
     design = test.read(bank, selector)
     if design.pilot is not None:
         names = listed(design.pilot.items).replace("; ", ", ")
-        say(
-            f"note: the new items {printable(names)} are left out; the results are those of the"
-            " test of the other items"
+        terminal.say(
+            f"note: the new items {terminal.printable(names)} are left out; the results are those"
+            " of the test of the other items"
         )
     return design
 
@@ -418,10 +398,10 @@ def _design(bank: adaptive.ItemBank, selector: str | None, test: DesignOptions) 
 def evaluate(
     bank: Path,
     *,
-    min_probability: Share = 0.0,
-    max_beliefs: Count | None = None,
-    selector: SelectorName | None = None,
-    test: DesignOptions,
+    min_probability: command.Share = 0.0,
+    max_beliefs: command.Count | None = None,
+    selector: inputs.SelectorName | None = None,
+    test: inputs.DesignOptions,
 ) -> Result:
     """Compute the expected results of an adaptive test exactly, without simulation.
 
@@ -451,7 +431,7 @@ def evaluate(
     """
     from bnmind.adaptive.trees.evaluation import DEFAULT_BELIEFS
 
-    check_shares({"--min-probability": min_probability})
+    inputs.check_shares({"--min-probability": min_probability})
     design = _design(adaptive.read_bank(bank), selector, test)
     return _as_far(
         "evaluating the test",
@@ -508,17 +488,19 @@ class TreeOptions:
 
     bank: Path
     _: KW_ONLY
-    depth: Count | None = None
-    minimize: Annotated[str | None, "AIM", OneOf(f"{__name__}:_aims", "Aims")] = None
-    price: Share | None = None
+    depth: command.Count | None = None
+    minimize: Annotated[str | None, "AIM", command.OneOf(f"{__name__}:_aims", "Aims")] = None
+    price: command.Share | None = None
     fixed: bool = False
     panel: Annotated[str | None, "N,N"] = None
-    routes: Count | None = None
-    max_beliefs: Count | None = None
-    out: Annotated[Path | None, Place("tree", _FORMATS), OneOf(_FORMATS, "Formats of trees")] = None
-    selector: SelectorName | None = None
+    routes: command.Count | None = None
+    max_beliefs: command.Count | None = None
+    out: Annotated[
+        Path | None, command.Place("tree", _FORMATS), command.OneOf(_FORMATS, "Formats of trees")
+    ] = None
+    selector: inputs.SelectorName | None = None
 
-    def check(self, test: DesignOptions) -> None:
+    def check(self, test: inputs.DesignOptions) -> None:
         """Raise BnmindError if the options contradict each other."""
         follows = self.selector is not None or test.design is not None
         kinds = {
@@ -545,7 +527,7 @@ class TreeOptions:
             raise BnmindError(f"expected --price of at least 0, got {self.price:g}")
 
 
-def tree(options: TreeOptions, test: DesignOptions) -> Result:
+def tree(options: TreeOptions, test: inputs.DesignOptions) -> Result:
     """Find the best adaptive test of a bank, with a proof, and write it as a paper test.
 
     The test is a tree: each response to an item leads to the next item. The command searches for
@@ -577,11 +559,11 @@ def tree(options: TreeOptions, test: DesignOptions) -> Result:
     found: ItemTree | OptimalTest | FixedTest | Panel
     if options.selector is not None or test.design is not None:
         design = _design(bank, options.selector, test)
-        found = working("following the selector", lambda _: adaptive.design_tree(design))
+        found = terminal.working("following the selector", lambda _: adaptive.design_tree(design))
         name = options.selector or str(test.design)
         record, parts = {"test_of": name}, [f"The test of {name}:"]
     else:
-        bank = with_named_prior(bank, test.prior)
+        bank = inputs.with_named_prior(bank, test.prior)
         _say_neglected(bank)
         found = _best(options, bank, aim)
     parts += parts_of(found)
@@ -591,7 +573,7 @@ def tree(options: TreeOptions, test: DesignOptions) -> Result:
         write_item_tree(whole, options.out)
         record["file"] = str(options.out)
         parts.append(f"Written: {options.out} ({counted(whole.n_nodes, 'point')}).")
-    return Outcome(record, parts)
+    return command.Outcome(record, parts)
 
 
 def _say_neglected(bank: adaptive.ItemBank) -> None:
@@ -599,7 +581,7 @@ def _say_neglected(bank: adaptive.ItemBank) -> None:
     has_testlets = any(item.testlet for item in bank.items)
     has_content = any(item.content for item in bank.items)
     if named := ["testlets"] * has_testlets + ["content codes"] * has_content:
-        say(f"note: the search does not consider the {' and '.join(named)} of the bank")
+        terminal.say(f"note: the search does not consider the {' and '.join(named)} of the bank")
 
 
 def _best(
@@ -618,7 +600,7 @@ def _best(
                 f"expected --panel as numbers of items, such as 3,2, got {options.panel!r}"
             ) from None
         routes = options.routes or 2
-        return working(
+        return terminal.working(
             "choosing modules", lambda _: adaptive.panel_test(bank, lengths, routes=routes, **aims)
         )
     if options.fixed:
@@ -638,7 +620,7 @@ def _best(
 def _searched(what: str, search: Callable[[Callable[..., bool]], T]) -> T:
     """Return what a search finds until Ctrl-C; the number of its steps is shown."""
 
-    def work(report: Report, ended: Callable[[], bool]) -> T:
+    def work(report: terminal.Report, ended: Callable[[], bool]) -> T:
         def until(known: Any, *_: float) -> bool:
             report(getattr(known, "n_beliefs", known), None)
             return ended()

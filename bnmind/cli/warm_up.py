@@ -15,8 +15,7 @@ import typer
 
 from bnmind._files import check_writable_directory
 from bnmind._messages import counted
-from bnmind.cli.shared.command import Json
-from bnmind.cli.shared.terminal import EXIT_CODE, Report, say, tell, tell_json, working
+from bnmind.cli.shared import command, terminal
 from bnmind.errors import BnmindError
 
 _LARGE = "relational_03_08_03.uai"
@@ -37,7 +36,7 @@ RUNS: Sequence[tuple[str, tuple[str, ...]]] = (
 """A small example of each kind of command, which compiles what the kind needs."""
 
 
-def warm_up(*, as_json: Json = False) -> None:
+def warm_up(*, as_json: command.Json = False) -> None:
     """Compile ahead what commands need, once per machine.
 
     bnmind compiles parts of itself to machine code when they are first used, and keeps the code on
@@ -65,7 +64,9 @@ def warm_up(*, as_json: Json = False) -> None:
         raise BnmindError(NO_DIRECTORY)
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as place:
-        runs = working("compiling, once per machine", lambda report: _run_all(report, place))
+        runs = terminal.working(
+            "compiling, once per machine", lambda report: _run_all(report, place)
+        )
     seconds = time.monotonic() - began
     folders, after = cached_code()
     where, new = " and ".join(map(str, folders)), len(set(after) - set(before))
@@ -73,20 +74,22 @@ def warm_up(*, as_json: Json = False) -> None:
     size = sum(file.stat().st_size for file in after)
     if as_json:
         content = {"directory": where, "files": len(after), "new": new, "bytes": size}
-        tell_json({**content, "seconds": round(seconds, 1), "runs": runs})
+        terminal.tell_json({**content, "seconds": round(seconds, 1), "runs": runs})
     else:
         for run in failed:
-            say(f"note: the example of {run['about']} failed: {run['error']}")
+            terminal.say(f"note: the example of {run['about']} failed: {run['error']}")
         told = f"{counted(new, 'new file')}" if new else "nothing was left to compile"
         if failed:
             told = f"{len(failed)} of {counted(len(runs), 'example')} failed"
-        tell(f"{'Not ready' if failed else 'Ready'} after {seconds:.0f} s: {told}.")
-        tell(f"Machine code: {counted(len(after), 'file')}, {size / 2**20:.0f} MiB, in {where}")
+        terminal.tell(f"{'Not ready' if failed else 'Ready'} after {seconds:.0f} s: {told}.")
+        terminal.tell(
+            f"Machine code: {counted(len(after), 'file')}, {size / 2**20:.0f} MiB, in {where}"
+        )
     if failed:
-        raise typer.Exit(EXIT_CODE)
+        raise typer.Exit(terminal.EXIT_CODE)
 
 
-def _run_all(report: Report, place: str) -> list[dict[str, object]]:
+def _run_all(report: terminal.Report, place: str) -> list[dict[str, object]]:
     """Run all examples in an empty directory; return what came of each."""
     from bnmind.datasets import example_path
 

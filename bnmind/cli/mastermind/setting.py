@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
 
 import typer
 
-from bnmind import lab, strategies
+from bnmind import lab, mastermind, strategies
 from bnmind._files import check_writable
 from bnmind.cli.shared.command import Count, OneOf, Seed, is_saved
 from bnmind.errors import BnmindError, InvalidArgumentError
+from bnmind.lab.mastermind import advice as advising
 
 if TYPE_CHECKING:
     from bnmind.lab.mastermind.records import SavedGame, SavedPlay
-    from bnmind.mastermind import Board, Channel, Posterior, Prior
 
 _DEFAULT_PEGS = 4
 _DEFAULT_COLORS = 6
@@ -107,14 +107,12 @@ class BoardOptions:
     no_repeats: _NoRepeats = False
 
     @property
-    def board(self) -> Board:
+    def board(self) -> mastermind.Board:
         """The board."""
-        from bnmind.mastermind import Board
-
-        return Board(self.pegs, self.colors, repeats=not self.no_repeats)
+        return mastermind.Board(self.pegs, self.colors, repeats=not self.no_repeats)
 
 
-def channel_of_known_noise(board: Board, text: str) -> Channel:
+def channel_of_known_noise(board: mastermind.Board, text: str) -> mastermind.Channel:
     """Return the channel of a noise; for unknown noise, name the command that learns it.
 
     Raises
@@ -122,10 +120,8 @@ def channel_of_known_noise(board: Board, text: str) -> Channel:
     InvalidArgumentError
         If the text is no noise, or ``unknown``.
     """
-    from bnmind.mastermind import parse_noise
-
     try:
-        return parse_noise(board, text)
+        return mastermind.parse_noise(board, text)
     except InvalidArgumentError as fault:
         if text.strip() != "unknown":
             raise
@@ -134,11 +130,9 @@ def channel_of_known_noise(board: Board, text: str) -> Channel:
         ) from fault
 
 
-def prior_of(board: Board, text: str) -> Prior | None:
+def prior_of(board: mastermind.Board, text: str) -> mastermind.Prior | None:
     """Return the prior that a text describes; None if it is uniform."""
-    from bnmind.mastermind import parse_prior
-
-    return None if text.strip() == UNIFORM else parse_prior(board, text)
+    return None if text.strip() == UNIFORM else mastermind.parse_prior(board, text)
 
 
 def ending_of(text: str, max_guesses: int | None, *, most: int) -> lab.Ending:
@@ -185,26 +179,28 @@ def situation_of(
     return strategies.Situation(memory=memory, guesses_left=max_guesses - turns)
 
 
-def channel_of(board: Board, noise: str) -> Channel:
+def channel_of(board: mastermind.Board, noise: str) -> mastermind.Channel:
     """Return the channel of a noise; of unknown noise, one of its kind."""
-    from bnmind.mastermind import Channel, parse_noise
-
     if noise == UNKNOWN:
-        return Channel.false_reply(board, 0.2)
+        return mastermind.Channel.false_reply(board, 0.2)
     try:
-        return parse_noise(board, noise)
+        return mastermind.parse_noise(board, noise)
     except InvalidArgumentError as fault:
         if ":" in noise:
             raise
         raise InvalidArgumentError(f"{fault}; or {UNKNOWN}, which learns it", noise) from fault
 
 
-def started(board: Board, noise: str, prior: Prior | None) -> Posterior:
+def started(
+    board: mastermind.Board, noise: str, prior: mastermind.Prior | None
+) -> mastermind.Posterior:
     """Return the belief before the first guess."""
-    from bnmind.lab.mastermind.advice import start, start_learning
-
     channel = channel_of(board, noise)
-    return start_learning(channel, prior) if noise == UNKNOWN else start(channel, prior)
+    return (
+        advising.start_learning(channel, prior)
+        if noise == UNKNOWN
+        else advising.start(channel, prior)
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -241,11 +237,9 @@ class GameOptions:
     seed: Seed = None
 
     @property
-    def board(self) -> Board:
+    def board(self) -> mastermind.Board:
         """The board of a new game."""
-        from bnmind.mastermind import Board
-
-        return Board(
+        return mastermind.Board(
             _DEFAULT_PEGS if self.pegs is None else self.pegs,
             _DEFAULT_COLORS if self.colors is None else self.colors,
             repeats=not self.no_repeats,
