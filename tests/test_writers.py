@@ -37,7 +37,6 @@ EXCEPTIONS = {
     ("bnmind.web.tests", "rmtree"),
     ("bnmind.cli.warm_up", "TemporaryDirectory"),
     ("bnmind.cli.warm_up", "copy"),
-    ("bnmind.cli.warm_up", "write_text"),
     ("bnmind.testing.networks", "TemporaryDirectory"),
     ("bnmind.testing.networks", "write_text"),
     ("bnmind.testing.response_models", "TemporaryDirectory"),

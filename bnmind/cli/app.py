@@ -120,22 +120,6 @@ def _command(name: str) -> Any:
 
 # --- Errors: one line on the standard error stream -----------------------------------------------
 
-_TWINS = {
-    "--about": ("--targets", "--target"),
-    "--board": ("--pegs",),
-    "--given": ("--evidence",),
-    "--itemtype": ("--gate",),
-    "--map": ("--mpe",),
-    "--model": ("--gate",),
-    "--out": ("--tree",),
-    "--persons": ("--examinees",),
-    "--positions": ("--pegs",),
-    "--rule": ("--gate",),
-    "--target": ("--targets", "--about"),
-    "--targets": ("--about", "--target"),
-}
-"""Options that have another name in other commands, or in other programs."""
-
 _EXTRA = re.compile(r"Got unexpected extra argument(?:s|\(s\))? \((.*)\)", re.DOTALL)
 _DASHES = ("\N{EN DASH}", "\N{EM DASH}")
 _CURLED = frozenset("\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb")
@@ -247,22 +231,14 @@ def _as_note(others: Callable[..., None]) -> Callable[..., None]:
 
 
 def _explain(error: Any) -> None:
-    """Say what is wrong with an option or with an argument too many.
+    """Say what is wrong with an argument too many.
 
-    An unknown option ``--given`` may be ``--evidence``. An argument may begin with a dash or with
-    curled quotes, or be a game without its option.
+    An argument may begin with a dash or with curled quotes, or be a game without its option.
     """
-    twins = _TWINS.get(getattr(error, "option_name", ""), ())
-    command = getattr(getattr(error, "ctx", None), "command", None)
-    options = [name for one in getattr(command, "params", ()) for name in one.opts]
-    if twin := next((name for name in twins if name in options), ""):
-        error.possibilities = []
-        error.message = f"{error.message.rstrip('.')}; did you mean {twin}?"
-
     found = _EXTRA.match(getattr(error, "message", ""))
     if not found:
         return
-    extra = found[1]
+    extra, options = found[1], [name for one in error.ctx.command.params for name in one.opts]
     if extra[:1] in _DASHES:
         dash = f"got the dash {extra[:1]} in {extra}"
         error.message = f"an option begins with two hyphens, --; {dash}"

@@ -14,7 +14,8 @@ from bnmind._display import Result
 from bnmind._files import check_writable, writing
 from bnmind._messages import counted, one_line
 from bnmind.cli.networks import Targets, names_of
-from bnmind.cli.shared import command, terminal
+from bnmind.cli.shared import command
+from bnmind.cli.shared.terminal import working
 from bnmind.errors import BnmindError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def predict(
         function = partial(function, rng=np.random.default_rng(seed), draws=draws or 1)
 
     with _answers_to(out) as file:
-        report = terminal.working(
+        report = working(
             "predicting",
             lambda done: write_answers(
                 file, out or _CSV, (network, cases, function), progress=done
@@ -167,7 +168,7 @@ def track(
         raise UnknownNameError("answer", answer, PATHS)
     _check_files(cases, out, as_json=as_json)
     network = model.read(dynamic.read_dynamic)
-    found, frame = terminal.working(
+    found, frame = working(
         "reading", lambda _: read_sequences_for(network, cases, sequence=sequence)
     )
     seen = {v.name for v in found.variables}
@@ -176,7 +177,7 @@ def track(
     if not chosen:
         raise BnmindError("every variable has a column: name the targets with --targets")
     plan = dynamic.compile_dynamic(network, observed=sorted(seen), targets=chosen)
-    answers, log = terminal.working("tracking", lambda _: _tracked(plan, found, chosen, answer))
+    answers, log = working("tracking", lambda _: _tracked(plan, found, chosen, answer))
     others = [name for name in frame.columns if name not in seen]
     unused = [name for name in others if name != sequence]
     close = close_names(unused, free)

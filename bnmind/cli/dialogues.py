@@ -19,9 +19,10 @@ from bnmind._messages import counted, in_shell, percent
 from bnmind._registry import made_by_name
 from bnmind.cli.inputs import DEFAULT_SELECTOR, DesignOptions, SelectorName, with_named_prior
 from bnmind.cli.networks import Evidence, Targets, entries, evidence_of, names_of
-from bnmind.cli.shared import command, terminal
+from bnmind.cli.shared.command import Json, ModelFile, OneOf, Seed, is_saved, show_parts
 from bnmind.cli.shared.dialogue import Command, ask_end, converse
 from bnmind.cli.shared.dialogue import ask as prompt
+from bnmind.cli.shared.terminal import INTERRUPTED, interruptible, tell, tell_json, working
 from bnmind.errors import BnmindError, SessionFileError
 
 # --- Answers, as they are typed -------------------------------------------------------------------
@@ -109,7 +110,7 @@ def run_test(
     selector: SelectorName | None = None,
     test: DesignOptions,
     salvage: bool = False,
-    seed: command.Seed = None,
+    seed: Seed = None,
 ) -> None:
     """Run an adaptive test of one examinee with the items of a bank.
 
@@ -145,7 +146,7 @@ def run_test(
     asked = {"selector": selector, "stop": " ".join(test.stop) if test.stop else None}
     about: Mapping[str, str] = {k: text for k, text in asked.items() if text is not None}
     whole = _whole(items, test, selector, seed)
-    resumed = session is not None and command.is_saved(session)
+    resumed = session is not None and is_saved(session)
     if session is not None and resumed:
         if whole is not None:
             about = {"design": whole.text}
@@ -158,14 +159,10 @@ def run_test(
         if session is not None:
             check_writable(session)
         about = {} if whole.text else about
-        run = terminal.working(
-            PREPARING, lambda _: adaptive.Session.start(whole, path=session, about=about)
-        )
+        run = working(PREPARING, lambda _: adaptive.Session.start(whole, path=session, about=about))
     else:
         place = session
-        run = terminal.working(
-            PREPARING, lambda _: adaptive.Session.load(place, whole, salvage=salvage)
-        )
+        run = working(PREPARING, lambda _: adaptive.Session.load(place, whole, salvage=salvage))
         if seed is not None and seed != run.design.seed:
             raise BnmindError(
                 f"expected --seed {run.design.seed} of the test saved in {session}, got {seed}"
@@ -175,11 +172,11 @@ def run_test(
             if copy.exists():
                 raise BnmindError(f"{copy} exists already; --session {copy} resumes it")
             run = run.save(copy, new=True)
-    if not terminal.interruptible(lambda: run.stop_reason):
+    if not interruptible(lambda: run.stop_reason):
         # Raise before any output if the selector does not fit the bank.
-        terminal.interruptible(run.next_item)
+        interruptible(run.next_item)
     n_items, n_skills = len(items.items), len(items.skills)
-    terminal.tell(
+    tell(
         f"{run.bank.title or bank.name}: {counted(n_items, 'item')}, {counted(n_skills, 'skill')}."
         + (f" Resumed after {counted(len(run.state.asked), 'item')}." if resumed else "")
     )
@@ -188,24 +185,22 @@ def run_test(
         and not test.stop
         and whole.stopper == adaptive.stopper_by_names(default_stop(items))
     ):
-        terminal.tell(f"{default_stop_words(items)}; --stop says otherwise.")
-    terminal.tell("Type each answer; s skips, u undoes, ? says why this item, q quits.")
+        tell(f"{default_stop_words(items)}; --stop says otherwise.")
+    tell("Type each answer; s skips, u undoes, ? says why this item, q quits.")
     if run.path is None:
-        terminal.tell(
-            "The answers are not saved; --session FILE would save each, to resume the test."
-        )
+        tell("The answers are not saved; --session FILE would save each, to resume the test.")
     else:
         again = f"the same command with --session {in_shell(run.path)} resumes the test"
-        terminal.tell(f"Each answer is saved in {run.path}; {again}.")
+        tell(f"Each answer is saved in {run.path}; {again}.")
     talk = _Items(run)
     interrupted = converse(talk.ask, talk.act, fatal=SessionFileError)
     run = talk.session
-    terminal.tell("")
-    command.show_parts(parts_of(run.report()))
+    tell("")
+    show_parts(parts_of(run.report()))
     if run.path is not None and not run.stop_reason:
-        terminal.tell(f"Saved in {run.path}; --session {in_shell(run.path)} resumes the test.")
+        tell(f"Saved in {run.path}; --session {in_shell(run.path)} resumes the test.")
     if interrupted:
-        raise typer.Exit(terminal.INTERRUPTED)
+        raise typer.Exit(INTERRUPTED)
 
 
 def _whole(
@@ -303,12 +298,12 @@ class _Items:
     def ask(self) -> _Given | Command:
         """Return what the examinee enters."""
         session, bank = self.session, self.session.bank
-        if reason := terminal.interruptible(lambda: session.stop_reason):
-            terminal.tell(f"\nThe test is over: {reason}{_skipped(session)}.")
+        if reason := interruptible(lambda: session.stop_reason):
+            tell(f"\nThe test is over: {reason}{_skipped(session)}.")
             return ask_end("u")
-        item = terminal.working("selecting an item", lambda _: session.next_item())
+        item = working("selecting an item", lambda _: session.next_item())
         text = bank.item(item).text
-        terminal.tell(f"\n{len(session.state.asked) + 1}. {item}{f': {text}' if text else ''}")
+        tell(f"\n{len(session.state.asked) + 1}. {item}{f': {text}' if text else ''}")
         answers = {name: bank.responses(name) for name in bank.item_names}
         commands = (Command.UNDO, Command.HINT, Command.QUIT)
         return _answer(item, answers, bank.response, commands=commands)
@@ -332,11 +327,11 @@ class _Items:
                 str(before.path),
             ) from fault
         if entry is Command.UNDO:
-            terminal.tell("  undone")
+            tell("  undone")
         elif self.session.impossible and not before.impossible:
             from bnmind.adaptive.sessions.session import IMPOSSIBLE
 
-            terminal.tell(f"  {IMPOSSIBLE}")
+            tell(f"  {IMPOSSIBLE}")
         return True
 
 
@@ -353,7 +348,7 @@ def _skipped(session: adaptive.Session) -> str:
 
 def _show_why(session: adaptive.Session) -> None:
     labels = dict(zip(session.bank.skills, session.bank.labels, strict=True))
-    shown = [row for row in terminal.interruptible(session.rank) if row.allowed][:_SHOWN]
+    shown = [row for row in interruptible(session.rank) if row.allowed][:_SHOWN]
     rows = [
         (
             row.item,
@@ -363,8 +358,8 @@ def _show_why(session: adaptive.Session) -> None:
         )
         for row in shown
     ]
-    terminal.tell(f"{session.belief.entropy:.2f} bits are unknown. The most informative items:")
-    command.show_parts([Table(("item", "bits", "mostly about", "bits"), rows)])
+    tell(f"{session.belief.entropy:.2f} bits are unknown. The most informative items:")
+    show_parts([Table(("item", "bits", "mostly about", "bits"), rows)])
 
 
 # --- bnmind ask ----------------------------------------------------------------------------------
@@ -424,27 +419,24 @@ class AskOptions:
         Print the ranking of the questions, and ask nothing.
     """
 
-    model: command.ModelFile
+    model: ModelFile
     _: KW_ONLY
     about: Targets = ()
     among: Targets = ()
     evidence: Evidence = ()
-    given: Annotated[Sequence[str], typer.Option(help="The evidence, too.", hidden=True)] = ()
     costs: Path | None = None
     score: Annotated[
-        str | None, "NAME[:ARG]", command.OneOf("bnmind.questions:QUESTION_SCORES", "Scores")
+        str | None, "NAME[:ARG]", OneOf("bnmind.questions:QUESTION_SCORES", "Scores")
     ] = None
     measure: Annotated[
-        str | None, command.OneOf("bnmind.questions:TARGET_MEASURES", "Measures of several targets")
+        str | None, OneOf("bnmind.questions:TARGET_MEASURES", "Measures of several targets")
     ] = None
     stop: Annotated[
-        Sequence[str],
-        "NAME:NUMBER",
-        command.OneOf("bnmind.questions:DIALOGUE_STOPPERS", "Stoppers"),
+        Sequence[str], "NAME:NUMBER", OneOf("bnmind.questions:DIALOGUE_STOPPERS", "Stoppers")
     ] = ()
     session: Path | None = None
     rank: bool = False
-    as_json: command.Json = False
+    as_json: Json = False
 
 
 def ask(options: AskOptions) -> None:
@@ -469,7 +461,7 @@ def ask(options: AskOptions) -> None:
     if options.session is not None and not options.rank:
         check_writable(options.session)
     saved = None
-    if options.session is not None and command.is_saved(options.session):
+    if options.session is not None and is_saved(options.session):
         saved = questions.read_dialogue(options.session)
     texts = _texts(options, None if saved is None else saved.options)
     stoppers = questions.dialogue_stoppers_by_names(texts.get("--stop", ()))
@@ -480,41 +472,39 @@ def ask(options: AskOptions) -> None:
         else questions.resumed_dialogue(saved, inquiry, path=options.session or "")
     )
     if options.rank:
-        ranking = terminal.working("ranking the questions", lambda _: dialogue.ranking)
+        ranking = working("ranking the questions", lambda _: dialogue.ranking)
         if options.as_json:
             rows = [vars(row) | {"predicted": dict(row.predicted)} for row in ranking]
             about = list(inquiry.about)
-            terminal.tell_json({"about": about, "entropy": dialogue.entropy, "questions": rows})
+            tell_json({"about": about, "entropy": dialogue.entropy, "questions": rows})
         else:
-            terminal.tell(repr(ranking))
+            tell(repr(ranking))
         return
     text = None if saved is None else saved.text
     talk = _Questions(
         dialogue=dialogue, stoppers=stoppers, options=texts, path=options.session, text=text
     )
     if saved is None:
-        terminal.working("choosing a question", lambda _: dialogue.ranking)
+        working("choosing a question", lambda _: dialogue.ranking)
         talk.go_on(dialogue)
     n_variables = len(inquiry.engine.model.variables)
-    terminal.tell(
+    tell(
         f"{options.model.path.name}: {counted(n_variables, 'variable')},"
         f" {counted(len(inquiry.about), 'target')}, {counted(len(inquiry.among), 'question')}."
         + (f" Resumed after {counted(len(dialogue.state.asked), 'question')}." if saved else "")
     )
-    terminal.tell(_KEYS)
+    tell(_KEYS)
     if options.session is None:
-        terminal.tell("Nothing is saved; --session FILE would save each answer.")
+        tell("Nothing is saved; --session FILE would save each answer.")
     else:
-        terminal.tell(
-            f"Each answer is saved in {options.session}; the same command resumes the dialogue."
-        )
-    command.show_parts(_belief_shown(dialogue))
+        tell(f"Each answer is saved in {options.session}; the same command resumes the dialogue.")
+    show_parts(_belief_shown(dialogue))
     interrupted = converse(talk.ask, talk.act, fatal=SessionFileError)
-    command.show_parts(_report_shown(talk.dialogue))
+    show_parts(_report_shown(talk.dialogue))
     if talk.path is not None and not talk.dialogue.stop_reason(talk.stoppers):
-        terminal.tell(f"Saved in {talk.path}; the same command resumes the dialogue.")
+        tell(f"Saved in {talk.path}; the same command resumes the dialogue.")
     if interrupted:
-        raise typer.Exit(terminal.INTERRUPTED)
+        raise typer.Exit(INTERRUPTED)
 
 
 @dataclass
@@ -542,15 +532,13 @@ class _Questions:
     def ask(self) -> _Given | Command:
         """Return what the user enters."""
         dialogue = self.dialogue
-        reason = terminal.working(
-            "choosing a question", lambda _: dialogue.stop_reason(self.stoppers)
-        )
+        reason = working("choosing a question", lambda _: dialogue.stop_reason(self.stoppers))
         if reason:
-            terminal.tell(f"\nThe dialogue is over: {reason}.")
+            tell(f"\nThe dialogue is over: {reason}.")
             return ask_end("u", "d")
-        question = self.question = terminal.interruptible(dialogue.next_question)
+        question = self.question = interruptible(dialogue.next_question)
         model = dialogue.inquiry.engine.model
-        terminal.tell(f"\n{len(dialogue.state.asked) + 1}. {question}")
+        tell(f"\n{len(dialogue.state.asked) + 1}. {question}")
 
         def check(name: str, state: str) -> None:
             model.variable(name).index(state)
@@ -570,21 +558,19 @@ class _Questions:
         if entry is Command.QUIT:
             return False
         if entry is Command.HELP:
-            terminal.tell(f"  {_KEYS} {_HELP}")
+            tell(f"  {_KEYS} {_HELP}")
         elif entry is Command.DOUBT:
-            command.show_parts(
-                _doubts_shown(terminal.working("computing", lambda _: self.dialogue.doubts))
-            )
+            show_parts(_doubts_shown(working("computing", lambda _: self.dialogue.doubts)))
         elif entry is Command.HINT:
-            command.show_parts(_why_shown(self.dialogue, self.question))
+            show_parts(_why_shown(self.dialogue, self.question))
         elif isinstance(entry, _Given) and entry.why:
-            command.show_parts(_why_shown(self.dialogue, entry.name))
+            show_parts(_why_shown(self.dialogue, entry.name))
         else:
             answers = self.dialogue.state.answers
-            self.go_on(terminal.interruptible(lambda: _after(self.dialogue, entry, answers))[0])
+            self.go_on(interruptible(lambda: _after(self.dialogue, entry, answers))[0])
             if entry is Command.UNDO:
-                terminal.tell("  undone")
-            command.show_parts(_belief_shown(self.dialogue))
+                tell("  undone")
+            show_parts(_belief_shown(self.dialogue))
         return True
 
 
@@ -595,17 +581,11 @@ def _inquiry(options: AskOptions, texts: Mapping[str, Sequence[str]]) -> questio
     """Return what is asked about which network, and how."""
     from bnmind.pgm.files import read
 
-    score = made_by_name(
-        "score", questions.QUESTION_SCORES, texts.get("--score", ("information",))[0]
-    )
-    measure = made_by_name(
-        "measure", questions.TARGET_MEASURES, texts.get("--measure", ("joint",))[0]
-    )
-    costs = {
-        name: cost
-        for path in texts.get("--costs", ())
-        for name, cost in questions.read_costs(path).items()
-    }
+    named = {name: values[0] for name, values in texts.items() if values}
+    score = made_by_name("score", questions.QUESTION_SCORES, named.get("--score", "information"))
+    measure = made_by_name("measure", questions.TARGET_MEASURES, named.get("--measure", "joint"))
+    tables = map(questions.read_costs, texts.get("--costs", ()))
+    costs = {name: cost for table in tables for name, cost in table.items()}
     network = options.model.read(read)
     states = {v.name: v.states for v in network.variables}
     marks = _marks(options.model.path)
@@ -617,7 +597,7 @@ def _inquiry(options: AskOptions, texts: Mapping[str, Sequence[str]]) -> questio
         among = among or tuple(name for name in marks.observations if name not in about)
     if not about:
         raise BnmindError("name the targets of the questions with --about, such as --about fault")
-    return terminal.working(
+    return working(
         "planning",
         lambda _: questions.Inquiry.of(
             network,
@@ -642,7 +622,7 @@ def _texts(options: AskOptions, saved: Mapping[str, str] | None) -> Mapping[str,
     lists = {
         "--about": options.about,
         "--among": options.among,
-        "--evidence": [*options.evidence, *options.given],
+        "--evidence": options.evidence,
         "--costs": () if options.costs is None else [str(options.costs)],
         "--score": () if options.score is None else [options.score],
         "--measure": () if options.measure is None else [options.measure],
@@ -681,12 +661,12 @@ def _marks(path: Path) -> questions.DiagnosisMarks | None:
 
 def _belief_shown(dialogue: questions.Dialogue) -> Iterator[str]:
     """Yield the distribution of each target, and how much is unknown."""
-    belief = terminal.interruptible(lambda: dialogue.belief)
+    belief = interruptible(lambda: dialogue.belief)
     for name in list(belief)[:_MOST_TARGETS]:
         yield f"  {name}: {_states(belief[name])}"
     if len(belief) > _MOST_TARGETS:
         yield f"  … and {counted(len(belief) - _MOST_TARGETS, 'more target')}"
-    bits = terminal.working("choosing a question", lambda _: dialogue.entropy)
+    bits = working("choosing a question", lambda _: dialogue.entropy)
     yield f"  {bits:.2f} bits unknown"
 
 
@@ -707,7 +687,7 @@ def _most_probable(chances: Mapping[str, float]) -> tuple[str, str]:
 
 def _why_shown(dialogue: questions.Dialogue, question: str) -> Iterator[str | Table]:
     """Yield what a question tells, and the belief after each answer."""
-    effect = terminal.working("computing", lambda _: dialogue.why(question))
+    effect = working("computing", lambda _: dialogue.why(question))
     yield (
         f"  {question} should tell {effect.information:.3f} of {effect.entropy:.3f} bits and leave"
         f" {effect.expected_entropy:.3f}."
@@ -765,7 +745,7 @@ def _report_shown(dialogue: questions.Dialogue) -> Iterator[str | Table]:
     cost = f", cost {dialogue.cost:g}" if dialogue.cost else ""
     asked = f"{counted(len(state.asked), 'question')} asked{skipped}{cost}"
     yield f"\n{asked}; {dialogue.entropy:.2f} bits unknown."
-    doubted = terminal.interruptible(lambda: dialogue.doubts).most_doubtful
+    doubted = interruptible(lambda: dialogue.doubts).most_doubtful
     if doubted is not None and doubted.p_value < _SURPRISING:
         yield (
             f"Most doubtful answer: {doubted.question}={doubted.answer}, with a probability of"

@@ -11,7 +11,8 @@ from typing import Annotated, TypeAlias
 import typer
 
 from bnmind import adaptive
-from bnmind.cli.shared import command, terminal
+from bnmind.cli.shared import command
+from bnmind.cli.shared.terminal import naming, printable, say
 from bnmind.errors import BnmindError, InvalidModelError, TableError
 
 DEFAULT_SELECTOR = "entropy"
@@ -107,17 +108,17 @@ class TableOptions:
             raise BnmindError("expected --key or --lowest, got both: a right answer counts as 1")
         keys = {}
         if isinstance(choices, Path):
-            with terminal.naming(choices):
+            with naming(choices):
                 keys = {} if lowest else answer_keys(choices, is_optional=True)
         elif isinstance(choices, adaptive.ItemBank) and not lowest:
             keys = answer_keys(choices)
         if key is not None:
-            with terminal.naming(key):
+            with naming(key):
                 keys |= answer_keys(key)
         missing = tuple(text.replace("\N{MINUS SIGN}", "-") for text in self.missing or ())
         for text in missing:
             _check_one(text)
-        with terminal.naming(path):
+        with naming(path):
             found = adaptive.Responses.from_csv(
                 path,
                 expected=expected,
@@ -135,7 +136,7 @@ class TableOptions:
     ) -> adaptive.Responses:
         """Return the responses in a file to the items of a bank, and report how it was read."""
         found = self.read(path, expected=bank.item_names, choices=bank, group_column=group_column)
-        with terminal.naming(path):
+        with naming(path):
             found = found.for_bank(bank)
         say_notes(found)
         return found
@@ -168,7 +169,7 @@ def _counted_from(lowest: int, responses: adaptive.Responses) -> adaptive.Respon
 def say_notes(found: adaptive.Responses | adaptive.KnownProfiles) -> None:
     """Report what was guessed or left out when a file was read, a line each."""
     for note in found.notes:
-        terminal.say(f"note: {terminal.printable(note)}")
+        say(f"note: {printable(note)}")
 
 
 def qmatrix_for(path: Path, responses: Path, fixed_width: int | None) -> adaptive.QMatrix:
@@ -179,9 +180,9 @@ def qmatrix_for(path: Path, responses: Path, fixed_width: int | None) -> adaptiv
     table = read_table(path)
     expected: tuple[str, ...] = ()
     if "item" not in [name.strip().lower() for name in table.header or ()]:
-        with terminal.naming(responses):
+        with naming(responses):
             expected = names_in(read_table(responses, fixed_width=fixed_width))
-    with terminal.naming(path):
+    with naming(path):
         return adaptive.QMatrix.of(table, expected=expected)
 
 

@@ -17,7 +17,8 @@ from bnmind._display import Result
 from bnmind._files import check_writable, write_file, write_files
 from bnmind._messages import one_line, shown
 from bnmind._registry import COUNT, NUMBER, Registered, listed_names
-from bnmind.cli.shared import command, terminal
+from bnmind.cli.shared import command
+from bnmind.cli.shared.terminal import Report, interruptible, printable, tell, working
 from bnmind.errors import BnmindError, TooLargeError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -110,11 +111,11 @@ def fit(options: FitCommandOptions) -> Result:
         # All but the numbers is known now: the names, the sizes of the tables and the places.
         check_writable(*model_contents(network, out))
 
-    def read(_: terminal.Report) -> Any:
+    def read(_: Report) -> Any:
         return read_cases_for(network, options.cases, options.hidden)
 
-    cases = terminal.working(f"reading {terminal.printable(options.cases.name)}", read)
-    fitted = terminal.working(
+    cases = working(f"reading {printable(options.cases.name)}", read)
+    fitted = working(
         "learning",
         lambda report: fitting.fit(
             network,
@@ -186,7 +187,7 @@ def explain(
     if state is None and target not in states and "=" in target:
         [(target, state)] = evidence_of([target], states).items()
     known = evidence_of(evidence, states)
-    found = terminal.working(
+    found = working(
         "weighing",
         lambda _: sensitivity.explain_conclusion(
             network, target, known, state=state, change=change, parameters=parameters
@@ -194,7 +195,7 @@ def explain(
     )
     places = [place for place in (svg, png) if place is not None]
     if places:
-        figure = terminal.working("drawing", lambda _: found.plot())
+        figure = working("drawing", lambda _: found.plot())
         draw = {svg: lab.result_files.svg, png: lab.result_files.png}
         write_files({place: draw[place](figure) for place in places})
     return command.Outcome.of(found, *(f"\nWritten: {place}" for place in places))
@@ -239,11 +240,11 @@ class _Question:
         return [*self.names] or [v.name for v in self.model.variables if v.name not in self.known]
 
 
-_Approximation: TypeAlias = Callable[["_Question", "Network", terminal.Report], Result]
+_Approximation: TypeAlias = Callable[["_Question", "Network", Report], Result]
 """Answers a question about a network, and reports its progress."""
 
 
-def _bounds(gap: float, question: _Question, network: Network, report: terminal.Report) -> Result:
+def _bounds(gap: float, question: _Question, network: Network, report: Report) -> Result:
     """Return bounds that are at most ``gap`` wide."""
     plan = junction.compile_bounds(
         network,
@@ -255,9 +256,7 @@ def _bounds(gap: float, question: _Question, network: Network, report: terminal.
     return plan.run(gap=gap, progress=report)
 
 
-def _weighting(
-    n_samples: int, question: _Question, network: Network, report: terminal.Report
-) -> Result:
+def _weighting(n_samples: int, question: _Question, network: Network, report: Report) -> Result:
     """Return estimates from weighted samples."""
     import numpy as np
 
@@ -398,16 +397,14 @@ def query(options: QueryOptions) -> Result:
     if options.mpe:
         engine = junction.compile_model(model, order=question.order, limits=question.limits)
         names, known = question.names, question.known
-        return terminal.working(
+        return working(
             "searching", lambda _: engine.map(names, known) if names else engine.mpe(known)
         )
     if (approximate := options.approximate) is not None:
         network = options.model.read(read)
         if not isinstance(network, Network):
             raise BnmindError("--approximate needs a Bayesian network; this file has other factors")
-        return terminal.working(
-            "approximating", lambda report: approximate(question, network, report)
-        )
+        return working("approximating", lambda report: approximate(question, network, report))
     return _exact(options, question)
 
 
@@ -486,7 +483,7 @@ def _answer_task(
 
     engine = junction.compile_model(question.model, order=question.order, limits=question.limits)
     names = _variables_of_task(options, question) if task.has_query else ()
-    text = terminal.working(
+    text = working(
         "computing", lambda _: task.answers(engine, samples, names, count=options.best or 1)
     )
     if options.out is None:
@@ -518,7 +515,7 @@ def _exact(options: QueryOptions, question: _Question) -> Result:
     from bnmind.views import belief_view
 
     plan, findings = _planned(question)
-    posterior = terminal.working(
+    posterior = working(
         _words_of(plan),
         lambda report: (
             plan.run(findings, progress=report)
@@ -528,11 +525,11 @@ def _exact(options: QueryOptions, question: _Question) -> Result:
     )
     if options.sums is not None and isinstance(plan, junction.Plan):
         unused = f"The whole fits in memory, so no slices were needed: {options.sums} is not used."
-        terminal.tell(unused, err=options.as_json)
+        tell(unused, err=options.as_json)
     known, picture = question.known, options.svg
-    view = terminal.interruptible(lambda: belief_view(question.model, posterior, evidence=known))
+    view = interruptible(lambda: belief_view(question.model, posterior, evidence=known))
     if picture is not None:
-        write_file(picture, terminal.working("drawing", lambda _: view.svg()))
+        write_file(picture, working("drawing", lambda _: view.svg()))
     record = {"marginals": posterior.to_dict(), "log_evidence": posterior.log_evidence}
     if options.plan:
         record["plan"] = plan.to_dict()
@@ -540,7 +537,7 @@ def _exact(options: QueryOptions, question: _Question) -> Result:
     def parts() -> Iterator[str]:
         if names := list(dict.fromkeys([*known, *question.targets])):
             width = min(shutil.get_terminal_size().columns, WIDEST)
-            yield terminal.working("printing", lambda _: view.text(width=width, names=names))
+            yield working("printing", lambda _: view.text(width=width, names=names))
         yield f"log-probability of the evidence {posterior.log_evidence:.6g}"
         if options.plan:
             yield f"\n{plan}"
@@ -565,10 +562,10 @@ def _planned(question: _Question) -> tuple[junction.Plan | junction.SlicedPlan, 
         return (plan, known) if plan.by_case is None else (plan.for_case(known), {})
 
     try:
-        return terminal.working("planning", lambda _: planned())
+        return working("planning", lambda _: planned())
     except TooLargeError as refusal:
         fault = refusal
-    sliced = terminal.working(
+    sliced = working(
         "planning slices",
         lambda _: sliced_instead(
             fault, question.model, known=known, targets=targets, order=order, limits=limits

@@ -17,7 +17,8 @@ from bnmind._files import check_writable, write_file, write_files
 from bnmind._messages import counted
 from bnmind._registry import listed_names, made_by_name
 from bnmind.cli import inputs
-from bnmind.cli.shared import command, terminal
+from bnmind.cli.shared import command
+from bnmind.cli.shared.terminal import naming, printable, say, until_interrupted, working
 from bnmind.errors import BnmindError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def _start(
     data = table.read(
         responses, expected=known.item_names, choices=items or known, group_column=group_column
     )
-    with terminal.naming(responses, model=False):
+    with naming(responses, model=False):
         return *learning_inputs(data, known, make, distribution), settings
 
 
@@ -159,13 +160,13 @@ def _own_model(name: str) -> Callable[..., adaptive.ResponseModel]:
     file, _, wanted = name.rpartition(":")
     if not Path(file).is_file():
         raise BnmindError(
-            f"expected a Python file with response models, found no {terminal.printable(file)}"
+            f"expected a Python file with response models, found no {printable(file)}"
         )
     try:
         names = runpy.run_path(file)
     except Exception as fault:
         raise BnmindError(
-            f"{terminal.printable(file)} cannot be run: {type(fault).__name__}: {fault}"
+            f"{printable(file)} cannot be run: {type(fault).__name__}: {fault}"
         ) from fault
     models = {
         key: value
@@ -175,7 +176,7 @@ def _own_model(name: str) -> Callable[..., adaptive.ResponseModel]:
         and value is not adaptive.ParametricModel
     }
     if not models:
-        raise BnmindError(f"{terminal.printable(file)} defines no subclass of ParametricModel")
+        raise BnmindError(f"{printable(file)} defines no subclass of ParametricModel")
     if wanted not in models:
         raise UnknownNameError("response model", wanted, models)
     return models[wanted]
@@ -210,7 +211,7 @@ def _skills_name(name: str) -> str:
     ('higher-order:1PL', 'hierarchy:A>B')
     """
     if _is_network(name):
-        return f"as in the network {terminal.printable(name)}"
+        return f"as in the network {printable(name)}"
     first, colon, argument = name.partition(":")
     lower = first.lower()
     if lower + colon == _HIERARCHY:
@@ -347,13 +348,13 @@ def learn(
     start = as_in_file(start, file.lowest)
     for what, path in (("items", options.items), ("skills", options.skill_labels)):
         if path is not None:
-            with terminal.naming(path):
+            with naming(path):
                 start = adaptive.describe_bank(start, **{what: path})
     inputs.say_notes(data)
     if options.out is not None:
         _check_bank_place(start, options.out, options.title or "")
-    name = terminal.printable(responses.name)
-    learned, interrupted = terminal.until_interrupted(
+    name = printable(responses.name)
+    learned, interrupted = until_interrupted(
         "learning",
         lambda report, ended: adaptive.learn(
             data,
@@ -422,7 +423,7 @@ def _tell_names(bank: adaptive.ItemBank, out: Path) -> None:
     if names := file_names(bank.network, out):
         first = str(names).split("; ")
         more = f"; and {len(first) - 5} more" if len(first) > 5 else ""
-        terminal.say(
+        say(
             f"note: {out.suffix} files cannot hold some names; they are written encoded, and"
             f" decoded when bnmind reads the file: {'; '.join(first[:5])}{more}",
         )
@@ -477,7 +478,7 @@ def _model_names(
         hidden, kept = "ability", "fixed"
     each = [f"{name} ({counted(n, 'item')})" for name, n in models.items()]
     named = f"s {', '.join(each)}" if len(each) > 1 else f" {next(iter(models))}"
-    line = terminal.printable(f"Response model{named}, {hidden} {kept}.")
+    line = printable(f"Response model{named}, {hidden} {kept}.")
     return {"response_models": models, "skill_distribution": kept}, line
 
 
@@ -565,9 +566,7 @@ def judge(
                 "expected a column with groups for --groups; name it by --group-column"
             )
         if not models and data.groups and not by_groups:
-            terminal.say(
-                "note: --groups tests which items behave differently in some of the groups"
-            )
+            say("note: --groups tests which items behave differently in some of the groups")
         models[gate] = _learned(data, start, own)
     if len(gates) > 1:
         return _compared({str(gate): one for gate, one in models.items()})
@@ -582,7 +581,7 @@ def judge(
         cutoff=cutoff,
         alpha=options.alpha,
         groups=testing if by_groups and data.groups else None,
-        runner=terminal.working,
+        runner=working,
     )
     if found.interrupted:
         command.exit_interrupted(
@@ -594,7 +593,7 @@ def judge(
 def _learned(
     data: adaptive.Responses, start: adaptive.ItemBank, settings: adaptive.LearningOptions
 ) -> adaptive.Learned:
-    return terminal.working(
+    return working(
         "learning", lambda report: adaptive.learn(data, start, options=settings, progress=report)
     )
 
@@ -681,9 +680,7 @@ def classify(
     items = inputs.with_named_prior(adaptive.read_bank(bank), prior)
     data = file.answers(responses, items, group_column=group_column)
     known = None if profiles is None else inputs.profiles_in(profiles, items, data.examinees).levels
-    found = terminal.working(
-        "classifying", lambda report: adaptive.classify(items, data, progress=report)
-    )
+    found = working("classifying", lambda report: adaptive.classify(items, data, progress=report))
     parts, record = parts_of(found), found.to_dict() | {"agreement": None, "out": None}
     if known is not None:
         agreement = found.agreement_with(known)
@@ -701,7 +698,7 @@ def _warn(found: adaptive.Classification, agreement: adaptive.Agreement) -> None
     """Say so if profiles seem to be those of other examinees."""
     expected = found.reliability.accuracy
     if agreement.pattern_accuracy < expected - _FAR:
-        terminal.say(
+        say(
             f"note: {agreement.pattern_accuracy:.3f} of the profiles are right, and"
             f" {expected:.3f} were expected; the rows of the two files may be in different orders,"
             " or the bank does not hold for these examinees"
@@ -786,14 +783,14 @@ def calibrate(
             raise BnmindError(
                 f"{given[0]} is for a file of responses; the tests are saved sessions"
             )
-        saved = terminal.working("reading tests", lambda _: adaptive.read_answers(tests, items))
+        saved = working("reading tests", lambda _: adaptive.read_answers(tests, items))
         responses, asked, names = saved.responses, saved.asked, names or saved.pilot
     if out is not None and not names:
         raise BnmindError("there is no new item for --out; name one by --new")
     parts: list[str | Table] = [f"{counted(len(responses), 'test')}.", ""]
     record: dict[str, Any] = {"tests": len(responses), "cycles": None, "items": []}
     if names:
-        found = terminal.working(
+        found = working(
             "calibrating",
             lambda _: adaptive.calibrate_items(
                 *(items, responses, names),
@@ -804,7 +801,7 @@ def calibrate(
         )
         record |= found.to_dict()
         parts += parts_of(found)
-    drift = terminal.working(
+    drift = working(
         "looking for drift",
         lambda _: adaptive.item_drift(
             items.averaged(),

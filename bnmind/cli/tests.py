@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 
@@ -16,13 +16,11 @@ from bnmind._display import Result, parts_of
 from bnmind._files import write_file
 from bnmind._messages import counted, listed
 from bnmind._registry import as_registered
+from bnmind.adaptive import trees
 from bnmind.cli import inputs
-from bnmind.cli.shared import command, terminal
+from bnmind.cli.shared import command
+from bnmind.cli.shared.terminal import Report, printable, say, until_interrupted, working
 from bnmind.errors import BnmindError
-
-if TYPE_CHECKING:
-    from bnmind.adaptive.trees import Aim, FixedTest, ItemTree, OptimalTest, Panel
-
 
 T = TypeVar("T")
 
@@ -147,7 +145,7 @@ def simulate(
     tests = _Tests.of(first, names, test, seed=seed, workers=workers, posteriors=options.posteriors)
     if options.responses is None:
         n = options.examinees or DEFAULT_EXAMINEES
-        people = terminal.working(
+        people = working(
             "drawing examinees",
             lambda _: adaptive.Examinees.drawn(tests.bank, n, seed=tests.options.seed),
         )
@@ -233,7 +231,7 @@ class _Tests:
         """Return the tests of examinees, whose answers are known."""
 
         def calibrated(design: adaptive.Design) -> adaptive.Design:
-            return terminal.working(
+            return working(
                 "calibrating the exposure",
                 lambda _: adaptive.calibrated(design, people, options=self.options),
             )
@@ -242,7 +240,7 @@ class _Tests:
             if design.eligibility is not None and not design.eligibility.eligible.any():
                 self.designs[name] = calibrated(design)
 
-        def run(report: terminal.Report, until: Callable[[], bool]) -> adaptive.SimulationResult:
+        def run(report: Report, until: Callable[[], bool]) -> adaptive.SimulationResult:
             options = replace(self.options, until=until)
             if self.designs:
                 return adaptive.simulate_designs(
@@ -298,13 +296,13 @@ class _Tests:
 
 def _as_far(
     what: str,
-    run: Callable[[terminal.Report, Callable[[], bool]], T],
+    run: Callable[[Report, Callable[[], bool]], T],
     message: Callable[[T], str],
     *,
     later: bool = False,
 ) -> T:
     """Return the result of some work; after Ctrl-C what there is, with a message about it."""
-    result, interrupted = terminal.until_interrupted(what, run)
+    result, interrupted = until_interrupted(what, run)
     if interrupted:
         command.exit_interrupted(message(result), later=later)
     return result
@@ -337,9 +335,7 @@ def _designs_of(
     for name in others:
         adaptive.selector_by_name(name)  # a wrong one is no fault of the file
     if others:
-        terminal.say(
-            f"note: the selector of the design, {terminal.printable(own)}, is compared, too"
-        )
+        say(f"note: the selector of the design, {printable(own)}, is compared, too")
     designs = {stated: adaptive.read_design(path, bank, **given)}
     content = with_options(content, **given)
     shared = {} if isinstance(select, str) else select
@@ -357,8 +353,8 @@ def _tell_exposure(
             limit, exposure = design.eligibility.limit, result.run_of(name).exposure
             error = math.sqrt(limit * (1 - limit) / len(result))
             if n := int((exposure > limit + 2 * error).sum()):
-                most = terminal.printable(result.items[int(exposure.argmax())])
-                terminal.say(
+                most = printable(result.items[int(exposure.argmax())])
+                say(
                     f"note: {name} asks {counted(n, 'item')} more often than r_max {limit:g} and"
                     f" two standard errors ({error:.3f} each), {most} most ({exposure.max():.3f})"
                 )
@@ -388,8 +384,8 @@ def _design(
     design = test.read(bank, selector)
     if design.pilot is not None:
         names = listed(design.pilot.items).replace("; ", ", ")
-        terminal.say(
-            f"note: the new items {terminal.printable(names)} are left out; the results are those"
+        say(
+            f"note: the new items {printable(names)} are left out; the results are those"
             " of the test of the other items"
         )
     return design
@@ -549,17 +545,15 @@ def tree(options: TreeOptions, test: inputs.DesignOptions) -> Result:
     bnmind tree BANK.json --panel 3,2 --routes 3 --out panel.md
     bnmind tree BANK.json --selector gdi --stop items:6 --out tree.json
     """
-    from bnmind.adaptive.trees import ItemTree, aim_by_name, write_item_tree
-
     options.check(test)
-    aim = aim_by_name(options.minimize or "entropy")
+    aim = trees.aim_by_name(options.minimize or "entropy")
     bank = adaptive.read_bank(options.bank)
     parts: list[Any] = []
     record: dict[str, Any] = {}
-    found: ItemTree | OptimalTest | FixedTest | Panel
+    found: trees.ItemTree | trees.OptimalTest | trees.FixedTest | trees.Panel
     if options.selector is not None or test.design is not None:
         design = _design(bank, options.selector, test)
-        found = terminal.working("following the selector", lambda _: adaptive.design_tree(design))
+        found = working("following the selector", lambda _: adaptive.design_tree(design))
         name = options.selector or str(test.design)
         record, parts = {"test_of": name}, [f"The test of {name}:"]
     else:
@@ -569,8 +563,8 @@ def tree(options: TreeOptions, test: inputs.DesignOptions) -> Result:
     parts += parts_of(found)
     record |= found.to_dict()
     if options.out is not None:
-        whole = found if isinstance(found, ItemTree) else found.tree
-        write_item_tree(whole, options.out)
+        whole = found if isinstance(found, trees.ItemTree) else found.tree
+        trees.write_item_tree(whole, options.out)
         record["file"] = str(options.out)
         parts.append(f"Written: {options.out} ({counted(whole.n_nodes, 'point')}).")
     return command.Outcome(record, parts)
@@ -581,12 +575,12 @@ def _say_neglected(bank: adaptive.ItemBank) -> None:
     has_testlets = any(item.testlet for item in bank.items)
     has_content = any(item.content for item in bank.items)
     if named := ["testlets"] * has_testlets + ["content codes"] * has_content:
-        terminal.say(f"note: the search does not consider the {' and '.join(named)} of the bank")
+        say(f"note: the search does not consider the {' and '.join(named)} of the bank")
 
 
 def _best(
-    options: TreeOptions, bank: adaptive.ItemBank, aim: Aim
-) -> OptimalTest | FixedTest | Panel:
+    options: TreeOptions, bank: adaptive.ItemBank, aim: trees.Aim
+) -> trees.OptimalTest | trees.FixedTest | trees.Panel:
     """Return the best test, list or panel of a bank."""
     from bnmind.questions.trees.search import DEFAULT_BELIEFS
 
@@ -600,7 +594,7 @@ def _best(
                 f"expected --panel as numbers of items, such as 3,2, got {options.panel!r}"
             ) from None
         routes = options.routes or 2
-        return terminal.working(
+        return working(
             "choosing modules", lambda _: adaptive.panel_test(bank, lengths, routes=routes, **aims)
         )
     if options.fixed:
@@ -620,7 +614,7 @@ def _best(
 def _searched(what: str, search: Callable[[Callable[..., bool]], T]) -> T:
     """Return what a search finds until Ctrl-C; the number of its steps is shown."""
 
-    def work(report: terminal.Report, ended: Callable[[], bool]) -> T:
+    def work(report: Report, ended: Callable[[], bool]) -> T:
         def until(known: Any, *_: float) -> bool:
             report(getattr(known, "n_beliefs", known), None)
             return ended()

@@ -15,7 +15,8 @@ import typer
 
 from bnmind._files import check_writable_directory
 from bnmind._messages import counted
-from bnmind.cli.shared import command, terminal
+from bnmind.cli.shared import command
+from bnmind.cli.shared.terminal import EXIT_CODE, Report, say, tell, tell_json, working
 from bnmind.errors import BnmindError
 
 _LARGE = "relational_03_08_03.uai"
@@ -64,9 +65,7 @@ def warm_up(*, as_json: command.Json = False) -> None:
         raise BnmindError(NO_DIRECTORY)
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as place:
-        runs = terminal.working(
-            "compiling, once per machine", lambda report: _run_all(report, place)
-        )
+        runs = working("compiling, once per machine", lambda report: _run_all(report, place))
     seconds = time.monotonic() - began
     folders, after = cached_code()
     where, new = " and ".join(map(str, folders)), len(set(after) - set(before))
@@ -74,22 +73,20 @@ def warm_up(*, as_json: command.Json = False) -> None:
     size = sum(file.stat().st_size for file in after)
     if as_json:
         content = {"directory": where, "files": len(after), "new": new, "bytes": size}
-        terminal.tell_json({**content, "seconds": round(seconds, 1), "runs": runs})
+        tell_json({**content, "seconds": round(seconds, 1), "runs": runs})
     else:
         for run in failed:
-            terminal.say(f"note: the example of {run['about']} failed: {run['error']}")
+            say(f"note: the example of {run['about']} failed: {run['error']}")
         told = f"{counted(new, 'new file')}" if new else "nothing was left to compile"
         if failed:
             told = f"{len(failed)} of {counted(len(runs), 'example')} failed"
-        terminal.tell(f"{'Not ready' if failed else 'Ready'} after {seconds:.0f} s: {told}.")
-        terminal.tell(
-            f"Machine code: {counted(len(after), 'file')}, {size / 2**20:.0f} MiB, in {where}"
-        )
+        tell(f"{'Not ready' if failed else 'Ready'} after {seconds:.0f} s: {told}.")
+        tell(f"Machine code: {counted(len(after), 'file')}, {size / 2**20:.0f} MiB, in {where}")
     if failed:
-        raise typer.Exit(terminal.EXIT_CODE)
+        raise typer.Exit(EXIT_CODE)
 
 
-def _run_all(report: terminal.Report, place: str) -> list[dict[str, object]]:
+def _run_all(report: Report, place: str) -> list[dict[str, object]]:
     """Run all examples in an empty directory; return what came of each."""
     from bnmind.datasets import example_path
 

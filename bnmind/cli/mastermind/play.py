@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, ClassVar
 from bnmind import lab, mastermind, strategies
 from bnmind._messages import counted, many, shown
 from bnmind.cli.mastermind import screen, setting
-from bnmind.cli.shared import terminal
 from bnmind.cli.shared.dialogue import Command, ask, ask_end
+from bnmind.cli.shared.terminal import Report, interruptible, one_line, show, tell, working
 from bnmind.errors import BnmindError, InvalidArgumentError, TooLargeError
 from bnmind.lab.mastermind import advice as advising
-from bnmind.lab.mastermind import words
+from bnmind.lab.mastermind.words import chance, noise_clause, noise_in_words
 
 if TYPE_CHECKING:
     from bnmind.lab.mastermind import games, records
+    from bnmind.mastermind import Board, Posterior, Prior, Reply, Turn
 
 MOST_TURNS = 10_000
 """The number of turns for which the luck is drawn."""
@@ -94,19 +95,19 @@ def play(options: PlayOptions) -> None:
             f"the game in {options.save} has guesses after its end; --new begins a new game",
             str(options.save),
         )
-    terminal.show(
+    show(
         f"A code of {counted(board.pegs, 'peg')}, {screen.colors_of(board)}"
         f"{'' if board.repeats else ', none twice'};"
         f"{'' if prior is None else f' prior {prior.name},'} seed {chosen.seed}."
     )
-    terminal.show(words.noise_in_words(channel.name))
+    show(noise_in_words(channel.name))
     naming = "" if ending.reveals else " = and a code to name it,"
-    terminal.show(f"Type a guess, ? for a hint,{naming} u to undo, q to give up, h for more.")
+    show(f"Type a guess, ? for a hint,{naming} u to undo, q to give up, h for more.")
     if chosen.max_guesses is not None:
-        terminal.show(f"You have {counted(chosen.max_guesses, 'guess', 'guesses')}.")
+        show(f"You have {counted(chosen.max_guesses, 'guess', 'guesses')}.")
     if saved is not None:
         guesses = counted(len(saved.guesses), "guess", "guesses")
-        terminal.show(f"Resumed from {options.save} after {guesses}.")
+        show(f"Resumed from {options.save} after {guesses}.")
     if options.explain:
         screen.explain_replies(board)
     game = _Hidden(
@@ -122,7 +123,7 @@ def play(options: PlayOptions) -> None:
     )
     game.show_rows()
     if not chosen.guesses:
-        terminal.tell("")
+        tell("")
     game.run()
 
 
@@ -208,14 +209,14 @@ class _Hidden(screen.Game):
             remark = "the game goes on, so this is false" if lie else ""
             remarks.append("ignored" if number in self.ignored else remark)
         if remarks:
-            terminal.tell("")
+            tell("")
         screen.show_board(self.board, self.game.turns, remarks)
 
     def ask(self) -> tuple[int, ...] | _Named | screen.Action:
         """Return a guess, the code that the player names, or a command."""
         board = self.board
         if self.game.is_over and self.ending.reveals:
-            terminal.show("That was the last guess.")
+            show("That was the last guess.")
             return Command.QUIT
         if self.game.is_over:
             return ask(
@@ -263,22 +264,22 @@ class _Hidden(screen.Game):
         elif not self.game.guesses:
             raise BnmindError("nothing to undo")
         else:
-            terminal.show(f"  undone: {self.board.format(self.game.guesses[-1])}")
+            show(f"  undone: {self.board.format(self.game.guesses[-1])}")
             self.game = self.game.undo()
             left = len(self.game.turns)
             self.ignored = tuple(row for row in self.ignored if row <= left)
         self.save()
         self.show_rows()
 
-    def _start(self) -> mastermind.Posterior:
+    def _start(self) -> Posterior:
         """Return the belief before the first guess."""
         begin = advising.start if self.ending.reveals else strategies.start_posterior
         return begin(self.game.maker.channel, self.game.maker.prior)
 
-    def belief(self, rows: records.GameRows | None = None) -> mastermind.Posterior:
+    def belief(self, rows: records.GameRows | None = None) -> Posterior:
         """Return the belief after the rows that are trusted, of the game or of others."""
         trusted = (rows or self.rows).trusted
-        return terminal.working(
+        return working(
             advising.choosing(self.board), lambda _: advising.belief_after(self._start(), trusted)
         )
 
@@ -287,27 +288,25 @@ class _Hidden(screen.Game):
         belief = self.belief(rows)
         left = self.game.guesses_left if self.ending.limit < MOST_TURNS else None
 
-        def advised(_: object) -> advising.Advice:
-            return advising.advise(
-                belief, self.rng, situation=strategies.Situation(guesses_left=left)
-            )
+        situation = strategies.Situation(guesses_left=left)
 
-        return screen.Position(
-            rows, belief, terminal.working(advising.choosing(self.board), advised)
-        )
+        def advised(_: object) -> advising.Advice:
+            return advising.advise(belief, self.rng, situation=situation)
+
+        return screen.Position(rows, belief, working(advising.choosing(self.board), advised))
 
     def _finish(self, entry: _Named | Command | None = None) -> bool:
         """Save the end; print the code, the false replies, and the loss of each guess."""
         game, secret = self.game, self.game.maker.secret
         if game.guesses or game.undone or game.hints:
             self.save(over=True)
-        terminal.tell("")
-        turns: tuple[mastermind.Turn, ...] = game.turns
+        tell("")
+        turns: tuple[Turn, ...] = game.turns
         if game.is_won:
             turns = (*turns, mastermind.Turn(game.guesses[-1], self.board.winning))
         if isinstance(entry, _Named):
             right = "right" if entry.code == secret else "wrong"
-            terminal.show(f"{self.board.format(entry.code)} is {right}.")
+            show(f"{self.board.format(entry.code)} is {right}.")
         noisy = not game.maker.channel.is_exact
         screen.show_solution(self.board, turns, secret, won=game.is_won, noisy=noisy)
         helped = [
@@ -315,10 +314,10 @@ class _Hidden(screen.Game):
             counted(game.hints, "hint") if game.hints else "",
         ]
         if any(helped):
-            terminal.show(f"With {' and '.join(filter(None, helped))}.")
+            show(f"With {' and '.join(filter(None, helped))}.")
         uniform = game.maker.prior is None
         screen.show_regret(self._start(), turns, won=game.is_won, uniform=uniform)
-        terminal.show(f"The same game again: --seed {game.maker.seed}")
+        show(f"The same game again: --seed {game.maker.seed}")
         self.over = True
         return False
 
@@ -368,7 +367,7 @@ def assist(options: AssistOptions) -> None:
     typed = f"; typed in the game, noise {options.noise} changes it"
     saved, content = options.saved(records.read_game, typed)
     if saved is None and content is not None and not options.new:
-        terminal.show(f"The game in {options.save} is over; a new one begins.")
+        show(f"The game in {options.save} is over; a new one begins.")
     board, noise, prior_text = options.board, options.noise or "exact", options.prior_text
     if saved is not None:
         board, noise, prior_text = saved.board, saved.noise, saved.prior
@@ -378,7 +377,7 @@ def assist(options: AssistOptions) -> None:
     rows = records.GameRows(turns, () if saved is None else saved.ignored)
     # A finished game is not saved as unfinished, so these turns belong to an unfinished game.
     advising.ending(setting.channel_of(board, noise), turns, goes_on=True)
-    states = terminal.working(
+    states = working(
         "replaying the turns", lambda report: _replayed(board, noise, prior, rows, report)
     )
     game = _Assisted(
@@ -400,19 +399,17 @@ def assist(options: AssistOptions) -> None:
         f"Resumed from {options.save} after {replies}." if saved else f"Saved in {options.save}."
     )
     chosen = "" if prior is None else f", prior {prior_text}"
-    terminal.show(f"Board {board}, {screen.colors_of(board)}{chosen}. {place}")
-    terminal.show(words.noise_in_words(noise))
-    terminal.show(
-        "Enter takes what is proposed, u undoes, q quits, h lists what else you can type."
-    )
+    show(f"Board {board}, {screen.colors_of(board)}{chosen}. {place}")
+    show(noise_in_words(noise))
+    show("Enter takes what is proposed, u undoes, q quits, h lists what else you can type.")
     if turns:
         game.save(states[-1])
     game.run()
 
 
 def _turns(
-    options: AssistOptions, board: mastermind.Board, saved: records.SavedGame | None
-) -> tuple[mastermind.Turn, ...]:
+    options: AssistOptions, board: Board, saved: records.SavedGame | None
+) -> tuple[Turn, ...]:
     """Return the turns of --history, or those of the saved game, which must begin with them."""
     history = ", ".join(options.history or ())
     turns = mastermind.parse_history(board, history)
@@ -436,18 +433,14 @@ class _State:
     rows: records.GameRows
     noise: str
     """The noise that is assumed."""
-    belief: mastermind.Posterior
+    belief: Posterior
     """The belief after the rows that are trusted."""
     memory: object = None
     """What the strategy remembers of its last proposal."""
 
 
 def _replayed(
-    board: mastermind.Board,
-    noise: str,
-    prior: mastermind.Prior | None,
-    rows: records.GameRows,
-    report: terminal.Report,
+    board: Board, noise: str, prior: Prior | None, rows: records.GameRows, report: Report
 ) -> list[_State]:
     """Return the states before the first row and after each of the rows."""
     n = len(rows.turns)
@@ -479,7 +472,7 @@ class _Typed:
 class _Assisted(screen.Game):
     """A game of the player against somebody else."""
 
-    prior: mastermind.Prior | None
+    prior: Prior | None
     """The distribution from which the code was drawn; uniform if None."""
     prior_text: str
     max_guesses: int | None
@@ -520,7 +513,7 @@ class _Assisted(screen.Game):
         """Return the guess, or the command that ends or changes the game."""
         advice, board = self._now().advice, self.board
         if self._is_at_limit(self.state):
-            terminal.tell(f"\nNo guess is left: --max-guesses is {self.max_guesses}.")
+            tell(f"\nNo guess is left: --max-guesses is {self.max_guesses}.")
             return ask_end("u")
 
         def read(text: str) -> _Typed | screen.Action:
@@ -544,9 +537,9 @@ class _Assisted(screen.Game):
                 try:
                     advice = self._advice(self.state)
                 except TooLargeError as error:
-                    terminal.show(f"No proposal: {error}")
+                    show(f"No proposal: {error}")
             self.shown = self.state, screen.Position(self.rows, self.state.belief, advice)
-            terminal.tell("")
+            tell("")
             screen.show_position(self.shown[1], explain=self.explain)
         return self.shown[1]
 
@@ -555,7 +548,7 @@ class _Assisted(screen.Game):
 
     def _advice(self, state: _State) -> advising.Advice:
         situation = setting.situation_of(self.max_guesses, len(state.rows.turns), state.memory)
-        return terminal.working(
+        return working(
             advising.choosing(self.board),
             lambda _: advising.advise(
                 state.belief,
@@ -581,7 +574,7 @@ class _Assisted(screen.Game):
         """Print the position again, in plain words or without."""
         screen.show_position(self._now(), explain=self.explain)
 
-    def belief(self) -> mastermind.Posterior:
+    def belief(self) -> Posterior:
         """Return the belief after the rows that are trusted."""
         return self.state.belief
 
@@ -622,23 +615,21 @@ class _Assisted(screen.Game):
         advice, code, belief = position.advice, self.board.format(guess), self.state.belief
         if advice is None or code == advice.guess:
             return
-        own = terminal.interruptible(lambda: strategies.describe_guess(belief, guess))
-        terminal.show(
+        own = interruptible(lambda: strategies.describe_guess(belief, guess))
+        show(
             f"  {code} should tell {own.information:.2f} bits, {advice.guess} would"
             f" {advice.information:.2f}"
         )
         if self.explain:
-            likely = terminal.interruptible(lambda: advising.winning_probability(belief, guess))
-            terminal.show(f"  {code} {words.chance(likely)}")
+            likely = interruptible(lambda: advising.winning_probability(belief, guess))
+            show(f"  {code} {chance(likely)}")
 
-    def _ask_reply(
-        self, typed: _Typed
-    ) -> tuple[mastermind.Posterior | None, mastermind.Reply] | Command:
+    def _ask_reply(self, typed: _Typed) -> tuple[Posterior | None, Reply] | Command:
         """Return the belief after the reply, or None if the reply won; and the reply."""
         board, belief, guess = self.board, self.state.belief, typed.guess
         leave = {"u": Command.UNDO, "q": Command.QUIT}
 
-        def read(text: str) -> tuple[mastermind.Posterior | None, mastermind.Reply] | Command:
+        def read(text: str) -> tuple[Posterior | None, Reply] | Command:
             reply = mastermind.Reply.parse(text, pegs=board.pegs)
             if reply == board.winning:
                 over: bool | Command = True
@@ -647,24 +638,23 @@ class _Assisted(screen.Game):
                 if isinstance(over, Command):
                     return over
                 if over:
-                    advising.found(
-                        belief, mastermind.Turn(guess, reply)
-                    )  # raises if the earlier replies exclude it
+                    # It raises if the earlier replies exclude the guess.
+                    advising.found(belief, mastermind.Turn(guess, reply))
                     return None, reply
-            return terminal.interruptible(lambda: belief.update(guess, reply)), reply
+            return interruptible(lambda: belief.update(guess, reply)), reply
 
         if typed.reply:
             try:
                 return read(typed.reply)
             except BnmindError as fault:
-                terminal.show(f"  {terminal.one_line(fault)}")
+                show(f"  {one_line(fault)}")
         commands = {**leave, "h": Command.HELP}
         while True:
             answer = ask(f"Reply to {board.format(guess)}: ", read, commands=commands)
             if answer is not Command.HELP:
                 return answer
             screen.explain_replies(board)
-            terminal.show("u takes the guess back, q quits.")
+            show("u takes the guess back, q quits.")
 
     def revise(self, action: screen.Action) -> None:
         """Change earlier rows or the noise, or take the last change back; save the game."""
@@ -678,7 +668,7 @@ class _Assisted(screen.Game):
             noise = action.noise
         state = self._revised(rows, noise)
         if noise != self.state.noise:
-            terminal.show(f"From now on, bnmind assumes that {words.noise_clause(noise)}.")
+            show(f"From now on, bnmind assumes that {noise_clause(noise)}.")
         self.save(state)
         self.states.append(state)
 
@@ -698,7 +688,7 @@ class _Assisted(screen.Game):
                         " reply to your last guess",
                         turn,
                     )
-        belief = terminal.working(
+        belief = working(
             "replaying the turns",
             lambda _: advising.belief_after(
                 setting.started(self.board, noise, self.prior), rows.trusted
@@ -721,12 +711,12 @@ class _Assisted(screen.Game):
         elif len(before.rows.turns) > len(self.rows.turns):
             turn = before.rows.turns[-1]
             changed = f"{self.board.format(turn.guess)} {turn.reply}"
-        terminal.show(f"  undone: {changed}")
+        show(f"  undone: {changed}")
 
     def _show_win(self, state: _State) -> None:
         """Print the code that was found, which replies were false, and what each guess lost."""
         turns = state.rows.turns
-        terminal.tell("")
+        tell("")
         noisy = not setting.channel_of(self.board, state.noise).is_exact
         screen.show_solution(self.board, turns, turns[-1].guess, won=True, noisy=noisy)
         first = setting.started(self.board, state.noise, self.prior)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from bnmind.lab.mastermind.records import GameRows
+    from bnmind.mastermind import Board, Posterior, Reply, Turn
 
 # --- The board ------------------------------------------------------------------------------------
 
@@ -67,7 +68,7 @@ def letter(color: int) -> str:
     return chr(ord("A") + color - 1) if color <= _LETTERS else str(color)
 
 
-def colors_of(board: mastermind.Board) -> str:
+def colors_of(board: Board) -> str:
     """Return how the colors of a board are written: ``colors A to F or 1 to 6``."""
     if board.colors > _LETTERS:
         return f"colors 1 to {board.colors}"
@@ -90,8 +91,8 @@ def pegs_text(code: Sequence[int]) -> Text:
 
 
 def show_board(
-    board: mastermind.Board,
-    turns: Sequence[mastermind.Turn],
+    board: Board,
+    turns: Sequence[Turn],
     remarks: Sequence[str] = (),
     *,
     console: Console | None = None,
@@ -122,11 +123,7 @@ def show_board(
 
 
 def _table(
-    board: mastermind.Board,
-    turns: Sequence[mastermind.Turn],
-    remarks: Sequence[str],
-    *,
-    coded: bool,
+    board: Board, turns: Sequence[Turn], remarks: Sequence[str], *, coded: bool
 ) -> RichTable:
     from rich.text import Text
 
@@ -164,7 +161,7 @@ class Position:
     """The rows of a game, the belief after those that are trusted, and advice if there is any."""
 
     rows: GameRows
-    belief: mastermind.Posterior
+    belief: Posterior
     advice: advising.Advice | None
 
     @property
@@ -189,10 +186,8 @@ def show_position(position: Position, *, explain: bool, label: str = "Next") -> 
         return
     code = belief.board.parse(advice.guess)
     chance = terminal.interruptible(lambda: advising.winning_probability(belief, code))
-    few, sampled = (
-        terminal.interruptible(lambda: advising.few_codes(belief)),
-        advising.is_estimated(belief),
-    )
+    few = terminal.interruptible(lambda: advising.few_codes(belief))
+    sampled = advising.is_estimated(belief)
     next_guess = Text.assemble(f"{label}: ", pegs_text(code), f" {advice.guess}")
     if not explain:
         command.show_parts(advice.brief(few))
@@ -208,7 +203,7 @@ def show_position(position: Position, *, explain: bool, label: str = "Next") -> 
     terminal.show(f"It {words.chance(chance, estimated=sampled)}{tells}. {told}")
 
 
-def explain_replies(board: mastermind.Board) -> None:
+def explain_replies(board: Board) -> None:
     """Print the meaning of replies."""
     terminal.show(
         "A reply counts black and white pegs. b, black: pegs of the right color at the right place."
@@ -257,7 +252,7 @@ def _remarks(position: Position) -> list[str]:
     return remarks
 
 
-def show_codes_left(belief: mastermind.Posterior) -> None:
+def show_codes_left(belief: Posterior) -> None:
     """Print the most probable codes."""
     likely = terminal.interruptible(lambda: advising.most_probable(belief, _MOST_LISTED + 1))
     codes = [pair for pair in likely if pair[1] > 0]
@@ -270,14 +265,13 @@ def show_codes_left(belief: mastermind.Posterior) -> None:
     command.show_parts([advising.codes_table(listed)])
 
 
-def show_colors(belief: mastermind.Posterior) -> None:
+def show_colors(belief: Posterior) -> None:
     """Print the most probable colors of each place."""
     from rich.text import Text
 
     table = terminal.plain_table("", *[""] * _MOST_COLORS)
-    for place, shares in enumerate(
-        terminal.interruptible(lambda: advising.color_probabilities(belief)), start=1
-    ):
+    places = terminal.interruptible(lambda: advising.color_probabilities(belief))
+    for place, shares in enumerate(places, start=1):
         best = sorted(range(len(shares)), key=lambda color: -shares[color])[:_MOST_COLORS]
         cells = [
             Text.assemble(pegs_text((color + 1,)), f" {percent(shares[color])}")
@@ -306,7 +300,7 @@ def show_what_if(now: Position, other: Position, question: str, *, explain: bool
         terminal.show(f"Then: {words.knowledge(other.advice)}")
 
 
-def _figures(belief: mastermind.Posterior, advice: advising.Advice) -> dict[str, str]:
+def _figures(belief: Posterior, advice: advising.Advice) -> dict[str, str]:
     """Return the figures of a position by their names."""
     chance = advising.winning_probability(belief, belief.board.parse(advice.guess))
     codes = "by samples" if advice.possible_codes is None else f"{advice.possible_codes:,}"
@@ -329,12 +323,7 @@ def _figures(belief: mastermind.Posterior, advice: advising.Advice) -> dict[str,
 
 
 def show_solution(
-    board: mastermind.Board,
-    turns: Sequence[mastermind.Turn],
-    code: Sequence[int],
-    *,
-    won: bool,
-    noisy: bool,
+    board: Board, turns: Sequence[Turn], code: Sequence[int], *, won: bool, noisy: bool
 ) -> None:
     """Print the rows of a game that is over, which replies were false, and the code.
 
@@ -369,9 +358,7 @@ def show_solution(
         terminal.show(f"{sum(false)} of {counted(replies, 'reply', 'replies')} {were} false.")
 
 
-def show_regret(
-    start: mastermind.Posterior, turns: Sequence[mastermind.Turn], *, won: bool, uniform: bool
-) -> None:
+def show_regret(start: Posterior, turns: Sequence[Turn], *, won: bool, uniform: bool) -> None:
     """Print the loss of each guess, in bits of information; and in guesses if replies are true.
 
     Parameters
@@ -461,7 +448,7 @@ def show_help(words: Collection[str], others: Mapping[str, str]) -> None:
     command.show_parts([Table(("", ""), rows, left=(0, 1))])
 
 
-def read_command(text: str, board: mastermind.Board, allowed: Collection[str]) -> Action | None:
+def read_command(text: str, board: Board, allowed: Collection[str]) -> Action | None:
     """Return the command that a text spells; None if it is no command, and so may be a guess.
 
     Parameters
@@ -501,7 +488,7 @@ def read_command(text: str, board: mastermind.Board, allowed: Collection[str]) -
     return _PLAIN[word] if word in _PLAIN else _with_arguments(word, rest.strip(), board)
 
 
-def _with_arguments(word: str, rest: str, board: mastermind.Board) -> Action:
+def _with_arguments(word: str, rest: str, board: Board) -> Action:
     example = COMMAND_LINES[word][0]
     if word == "noise":
         if not rest:
@@ -514,15 +501,10 @@ def _with_arguments(word: str, rest: str, board: mastermind.Board) -> Action:
     row, more = int(number), more.strip()
     if word == "edit":
         guess, reply = _edited(more, board)
-        return Change(
-            lambda rows: rows.edited(row, mastermind.Turn(guess or rows.turn(row).guess, reply))
-        )
+        return Change(_with_reply(row, reply, guess))
     if word == "if" and more:
         reply = mastermind.Reply.parse(more, pegs=board.pegs)
-        return Change(
-            lambda rows: rows.edited(row, mastermind.Turn(rows.turn(row).guess, reply)),
-            f"row {row}: {reply}",
-        )
+        return Change(_with_reply(row, reply), f"row {row}: {reply}")
     if word == "if":
         return Change(lambda rows: rows.ignoring(row), f"row {row}: ignored")
     if more:
@@ -530,7 +512,13 @@ def _with_arguments(word: str, rest: str, board: mastermind.Board) -> Action:
     return Change(lambda rows: rows.toggled(row) if word == "ignore" else rows.without(row))
 
 
-def _edited(text: str, board: mastermind.Board) -> tuple[tuple[int, ...] | None, mastermind.Reply]:
+def _with_reply(
+    row: int, reply: Reply, guess: tuple[int, ...] | None = None
+) -> Callable[[GameRows], GameRows]:
+    return lambda rows: rows.edited(row, mastermind.Turn(guess or rows.turn(row).guess, reply))
+
+
+def _edited(text: str, board: Board) -> tuple[tuple[int, ...] | None, Reply]:
     """Return the reply that a row is to have, and its guess; None if that stays."""
     from bnmind.mastermind.board import spells_reply
 
@@ -549,7 +537,7 @@ def _edited(text: str, board: mastermind.Board) -> tuple[tuple[int, ...] | None,
     return turn.guess, turn.reply
 
 
-def _is_code(text: str, board: mastermind.Board) -> bool:
+def _is_code(text: str, board: Board) -> bool:
     try:
         board.parse(text)
     except InvalidArgumentError:
@@ -564,7 +552,7 @@ def _is_code(text: str, board: mastermind.Board) -> bool:
 class Game(ABC):
     """A game on the terminal, and its file."""
 
-    board: mastermind.Board
+    board: Board
     path: Path
     content: bytes | None
     """The content of the file when it was last read or written; None if there is none."""
@@ -588,7 +576,7 @@ class Game(ABC):
         """Return what the player enters."""
 
     @abstractmethod
-    def belief(self) -> mastermind.Posterior:
+    def belief(self) -> Posterior:
         """Return the belief after the rows that are trusted."""
 
     @abstractmethod

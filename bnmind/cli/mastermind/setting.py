@@ -17,6 +17,7 @@ from bnmind.lab.mastermind import advice as advising
 
 if TYPE_CHECKING:
     from bnmind.lab.mastermind.records import SavedGame, SavedPlay
+    from bnmind.mastermind import Board, Channel, Posterior, Prior
 
 _DEFAULT_PEGS = 4
 _DEFAULT_COLORS = 6
@@ -107,12 +108,12 @@ class BoardOptions:
     no_repeats: _NoRepeats = False
 
     @property
-    def board(self) -> mastermind.Board:
+    def board(self) -> Board:
         """The board."""
         return mastermind.Board(self.pegs, self.colors, repeats=not self.no_repeats)
 
 
-def channel_of_known_noise(board: mastermind.Board, text: str) -> mastermind.Channel:
+def channel_of_known_noise(board: Board, text: str) -> Channel:
     """Return the channel of a noise; for unknown noise, name the command that learns it.
 
     Raises
@@ -130,7 +131,7 @@ def channel_of_known_noise(board: mastermind.Board, text: str) -> mastermind.Cha
         ) from fault
 
 
-def prior_of(board: mastermind.Board, text: str) -> mastermind.Prior | None:
+def prior_of(board: Board, text: str) -> Prior | None:
     """Return the prior that a text describes; None if it is uniform."""
     return None if text.strip() == UNIFORM else mastermind.parse_prior(board, text)
 
@@ -179,7 +180,7 @@ def situation_of(
     return strategies.Situation(memory=memory, guesses_left=max_guesses - turns)
 
 
-def channel_of(board: mastermind.Board, noise: str) -> mastermind.Channel:
+def channel_of(board: Board, noise: str) -> Channel:
     """Return the channel of a noise; of unknown noise, one of its kind."""
     if noise == UNKNOWN:
         return mastermind.Channel.false_reply(board, 0.2)
@@ -191,16 +192,11 @@ def channel_of(board: mastermind.Board, noise: str) -> mastermind.Channel:
         raise InvalidArgumentError(f"{fault}; or {UNKNOWN}, which learns it", noise) from fault
 
 
-def started(
-    board: mastermind.Board, noise: str, prior: mastermind.Prior | None
-) -> mastermind.Posterior:
+def started(board: Board, noise: str, prior: Prior | None) -> Posterior:
     """Return the belief before the first guess."""
     channel = channel_of(board, noise)
-    return (
-        advising.start_learning(channel, prior)
-        if noise == UNKNOWN
-        else advising.start(channel, prior)
-    )
+    begin = advising.start_learning if noise == UNKNOWN else advising.start
+    return begin(channel, prior)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -237,7 +233,7 @@ class GameOptions:
     seed: Seed = None
 
     @property
-    def board(self) -> mastermind.Board:
+    def board(self) -> Board:
         """The board of a new game."""
         return mastermind.Board(
             _DEFAULT_PEGS if self.pegs is None else self.pegs,

@@ -14,10 +14,11 @@ from bnmind._display import Result, parts_of
 from bnmind._files import write_file, write_files
 from bnmind._messages import counted, percent
 from bnmind.cli.mastermind import setting
-from bnmind.cli.shared import command, terminal
+from bnmind.cli.shared import command
+from bnmind.cli.shared.terminal import interruptible, printable, say, working
 from bnmind.errors import BnmindError
-from bnmind.lab.mastermind import advice as advising
-from bnmind.lab.mastermind import words
+from bnmind.lab.mastermind.advice import advise, belief_after, choosing, ending, found, start
+from bnmind.lab.mastermind.words import noise_in_words
 
 # --- A guess, and the guesses of a game -----------------------------------------------------------
 
@@ -58,18 +59,16 @@ def suggest(
     drawn = setting.prior_of(board, prior)
     turns = mastermind.parse_history(board, ", ".join(history or ()))
     player = None if strategy == "entropy" else strategies.strategy_by_name(strategy)
-    if advising.ending(channel, turns, goes_on=goes_on):
-        advice = terminal.interruptible(
-            lambda: advising.found(
-                advising.belief_after(advising.start(channel, drawn), turns[:-1]), turns[-1]
-            )
+    if ending(channel, turns, goes_on=goes_on):
+        advice = interruptible(
+            lambda: found(belief_after(start(channel, drawn), turns[:-1]), turns[-1])
         )
     else:
         rng, situation = np.random.default_rng(seed), setting.situation_of(max_guesses, len(turns))
-        advice = terminal.working(
-            advising.choosing(board),
-            lambda _: advising.advise(
-                advising.belief_after(advising.start(channel, drawn), turns),
+        advice = working(
+            choosing(board),
+            lambda _: advise(
+                belief_after(start(channel, drawn), turns),
                 rng,
                 strategy=player,
                 situation=situation,
@@ -80,7 +79,7 @@ def suggest(
     chosen = "" if drawn is None else f", prior {name}"
     return command.Outcome(
         {"board": str(board), "noise": channel.name, "prior": name, **advice.to_dict()},
-        (f"Board {board}{chosen}.", words.noise_in_words(channel.name), *parts_of(advice)),
+        (f"Board {board}{chosen}.", noise_in_words(channel.name), *parts_of(advice)),
     )
 
 
@@ -116,7 +115,6 @@ def regret(
     import numpy as np
 
     from bnmind.lab.mastermind.review import judge_guesses, review_guesses
-    from bnmind.strategies.regret import codes_left
 
     board = size.board
     turns = mastermind.parse_history(board, history)
@@ -124,22 +122,18 @@ def regret(
         raise BnmindError("the history is empty; give at least one guess and its reply")
     channel, what = mastermind.parse_noise(board, noise), "judging the guesses"
     if channel.is_exact:
-        terminal.interruptible(
-            lambda: codes_left(board, turns)
+        interruptible(
+            lambda: strategies.codes_left(board, turns)
         )  # raises early if there is no such game
     elif by is not None:
         raise BnmindError("expected --by without --noise: under noise, regret is in bits")
-    won = advising.ending(channel, turns, goes_on=False)
+    won = ending(channel, turns, goes_on=False)
     if channel.is_exact:
-        return terminal.working(
-            what, lambda report: judge_guesses(board, turns, by=by, progress=report)
-        )
+        return working(what, lambda report: judge_guesses(board, turns, by=by, progress=report))
     rng = np.random.default_rng(0)
-    return terminal.working(
+    return working(
         what,
-        lambda report: review_guesses(
-            advising.start(channel), turns, rng, won=won, progress=report
-        ),
+        lambda report: review_guesses(start(channel), turns, rng, won=won, progress=report),
     )
 
 
@@ -224,20 +218,18 @@ def strategy(options: StrategyOptions) -> Result:
     bnmind strategy subset:all:entropy --exact
     bnmind strategy random --pegs 10 --colors 12 --games 20 --seed 1
     """
-    from bnmind.strategies.game_lengths import is_searched, measure_search
-
     board = options.board
     first = None if options.first is None else board.parse(options.first)
     player = _player(options, first)
     if options.exact:
         _require_no_games(options)
-        return terminal.working(
+        return working(
             "averaging over all choices",
             lambda report: strategies.average_games(player, board, first=first, progress=report),
         )
     if isinstance(player, strategies.Optimal):
         player = replace(player, goal=options.goal, max_guesses=options.max_guesses)
-    searched = is_searched(player, board)
+    searched = strategies.is_searched(player, board)
     grows = not searched and options.games is None and player.deterministic
     if options.tree is not None and not grows:
         raise BnmindError(f"--tree needs a strategy that has a tree; {options.name} plays games")
@@ -247,9 +239,9 @@ def strategy(options: StrategyOptions) -> Result:
         raise BnmindError(
             f"--determining needs a strategy that has a tree; {options.name} plays games"
         )
-    measured = terminal.working(
+    measured = working(
         "playing",
-        lambda report: (measure_search if searched else strategies.measure_games)(
+        lambda report: (strategies.measure_search if searched else strategies.measure_games)(
             player,
             board,
             games=options.games or _RANDOM_GAMES,
@@ -266,11 +258,11 @@ def _grown(options: StrategyOptions, player: strategies.Strategy, board: Any) ->
     optimum: strategies.Optimum | None = None
     if isinstance(player, strategies.Optimal):
         search = player.optimum
-        optimum = terminal.working(
+        optimum = working(
             "searching for the optimum", lambda report: search(board, progress=report)
         )
-    tree = terminal.working(
-        f"growing the tree of {terminal.printable(player.name)}",
+    tree = working(
+        f"growing the tree of {printable(player.name)}",
         lambda report: strategies.strategy_tree(player, board, progress=report),
     )
     measured, lengths = strategies.measure_tree(player.name, tree, goal=options.goal), tree.lengths
@@ -313,8 +305,6 @@ def _require_no_games(options: StrategyOptions) -> None:
 
 def _player(options: StrategyOptions, first: tuple[int, ...] | None) -> strategies.Strategy:
     """Return the strategy; raise if it does not support an option."""
-    from bnmind.strategies.greedy import myopic_rule
-
     name, consistent, random_ties = options.name, options.consistent, options.random_ties
     player = strategies.strategy_by_name(name)
     if options.weights is not None:
@@ -330,7 +320,7 @@ def _player(options: StrategyOptions, first: tuple[int, ...] | None) -> strategi
             )
         among = strategies.Among.POSSIBLE if consistent else player.among
         return replace(player, first=first, among=among)
-    rule = myopic_rule(player)
+    rule = strategies.myopic_rule(player)
     if rule is None:
         if not random_ties and (
             isinstance(player, strategies.RandomCode) or (options.exact and not consistent)
@@ -389,7 +379,7 @@ def fit_weights(
     """
     board = size.board
     initial = None if start is None else strategies.read_weights(start)
-    fitted = terminal.working(
+    fitted = working(
         "fitting",
         lambda report: strategies.fit_weights(
             board,
@@ -436,7 +426,7 @@ def fit_value(
     """
     board = size.board
     channel = mastermind.parse_noise(board, noise)
-    fitted = terminal.working(
+    fitted = working(
         "playing",
         lambda report: strategies.fit_value(
             channel, games=games, rounds=rounds, seed=seed or 0, progress=report
@@ -500,20 +490,18 @@ def network(options: NetworkOptions) -> Result:
     bnmind network --stage 2 --no-arc --json
     bnmind network --stage 2 --guess 1123 --noise false:0.2 --out network.bif
     """
-    from bnmind.mastermind.network import stage as stage_of
-    from bnmind.mastermind.network import stage_figure, tree_figure
     from bnmind.pgm.files import NETWORK_SUFFIXES, write_model
 
-    drawings = {options.svg: stage_figure, options.tree_svg: tree_figure}
+    drawings = {options.svg: mastermind.stage_figure, options.tree_svg: mastermind.tree_figure}
     pictures = {path: draw for path, draw in drawings.items() if path is not None}
     if options.out is not None:
         command.check_place(options.out, NETWORK_SUFFIXES, "network")
     board = options.board
     channel = None if options.noise is None else mastermind.parse_noise(board, options.noise)
     code = None if options.guess is None else board.parse(options.guess)
-    found = terminal.working(
+    found = working(
         "looking for the smallest junction tree",
-        lambda _: stage_of(
+        lambda _: mastermind.stage(
             board,
             options.stage,
             guess=code,
@@ -523,7 +511,7 @@ def network(options: NetworkOptions) -> Result:
         ),
     )
     if found.guess is None and options.guess is not None:
-        terminal.say("note: stage 1 has no guess yet; --guess is not used")
+        say("note: stage 1 has no guess yet; --guess is not used")
     written = []
     if options.out is not None:
         write_model(found.model, options.out)
