@@ -576,9 +576,8 @@ def _list(known: Mapping[str, Reproduction], *, as_json: bool) -> None:
 
     if as_json:
         fields = ("title", "source", "quick_minutes", "minutes", "data")
-        terminal.tell_json(
-            [{"id": n} | {f: getattr(one, f) for f in fields} for n, one in known.items()]
-        )
+        listed = [{"id": n} | {f: getattr(one, f) for f in fields} for n, one in known.items()]
+        terminal.tell_json(listed)
         return
     rows = []
     for name, one in known.items():

@@ -278,10 +278,8 @@ class _Hidden(screen.Game):
 
     def belief(self, rows: records.GameRows | None = None) -> Posterior:
         """Return the belief after the rows that are trusted, of the game or of others."""
-        trusted = (rows or self.rows).trusted
-        return working(
-            advising.choosing(self.board), lambda _: advising.belief_after(self._start(), trusted)
-        )
+        what, trusted = advising.choosing(self.board), (rows or self.rows).trusted
+        return working(what, lambda _: advising.belief_after(self._start(), trusted))
 
     def position(self, rows: records.GameRows) -> screen.Position:
         """Return a position with advice."""
