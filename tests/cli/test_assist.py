@@ -103,7 +103,7 @@ def test_turns_are_replayed_as_work_that_can_be_interrupted(
     def interrupted(what: str, work: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bnmind.cli.shared.terminal.working", interrupted)
+    monkeypatch.setattr("bnmind.cli.mastermind.play.working", interrupted)
     before = SAVE.read_text()
     result = run("assist", answers="q\n")
     assert (result.exit_code, result.stdout) == (INTERRUPTED, "")
