@@ -21,19 +21,7 @@ from typer.core import TyperGroup
 
 from bnmind._files import remove_own
 from bnmind._front_door import installed_version
-from bnmind.cli.shared.command import imported, made
-from bnmind.cli.shared.terminal import (
-    EXIT_CODE,
-    INTERRUPTED,
-    is_working,
-    one_line,
-    os_fault,
-    printable,
-    say,
-    say_interrupted,
-    speaking,
-    tell,
-)
+from bnmind.cli.shared import command, terminal
 from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:
@@ -125,28 +113,12 @@ def _command(name: str) -> Any:
         if name in members:
             place, about = members[name]
             usual = f":{name.replace('-', '_')}"
-            function = imported(f"bnmind.{place}{'' if ':' in place else usual}")
-            return made(function, name, short=about, group=group)
+            function = command.imported(f"bnmind.{place}{'' if ':' in place else usual}")
+            return command.made(function, name, short=about, group=group)
     raise KeyError(name)
 
 
 # --- Errors: one line on the standard error stream -----------------------------------------------
-
-_TWINS = {
-    "--about": ("--targets", "--target"),
-    "--board": ("--pegs",),
-    "--given": ("--evidence",),
-    "--itemtype": ("--gate",),
-    "--map": ("--mpe",),
-    "--model": ("--gate",),
-    "--out": ("--tree",),
-    "--persons": ("--examinees",),
-    "--positions": ("--pegs",),
-    "--rule": ("--gate",),
-    "--target": ("--targets", "--about"),
-    "--targets": ("--about", "--target"),
-}
-"""Options that have another name in other commands, or in other programs."""
 
 _EXTRA = re.compile(r"Got unexpected extra argument(?:s|\(s\))? \((.*)\)", re.DOTALL)
 _DASHES = ("\N{EN DASH}", "\N{EM DASH}")
@@ -187,8 +159,8 @@ class _AllCommands(TyperGroup):
                 warnings.showwarning = _as_note(warnings.showwarning)
                 return super().invoke(ctx)
         except KeyboardInterrupt:
-            say_interrupted("interrupted")
-            raise typer.Exit(INTERRUPTED) from None
+            terminal.say_interrupted("interrupted")
+            raise typer.Exit(terminal.INTERRUPTED) from None
         except Exception as error:
             # An option that lacks its value is reported without the command that it belongs to.
             command = self.get_command(ctx, ctx.invoked_subcommand or "")
@@ -210,21 +182,21 @@ class _AllCommands(TyperGroup):
             code = super().main(asked, prog_name, *others, **settings)
         except BnmindError as error:
             for note in _notes(error):
-                say(f"note: {printable(note)}")
-            _fail(one_line(error))
+                terminal.say(f"note: {terminal.printable(note)}")
+            _fail(terminal.one_line(error))
         except (typer.Abort, KeyboardInterrupt) as error:
             if KeyboardInterrupt in (type(error), type(error.__cause__)):
-                sys.exit(INTERRUPTED)
+                sys.exit(terminal.INTERRUPTED)
             _fail("the input ends too early")
         except OSError as error:
-            _fail(os_fault(error))
+            _fail(terminal.os_fault(error))
         except MemoryError as error:
-            _fail(f"out of memory: {one_line(error)}")
+            _fail(f"out of memory: {terminal.one_line(error)}")
         except Exception as error:
             if not hasattr(error, "format_message"):
                 raise  # a fault of the program, not of the input
             _explain(error)
-            _fail(f"{one_line(error).rstrip('.')}; see {_help_of(error, prog_name)}")
+            _fail(f"{terminal.one_line(error).rstrip('.')}; see {_help_of(error, prog_name)}")
         sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -251,7 +223,7 @@ def _as_note(others: Callable[..., None]) -> Callable[..., None]:
 
     def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
         if category.__module__.partition(".")[0] == "bnmind":
-            say(f"note: {printable(str(message))}")
+            terminal.say(f"note: {terminal.printable(str(message))}")
         else:
             others(message, category, *place, **more)
 
@@ -259,22 +231,14 @@ def _as_note(others: Callable[..., None]) -> Callable[..., None]:
 
 
 def _explain(error: Any) -> None:
-    """Say what is wrong with an option or with an argument too many.
+    """Say what is wrong with an argument too many.
 
-    An unknown option ``--given`` may be ``--evidence``. An argument may begin with a dash or with
-    curled quotes, or be a game without its option.
+    An argument may begin with a dash or with curled quotes, or be a game without its option.
     """
-    twins = _TWINS.get(getattr(error, "option_name", ""), ())
-    command = getattr(getattr(error, "ctx", None), "command", None)
-    options = [name for one in getattr(command, "params", ()) for name in one.opts]
-    if twin := next((name for name in twins if name in options), ""):
-        error.possibilities = []
-        error.message = f"{error.message.rstrip('.')}; did you mean {twin}?"
-
     found = _EXTRA.match(getattr(error, "message", ""))
     if not found:
         return
-    extra = found[1]
+    extra, options = found[1], [name for one in error.ctx.command.params for name in one.opts]
     if extra[:1] in _DASHES:
         dash = f"got the dash {extra[:1]} in {extra}"
         error.message = f"an option begins with two hyphens, --; {dash}"
@@ -291,8 +255,8 @@ def _help_of(error: Exception, prog_name: str | None) -> str:
 
 
 def _fail(message: str) -> None:
-    say(f"error: {message}")
-    sys.exit(EXIT_CODE)
+    terminal.say(f"error: {message}")
+    sys.exit(terminal.EXIT_CODE)
 
 
 app = typer.Typer(
@@ -314,10 +278,10 @@ def _root(
     ] = False,
 ) -> None:
     if version:
-        tell(f"bnmind {installed_version()}")
+        terminal.tell(f"bnmind {installed_version()}")
         raise typer.Exit
     if context.invoked_subcommand is None:
-        tell(context.get_help())
+        terminal.tell(context.get_help())
 
 
 # --- The process: its streams, its signals and its exit code --------------------------------------
@@ -338,7 +302,7 @@ def run() -> NoReturn:
     os.environ.setdefault("PYTHONWARNINGS", "ignore:resource_tracker:UserWarning")
     interrupts = _Interrupts()
     interrupts.listen()
-    speaking.set(True)
+    terminal.speaking.set(True)
     try:
         app(prog_name="bnmind")
         code = 0
@@ -349,7 +313,7 @@ def run() -> NoReturn:
     except BaseException:
         if not interrupts.heard:
             raise
-        code = INTERRUPTED
+        code = terminal.INTERRUPTED
     _leave(128 + interrupts.heard if interrupts.heard else code)
 
 
@@ -419,8 +383,8 @@ def _open_streams() -> None:
     if sys.stdin is None:
         sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115 - until the end
     if sys.stdout is None:
-        say("error: expected an open standard output, got a closed one")
-        sys.exit(EXIT_CODE)
+        terminal.say("error: expected an open standard output, got a closed one")
+        sys.exit(terminal.EXIT_CODE)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # A terminal that lacks a character shows "?" for it.
@@ -468,11 +432,11 @@ def _leave(code: int) -> NoReturn:
     _handle(lambda number, _: _end(128 + number))
     fault = _flush(sys.stdout)
     if fault is not None and code == 0:
-        code = BROKEN_PIPE if fault.errno == errno.EPIPE else EXIT_CODE
-        if code == EXIT_CODE:
-            say(f"error: {os_fault(fault)}")
+        code = BROKEN_PIPE if fault.errno == errno.EPIPE else terminal.EXIT_CODE
+        if code == terminal.EXIT_CODE:
+            terminal.say(f"error: {terminal.os_fault(fault)}")
     _flush(sys.stderr)
-    if code - 128 in _SIGNALS or is_working():
+    if code - 128 in _SIGNALS or terminal.is_working():
         # Python would end itself by the signal if the interrupt came while it compiled a text,
         # and free the memory of compiled code that still runs in a thread.
         _end(code)

@@ -9,28 +9,18 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from bnmind import junction
+from bnmind import dynamic, junction
 from bnmind._display import Result
 from bnmind._files import check_writable, writing
 from bnmind._messages import counted, one_line
 from bnmind.cli.networks import Targets, names_of
-from bnmind.cli.shared.command import (
-    CasesFile,
-    Count,
-    DynamicFile,
-    Json,
-    ModelFile,
-    OneOf,
-    Outcome,
-    Seed,
-)
+from bnmind.cli.shared import command
 from bnmind.cli.shared.terminal import working
 from bnmind.errors import BnmindError, UnknownNameError
 
 if TYPE_CHECKING:
     import pandas
 
-    from bnmind.dynamic import DynamicNetwork, DynamicPlan
     from bnmind.dynamic.sequences import Sequences
     from bnmind.pgm import FactorModel
 
@@ -55,15 +45,15 @@ PREDICTIONS: Mapping[str, _Kind] = {
 
 
 def predict(
-    model: ModelFile,
-    cases: CasesFile,
+    model: command.ModelFile,
+    cases: command.CasesFile,
     *,
     targets: Targets = (),
     out: Path | None = None,
-    answer: Annotated[str, OneOf(f"{__name__}:PREDICTIONS", "Answers")] = "states",
-    draws: Count | None = None,
-    seed: Seed = None,
-    as_json: Json = False,
+    answer: Annotated[str, command.OneOf(f"{__name__}:PREDICTIONS", "Answers")] = "states",
+    draws: command.Count | None = None,
+    seed: command.Seed = None,
+    as_json: command.Json = False,
 ) -> Result:
     """Predict variables of a Bayesian network for each case of a file.
 
@@ -134,14 +124,14 @@ PATHS = {
 
 
 def track(
-    model: DynamicFile,
-    cases: CasesFile,
+    model: command.DynamicFile,
+    cases: command.CasesFile,
     *,
     sequence: Annotated[str | None, "COLUMN"] = None,
     targets: Targets = (),
-    answer: Annotated[str, OneOf(f"{__name__}:PATHS", "Answers")] = "filter",
+    answer: Annotated[str, command.OneOf(f"{__name__}:PATHS", "Answers")] = "filter",
     out: Path | None = None,
-    as_json: Json = False,
+    as_json: command.Json = False,
 ) -> Result:
     """Track the variables of a dynamic Bayesian network through time.
 
@@ -169,7 +159,6 @@ def track(
     bnmind track models/time/weather.json models/time/days.csv --sequence town --answer path
     bnmind track MODEL.json CASES.csv --sequence student --targets known --out known.csv
     """
-    from bnmind.dynamic import compile_dynamic, read_dynamic
     from bnmind.dynamic.files import read_sequences_for
     from bnmind.junction.cases.case_files import FrameWriter
     from bnmind.junction.cases.predict import carrying, case_notes
@@ -178,7 +167,7 @@ def track(
     if answer not in PATHS:
         raise UnknownNameError("answer", answer, PATHS)
     _check_files(cases, out, as_json=as_json)
-    network = model.read(read_dynamic)
+    network = model.read(dynamic.read_dynamic)
     found, frame = working(
         "reading", lambda _: read_sequences_for(network, cases, sequence=sequence)
     )
@@ -187,7 +176,7 @@ def track(
     chosen = list(dict.fromkeys(_chosen(targets, network))) or free
     if not chosen:
         raise BnmindError("every variable has a column: name the targets with --targets")
-    plan = compile_dynamic(network, observed=sorted(seen), targets=chosen)
+    plan = dynamic.compile_dynamic(network, observed=sorted(seen), targets=chosen)
     answers, log = working("tracking", lambda _: _tracked(plan, found, chosen, answer))
     others = [name for name in frame.columns if name not in seen]
     unused = [name for name in others if name != sequence]
@@ -221,7 +210,7 @@ def track(
 
 
 def _tracked(
-    plan: DynamicPlan, found: Sequences, targets: Sequence[str], answer: str
+    plan: dynamic.DynamicPlan, found: Sequences, targets: Sequence[str], answer: str
 ) -> tuple[pandas.DataFrame, float]:
     """Return the answers to all rows, and a logarithm of the probability of all sequences."""
     import pandas
@@ -255,7 +244,7 @@ def _check_files(cases: Path, out: Path | None, *, as_json: bool) -> None:
         raise BnmindError("--json prints a report on the answers: it needs --out for them")
 
 
-def _chosen(targets: Sequence[str], model: FactorModel | DynamicNetwork) -> list[str]:
+def _chosen(targets: Sequence[str], model: FactorModel | dynamic.DynamicNetwork) -> list[str]:
     """Return the names of targets; raise an error if the model lacks one."""
     known = [v.name for v in model.variables]
     chosen = names_of(targets, set(known))
@@ -272,10 +261,10 @@ def _answers_to(out: Path | None) -> AbstractContextManager[Any]:
 
 def _answered(
     file: Any, out: Path | None, record: Mapping[str, Any], notes: Sequence[str], lines: list[str]
-) -> Outcome:
+) -> command.Outcome:
     """Return the answers, or a report on those in a file; its last line is their size."""
     if out is None:
-        return Outcome(record, [file.getvalue().decode("utf-8").removesuffix("\n")], notes)
+        return command.Outcome(record, [file.getvalue().decode("utf-8").removesuffix("\n")], notes)
     *before, size = lines
     written = f"Written: {out}, {size}"
-    return Outcome({**record, "out": str(out)}, [*map(one_line, notes), *before, written])
+    return command.Outcome({**record, "out": str(out)}, [*map(one_line, notes), *before, written])

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from bnmind import adaptive
+from bnmind import adaptive, questions
 from bnmind._display import Table, parts_of
 from bnmind._files import SMALL_FILE, check_writable
 from bnmind._messages import counted, in_shell, percent
@@ -24,9 +24,6 @@ from bnmind.cli.shared.dialogue import Command, ask_end, converse
 from bnmind.cli.shared.dialogue import ask as prompt
 from bnmind.cli.shared.terminal import INTERRUPTED, interruptible, tell, tell_json, working
 from bnmind.errors import BnmindError, SessionFileError
-
-if TYPE_CHECKING:
-    from bnmind.questions import DiagnosisMarks, Dialogue, DialogueStopper, Doubts, Inquiry
 
 # --- Answers, as they are typed -------------------------------------------------------------------
 
@@ -427,7 +424,6 @@ class AskOptions:
     about: Targets = ()
     among: Targets = ()
     evidence: Evidence = ()
-    given: Annotated[Sequence[str], typer.Option(help="The evidence, too.", hidden=True)] = ()
     costs: Path | None = None
     score: Annotated[
         str | None, "NAME[:ARG]", OneOf("bnmind.questions:QUESTION_SCORES", "Scores")
@@ -460,27 +456,20 @@ def ask(options: AskOptions) -> None:
     bnmind ask models/diagnosis/asia.xdsl --about lung,bronc --evidence dysp=yes --rank
     bnmind ask models/diagnosis/asia.xdsl --costs models/diagnosis/asia-costs.csv --score per-cost
     """
-    from bnmind.questions import (
-        Dialogue,
-        dialogue_stoppers_by_names,
-        read_dialogue,
-        resumed_dialogue,
-    )
-
     if options.as_json and not options.rank:
         raise BnmindError("--json needs --rank: a dialogue is not printed as JSON")
     if options.session is not None and not options.rank:
         check_writable(options.session)
     saved = None
     if options.session is not None and is_saved(options.session):
-        saved = read_dialogue(options.session)
+        saved = questions.read_dialogue(options.session)
     texts = _texts(options, None if saved is None else saved.options)
-    stoppers = dialogue_stoppers_by_names(texts.get("--stop", ()))
+    stoppers = questions.dialogue_stoppers_by_names(texts.get("--stop", ()))
     inquiry = _inquiry(options, texts)
     dialogue = (
-        Dialogue(inquiry)
+        questions.Dialogue(inquiry)
         if saved is None
-        else resumed_dialogue(saved, inquiry, path=options.session or "")
+        else questions.resumed_dialogue(saved, inquiry, path=options.session or "")
     )
     if options.rank:
         ranking = working("ranking the questions", lambda _: dialogue.ranking)
@@ -522,8 +511,8 @@ def ask(options: AskOptions) -> None:
 class _Questions:
     """A dialogue on the terminal, and its file."""
 
-    dialogue: Dialogue
-    stoppers: tuple[DialogueStopper, ...]
+    dialogue: questions.Dialogue
+    stoppers: tuple[questions.DialogueStopper, ...]
     options: Mapping[str, Sequence[str]]
     path: Path | None
     text: str | None
@@ -531,13 +520,13 @@ class _Questions:
     question: str = ""
     """The question that is asked."""
 
-    def go_on(self, dialogue: Dialogue) -> None:
+    def go_on(self, dialogue: questions.Dialogue) -> None:
         """Save another state of the dialogue, and go on with it."""
-        from bnmind.questions import write_dialogue
-
         if self.path is not None:
             options = {name: json.dumps(texts) for name, texts in self.options.items()}
-            self.text = write_dialogue(self.path, dialogue, options=options, before=self.text)
+            self.text = questions.write_dialogue(
+                self.path, dialogue, options=options, before=self.text
+            )
         self.dialogue = dialogue
 
     def ask(self) -> _Given | Command:
@@ -588,16 +577,15 @@ class _Questions:
 # --- The inquiry: options of the command, or of a saved dialogue ----------------------------------
 
 
-def _inquiry(options: AskOptions, texts: Mapping[str, Sequence[str]]) -> Inquiry:
+def _inquiry(options: AskOptions, texts: Mapping[str, Sequence[str]]) -> questions.Inquiry:
     """Return what is asked about which network, and how."""
     from bnmind.pgm.files import read
-    from bnmind.questions import QUESTION_SCORES, TARGET_MEASURES, Inquiry, read_costs
 
-    score = made_by_name("score", QUESTION_SCORES, texts.get("--score", ("information",))[0])
-    measure = made_by_name("measure", TARGET_MEASURES, texts.get("--measure", ("joint",))[0])
-    costs = {
-        name: cost for path in texts.get("--costs", ()) for name, cost in read_costs(path).items()
-    }
+    named = {name: values[0] for name, values in texts.items() if values}
+    score = made_by_name("score", questions.QUESTION_SCORES, named.get("--score", "information"))
+    measure = made_by_name("measure", questions.TARGET_MEASURES, named.get("--measure", "joint"))
+    tables = map(questions.read_costs, texts.get("--costs", ()))
+    costs = {name: cost for table in tables for name, cost in table.items()}
     network = options.model.read(read)
     states = {v.name: v.states for v in network.variables}
     marks = _marks(options.model.path)
@@ -611,7 +599,7 @@ def _inquiry(options: AskOptions, texts: Mapping[str, Sequence[str]]) -> Inquiry
         raise BnmindError("name the targets of the questions with --about, such as --about fault")
     return working(
         "planning",
-        lambda _: Inquiry.of(
+        lambda _: questions.Inquiry.of(
             network,
             about=about,
             among=among or None,
@@ -634,7 +622,7 @@ def _texts(options: AskOptions, saved: Mapping[str, str] | None) -> Mapping[str,
     lists = {
         "--about": options.about,
         "--among": options.among,
-        "--evidence": [*options.evidence, *options.given],
+        "--evidence": options.evidence,
         "--costs": () if options.costs is None else [str(options.costs)],
         "--score": () if options.score is None else [options.score],
         "--measure": () if options.measure is None else [options.measure],
@@ -664,16 +652,14 @@ def _read_list(name: str, text: str) -> list[str]:
     return found
 
 
-def _marks(path: Path) -> DiagnosisMarks | None:
+def _marks(path: Path) -> questions.DiagnosisMarks | None:
     """Return the marks for diagnosis in a file of GeNIe; None for other files."""
-    from bnmind.questions import read_diagnosis
-
     if Path(path.name.removesuffix(".gz")).suffix.lower() != ".xdsl":
         return None
-    return read_diagnosis(path)
+    return questions.read_diagnosis(path)
 
 
-def _belief_shown(dialogue: Dialogue) -> Iterator[str]:
+def _belief_shown(dialogue: questions.Dialogue) -> Iterator[str]:
     """Yield the distribution of each target, and how much is unknown."""
     belief = interruptible(lambda: dialogue.belief)
     for name in list(belief)[:_MOST_TARGETS]:
@@ -699,7 +685,7 @@ def _most_probable(chances: Mapping[str, float]) -> tuple[str, str]:
     return state, percent(chances[state])
 
 
-def _why_shown(dialogue: Dialogue, question: str) -> Iterator[str | Table]:
+def _why_shown(dialogue: questions.Dialogue, question: str) -> Iterator[str | Table]:
     """Yield what a question tells, and the belief after each answer."""
     effect = working("computing", lambda _: dialogue.why(question))
     yield (
@@ -719,7 +705,7 @@ def _why_shown(dialogue: Dialogue, question: str) -> Iterator[str | Table]:
         yield f"  Other questions: {listed}."
 
 
-def _doubts_shown(doubts: Doubts) -> Iterator[str | Table]:
+def _doubts_shown(doubts: questions.Doubts) -> Iterator[str | Table]:
     """Yield how well each answer fits the others."""
     if not doubts.answers:
         yield "  There are no answers to doubt yet."
@@ -752,7 +738,7 @@ def _doubts_shown(doubts: Doubts) -> Iterator[str | Table]:
         yield f"    {name}: {_states(doubted.without[name])}"
 
 
-def _report_shown(dialogue: Dialogue) -> Iterator[str | Table]:
+def _report_shown(dialogue: questions.Dialogue) -> Iterator[str | Table]:
     """Yield the answers and the belief at the end."""
     state = dialogue.state
     skipped = f", {len(state.skipped)} skipped" if state.skipped else ""

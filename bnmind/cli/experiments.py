@@ -13,42 +13,11 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from bnmind import lab, strategies
+from bnmind import lab, mastermind, strategies
 from bnmind._display import Result, Table, finite, parts_of
 from bnmind._messages import counted, shown
-from bnmind.cli.mastermind.setting import (
-    UNIFORM,
-    BoardOptions,
-    CodePrior,
-    EndingName,
-    Noise,
-    NoiseName,
-    PriorName,
-    ending_of,
-    prior_of,
-)
-from bnmind.cli.shared.command import (
-    Json,
-    OneOf,
-    Outcome,
-    Place,
-    ResultsDirectory,
-    Seed,
-    Workers,
-    check_directory,
-    exit_interrupted,
-    results_place,
-    show_parts,
-)
-from bnmind.cli.shared.terminal import (
-    INTERRUPTED,
-    Report,
-    say,
-    say_interrupted,
-    tell,
-    tell_json,
-    working,
-)
+from bnmind.cli.mastermind import setting
+from bnmind.cli.shared import command, terminal
 from bnmind.errors import BnmindError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -63,7 +32,7 @@ def run(
     file: Path,
     *,
     out: Annotated[Path | None, "DIR"] = None,
-    workers: Workers = 1,
+    workers: command.Workers = 1,
 ) -> Result:
     """Run an experiment that a TOML or JSON file describes.
 
@@ -99,10 +68,10 @@ def run(
     """
     experiment = lab.read_experiment(file)
     out = file.with_suffix("") if out is None else out
-    check_directory(out)
+    command.check_directory(out)
     before, made = _damaged(out), 0
 
-    def work(report: Report) -> lab.Store:
+    def work(report: terminal.Report) -> lab.Store:
         def count(done: int, total: int) -> None:
             nonlocal made
             made = done
@@ -111,17 +80,19 @@ def run(
         return lab.run_into(experiment, out, workers=workers, progress=count)
 
     try:
-        store = working("running the experiment", work)
+        store = terminal.working("running the experiment", work)
     except KeyboardInterrupt:
-        say_interrupted(
+        terminal.say_interrupted(
             f"interrupted with {lab.Store(out).n_rows:,} of {experiment.n_rows:,} rows in {out};"
             " the same command goes on from there"
         )
-        raise typer.Exit(INTERRUPTED) from None
+        raise typer.Exit(terminal.INTERRUPTED) from None
     for path in _damaged(out):
         if path not in before:
             original = path.name.partition(".damaged")[0]
-            say(f"{original} was damaged; it is kept as {path}, and its rows were made again")
+            terminal.say(
+                f"{original} was damaged; it is kept as {path}, and its rows were made again"
+            )
     kept = store.n_rows - made
     record = {
         "directory": str(store.directory),
@@ -130,7 +101,7 @@ def run(
         "summary": finite(store.summary.to_dict("records")),
         "kept": kept,
     }
-    return Outcome(record, _summary_shown(store, kept))
+    return command.Outcome(record, _summary_shown(store, kept))
 
 
 _HEADS = {
@@ -186,7 +157,7 @@ DEFAULT_GAMES = 2000
 
 
 @dataclass(frozen=True)
-class CompareOptions(BoardOptions):
+class CompareOptions(setting.BoardOptions):
     """The options of the command.
 
     Parameters
@@ -212,24 +183,24 @@ class CompareOptions(BoardOptions):
         Write the plots as SVG files, too.
     """
 
-    strategies: Annotated[list[str] | None, "STRATEGY", OneOf("bnmind.strategies:STRATEGIES")] = (
-        None
-    )
+    strategies: Annotated[
+        list[str] | None, "STRATEGY", command.OneOf("bnmind.strategies:STRATEGIES")
+    ] = None
     _: KW_ONLY
     games: Annotated[str, "N|all"] = str(DEFAULT_GAMES)
-    noise: Noise = "false:0.2"
-    assume: NoiseName | None = None
-    prior: CodePrior = UNIFORM
-    assume_prior: PriorName | None = None
+    noise: setting.Noise = "false:0.2"
+    assume: setting.NoiseName | None = None
+    prior: setting.CodePrior = setting.UNIFORM
+    assume_prior: setting.PriorName | None = None
     match: int = 1
-    ending: EndingName = "revealed"
+    ending: setting.EndingName = "revealed"
     max_guesses: int | None = None
     until: Annotated[str | None, "MARGIN|told"] = None
-    out: ResultsDirectory = None
+    out: command.ResultsDirectory = None
     svg: bool = False
-    seed: Seed = 0
-    workers: Workers = 1
-    as_json: Json = False
+    seed: command.Seed = 0
+    workers: command.Workers = 1
+    as_json: command.Json = False
 
 
 def compare(options: CompareOptions) -> Result:
@@ -269,7 +240,7 @@ def compare(options: CompareOptions) -> Result:
     names = options.strategies or DEFAULT_STRATEGIES
     with _blamed_on(names):
         contest = _contest(options, names)
-    directory, new = results_place(options.out)
+    directory, new = command.results_place(options.out)
     with _blamed_on(names):
         games = _Games(contest, names, directory, options)
         comparison, interrupted = games.play()
@@ -292,24 +263,22 @@ def compare(options: CompareOptions) -> Result:
     files = [str(path) for path in written]
     decided = {"until": options.until, "reached": reached, "files": files, "kept": games.n_kept}
     if interrupted:
-        exit_interrupted()
-    return Outcome(comparison.to_dict() | decided, parts)
+        command.exit_interrupted()
+    return command.Outcome(comparison.to_dict() | decided, parts)
 
 
 def _contest(options: CompareOptions, names: Sequence[str]) -> lab.Contest:
-    from bnmind.mastermind import parse_noise, parse_prior
-
     board = options.board
     noise, prior = options.assume, options.assume_prior
     return lab.Contest(
         tuple(map(strategies.strategy_by_name, names)),
-        parse_noise(board, options.noise),
+        mastermind.parse_noise(board, options.noise),
         games=_number_or("all", options.games, int, "games"),
         seed=options.seed or 0,
-        assumed=None if noise is None else parse_noise(board, noise),
-        ending=ending_of(options.ending, options.max_guesses, most=_MOST_GUESSES),
-        prior=prior_of(board, options.prior),
-        assumed_prior=None if prior is None else parse_prior(board, prior),
+        assumed=None if noise is None else mastermind.parse_noise(board, noise),
+        ending=setting.ending_of(options.ending, options.max_guesses, most=_MOST_GUESSES),
+        prior=setting.prior_of(board, options.prior),
+        assumed_prior=None if prior is None else mastermind.parse_prior(board, prior),
         match=options.match,
     )
 
@@ -363,7 +332,7 @@ class _Games:
     def _tell_kept(self, n_rows: int) -> None:
         self.n_kept = n_rows // len(self.contest.strategies)
         if not self.options.as_json:
-            tell(f"{counted(self.n_kept, 'game')} kept from an earlier run")
+            terminal.tell(f"{counted(self.n_kept, 'game')} kept from an earlier run")
 
     def play(self) -> tuple[lab.Comparison, bool]:
         """Return the games; after Ctrl-C, those that all strategies have played, and True."""
@@ -372,7 +341,7 @@ class _Games:
         rows: list[lab.GameRow] = []
         stopped, contest, games = Event(), self.contest, self.rows()
 
-        def play(report: Report) -> None:
+        def play(report: terminal.Report) -> None:
             for row in games:
                 if stopped.is_set():
                     return
@@ -380,7 +349,7 @@ class _Games:
                 report(len(rows), contest.n_rows)
 
         try:
-            working("playing", play)
+            terminal.working("playing", play)
         except KeyboardInterrupt:
             stopped.set()
             if len(rows) < len(contest.strategies):
@@ -394,7 +363,7 @@ class _Games:
         if stopped.is_set():
             is_kept = self.place is not None and self.place.is_dir()
             more = ". The same command goes on from the last finished batch." if is_kept else ""
-            say_interrupted(
+            terminal.say_interrupted(
                 f"interrupted after {comparison.games:,} of {contest.n_games:,} games; their rows"
                 f" are in {self.out}{more}"
             )
@@ -481,19 +450,21 @@ class ReproduceOptions:
     """
 
     names: Annotated[
-        list[str] | None, "ID", OneOf("bnmind.lab.reproductions:REPRODUCTIONS", "Reproductions")
+        list[str] | None,
+        "ID",
+        command.OneOf("bnmind.lab.reproductions:REPRODUCTIONS", "Reproductions"),
     ] = None
     _: KW_ONLY
     is_list: Annotated[bool, typer.Option("--list")] = False
     out: Annotated[Path, "DIR"] = Path("reproductions")
     quick: bool = False
     medium: bool = False
-    workers: Workers = 1
+    workers: command.Workers = 1
     seed: Annotated[int, typer.Option(min=0)] = 0
     data: Annotated[Path | None, "DIR"] = None
-    page: Annotated[Path | None, Place("page", (".md",))] = None
+    page: Annotated[Path | None, command.Place("page", (".md",))] = None
     larger: Annotated[Path | None, "DIR"] = None
-    as_json: Json = False
+    as_json: command.Json = False
 
 
 def reproduce(options: ReproduceOptions) -> None:
@@ -521,7 +492,7 @@ def reproduce(options: ReproduceOptions) -> None:
         _list(REPRODUCTIONS, as_json=options.as_json)
         return
     names = _chosen(options.names or (), REPRODUCTIONS)
-    check_directory(options.out)
+    command.check_directory(options.out)
     setting = Setting(
         _size(options),
         options.seed,
@@ -530,12 +501,12 @@ def reproduce(options: ReproduceOptions) -> None:
     if not options.as_json:
         size = "A full run" if setting.size is Size.FULL else f"A {setting.size.value} run, with"
         fewer = "" if setting.size is Size.FULL else " fewer games"
-        tell(f"{size}{fewer}; results are kept in {options.out}.")
+        terminal.tell(f"{size}{fewer}; results are kept in {options.out}.")
     runs = _computed(names, setting, options)
     if options.page is not None:
         _write_page(options.page, runs, options)
     if options.as_json:
-        tell_json([run.to_dict() for run in runs])
+        terminal.tell_json([run.to_dict() for run in runs])
 
 
 def _size(options: ReproduceOptions) -> Size:
@@ -570,7 +541,7 @@ def _computed(names: Sequence[str], setting: Setting, options: ReproduceOptions)
     for number, name in enumerate(names, start=1):
         what = f"{name} ({number} of {len(names)})" if len(names) > 1 else name
         try:
-            run = working(
+            run = terminal.working(
                 what,
                 lambda report, name=name: reproduce_into(  # type: ignore[misc]
                     options.out,
@@ -582,21 +553,21 @@ def _computed(names: Sequence[str], setting: Setting, options: ReproduceOptions)
                 ),
             )
         except KeyboardInterrupt:
-            say_interrupted(
+            terminal.say_interrupted(
                 f"interrupted in {name}; all parts computed so far are kept in {options.out}, and"
                 " the same command goes on from there"
             )
-            raise typer.Exit(INTERRUPTED) from None
+            raise typer.Exit(terminal.INTERRUPTED) from None
         runs.append(run)
         if run.set_aside:
-            say(
+            terminal.say(
                 f"{options.out / name}.json was of another run, or damaged; it is now"
                 f" {run.set_aside}"
             )
         if run.kept and not options.as_json:
-            say(f"{counted(run.kept, 'part')} of {name} kept from an earlier run")
+            terminal.say(f"{counted(run.kept, 'part')} of {name} kept from an earlier run")
         if not options.as_json:
-            show_parts(parts_of_run(run, REPRODUCTIONS[name]))
+            command.show_parts(parts_of_run(run, REPRODUCTIONS[name]))
     return runs
 
 
@@ -605,14 +576,15 @@ def _list(known: Mapping[str, Reproduction], *, as_json: bool) -> None:
 
     if as_json:
         fields = ("title", "source", "quick_minutes", "minutes", "data")
-        tell_json([{"id": n} | {f: getattr(one, f) for f in fields} for n, one in known.items()])
+        listed = [{"id": n} | {f: getattr(one, f) for f in fields} for n, one in known.items()]
+        terminal.tell_json(listed)
         return
     rows = []
     for name, one in known.items():
         needs = f" (data: {', '.join(one.data)})" if one.data else ""
         times = (duration(60 * minutes) for minutes in (one.quick_minutes, one.minutes))
         rows.append((name, *times, one.title + needs))
-    show_parts([Table(("id", "quick", "full", "content"), rows, left=(0, 3))])
+    command.show_parts([Table(("id", "quick", "full", "content"), rows, left=(0, 3))])
 
 
 def _write_page(path: Path, runs: Sequence[SavedRun], options: ReproduceOptions) -> None:

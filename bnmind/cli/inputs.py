@@ -11,7 +11,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from bnmind import adaptive
-from bnmind.cli.shared.command import OneOf
+from bnmind.cli.shared import command
 from bnmind.cli.shared.terminal import naming, printable, say
 from bnmind.errors import BnmindError, InvalidModelError, TableError
 
@@ -25,16 +25,16 @@ ResponseFile: TypeAlias = Annotated[
 ]
 GateName: TypeAlias = Annotated[
     str,
-    OneOf("bnmind.adaptive.response_models.registry:LEARNABLE", "Response models"),
-    OneOf("bnmind.adaptive:IRT_MODELS", "Models of one ability without a Q matrix"),
+    command.OneOf("bnmind.adaptive.response_models.registry:LEARNABLE", "Response models"),
+    command.OneOf("bnmind.adaptive:IRT_MODELS", "Models of one ability without a Q matrix"),
 ]
 SkillsName: TypeAlias = Annotated[
-    str, OneOf("bnmind.adaptive:SKILL_DISTRIBUTIONS", "Distributions of the skills")
+    str, command.OneOf("bnmind.adaptive:SKILL_DISTRIBUTIONS", "Distributions of the skills")
 ]
 SelectorName: TypeAlias = Annotated[
     str,
     "NAME[:ARG]",
-    OneOf("bnmind.adaptive:SELECTORS", "Selectors"),
+    command.OneOf("bnmind.adaptive:SELECTORS", "Selectors"),
     typer.Option(help="The selector, from the list below."),
 ]
 PriorOption: TypeAlias = Annotated[
@@ -230,7 +230,7 @@ class DesignOptions:
 
     design: Path | None = None
     stop: Annotated[
-        list[str] | None, "NAME:NUMBER", OneOf("bnmind.adaptive:STOPPERS", "Stoppers")
+        list[str] | None, "NAME:NUMBER", command.OneOf("bnmind.adaptive:STOPPERS", "Stoppers")
     ] = None
     prior: PriorOption = None
 

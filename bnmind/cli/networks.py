@@ -12,24 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from bnmind import junction
+from bnmind import fitting, junction, lab, sensitivity
 from bnmind._display import Result
 from bnmind._files import check_writable, write_file, write_files
 from bnmind._messages import one_line, shown
 from bnmind._registry import COUNT, NUMBER, Registered, listed_names
-from bnmind.cli.shared.command import (
-    CasesFile,
-    Count,
-    Json,
-    ModelFile,
-    Names,
-    OneOf,
-    Outcome,
-    Place,
-    Seed,
-    Workers,
-    given_options,
-)
+from bnmind.cli.shared import command
 from bnmind.cli.shared.terminal import Report, interruptible, printable, tell, working
 from bnmind.errors import BnmindError, TooLargeError, UnknownNameError
 
@@ -78,19 +66,21 @@ class FitCommandOptions:
         Stop if a step raises the log-likelihood by no more.
     """
 
-    model: ModelFile
-    cases: CasesFile
+    model: command.ModelFile
+    cases: command.CasesFile
     _: KW_ONLY
-    out: Annotated[Path | None, Place("network", "bnmind.pgm.files:NETWORK_SUFFIXES")] = None
-    prior: Annotated[Any, OneOf("bnmind.fitting:PRIORS", "Priors", kind="prior")] = "none"
-    fixed: Names = ()
+    out: Annotated[Path | None, command.Place("network", "bnmind.pgm.files:NETWORK_SUFFIXES")] = (
+        None
+    )
+    prior: Annotated[Any, command.OneOf("bnmind.fitting:PRIORS", "Priors", kind="prior")] = "none"
+    fixed: command.Names = ()
     tied: Annotated[Sequence[str], "A,B"] = ()
-    hidden: Names = ()
-    starts: Count = 1
-    iterations: Count = 1000
+    hidden: command.Names = ()
+    starts: command.Count = 1
+    iterations: command.Count = 1000
     tolerance: float = 1e-4
-    workers: Workers = 1
-    seed: Seed = None
+    workers: command.Workers = 1
+    seed: command.Seed = None
 
 
 def fit(options: FitCommandOptions) -> Result:
@@ -106,12 +96,10 @@ def fit(options: FitCommandOptions) -> Result:
     bnmind fit MODEL.bif CASES.parquet --out fitted.bif --prior bdeu:10 --fixed A,B
     bnmind fit MODEL.bif CASES.csv --out fitted.xdsl --hidden H --starts 5 --seed 1
     """
-    from bnmind.fitting import FitOptions
-    from bnmind.fitting import fit as fitted_to
     from bnmind.fitting.cases import read_cases_for
     from bnmind.pgm.files import model_contents, read_network, write_model
 
-    settings = FitOptions(
+    settings = fitting.FitOptions(
         starts=options.starts,
         seed=options.seed or 0,
         max_iterations=options.iterations,
@@ -129,7 +117,7 @@ def fit(options: FitCommandOptions) -> Result:
     cases = working(f"reading {printable(options.cases.name)}", read)
     fitted = working(
         "learning",
-        lambda report: fitted_to(
+        lambda report: fitting.fit(
             network,
             cases,
             prior=options.prior,
@@ -141,24 +129,24 @@ def fit(options: FitCommandOptions) -> Result:
         ),
     )
     if out is None:
-        return Outcome.of(fitted, out=None)
+        return command.Outcome.of(fitted, out=None)
     write_model(fitted.network, out)
-    return Outcome.of(fitted, f"Written to {out}.", out=str(out))
+    return command.Outcome.of(fitted, f"Written to {out}.", out=str(out))
 
 
 # --- Explaining -----------------------------------------------------------------------------------
 
 
 def explain(
-    model: ModelFile,
+    model: command.ModelFile,
     *,
     target: Annotated[str, "X"],
     evidence: Evidence = (),
     state: Annotated[str | None, "STATE"] = None,
-    parameters: Count = 10,
+    parameters: command.Count = 10,
     vary: Annotated[float, "PERCENT", typer.Option(min=0)] = 10.0,
-    svg: Annotated[Path | None, Place("picture of --svg", (".svg",))] = None,
-    png: Annotated[Path | None, Place("picture of --png", (".png",))] = None,
+    svg: Annotated[Path | None, command.Place("picture of --svg", (".svg",))] = None,
+    png: Annotated[Path | None, command.Place("picture of --png", (".png",))] = None,
 ) -> Result:
     """Explain a conclusion: the findings that support it, and the numbers behind it.
 
@@ -192,9 +180,8 @@ def explain(
     bnmind explain models/diagnosis/asia.xdsl --target lung --evidence xray=yes --json
     """
     from bnmind.pgm.files import read_network
-    from bnmind.sensitivity import Relative, explain_conclusion
 
-    change = Relative(vary / 100).share
+    change = sensitivity.Relative(vary / 100).share
     network = model.read(read_network)
     states = {v.name: v.states for v in network.variables}
     if state is None and target not in states and "=" in target:
@@ -202,18 +189,16 @@ def explain(
     known = evidence_of(evidence, states)
     found = working(
         "weighing",
-        lambda _: explain_conclusion(
+        lambda _: sensitivity.explain_conclusion(
             network, target, known, state=state, change=change, parameters=parameters
         ),
     )
     places = [place for place in (svg, png) if place is not None]
     if places:
-        from bnmind.lab import result_files
-
         figure = working("drawing", lambda _: found.plot())
-        draw = {svg: result_files.svg, png: result_files.png}
+        draw = {svg: lab.result_files.svg, png: lab.result_files.png}
         write_files({place: draw[place](figure) for place in places})
-    return Outcome.of(found, *(f"\nWritten: {place}" for place in places))
+    return command.Outcome.of(found, *(f"\nWritten: {place}" for place in places))
 
 
 # --- Querying -------------------------------------------------------------------------------------
@@ -350,33 +335,34 @@ class QueryOptions:
         The limit for the predicted time of a run, such as 3600. [default: 60]
     """
 
-    model: ModelFile
+    model: command.ModelFile
     _: KW_ONLY
     evidence: Evidence = ()
     evidence_file: Path | None = None
     targets: Targets = ()
     task: Annotated[
-        str | None, OneOf("bnmind.junction:COMPETITION_TASKS", "Tasks of the UAI competitions")
+        str | None,
+        command.OneOf("bnmind.junction:COMPETITION_TASKS", "Tasks of the UAI competitions"),
     ] = None
     query_file: Path | None = None
-    best: Annotated[Count | None, "K"] = None
-    out: Annotated[Path | None, Place()] = None
+    best: Annotated[command.Count | None, "K"] = None
+    out: Annotated[Path | None, command.Place()] = None
     mpe: bool = False
     order: Annotated[
-        Any, OneOf("bnmind.junction:ORDER_FINDERS", "Order finders", kind="order finder")
+        Any, command.OneOf("bnmind.junction:ORDER_FINDERS", "Order finders", kind="order finder")
     ] = None
     plan: bool = False
-    svg: Annotated[Path | None, Place("picture of --svg", (".svg",))] = None
+    svg: Annotated[Path | None, command.Place("picture of --svg", (".svg",))] = None
     approximate: Annotated[
         _Approximation | None,
-        OneOf(f"{__name__}:APPROXIMATIONS", "Approximations", kind="approximation"),
+        command.OneOf(f"{__name__}:APPROXIMATIONS", "Approximations", kind="approximation"),
     ] = None
-    seed: Seed = None
-    sums: Annotated[Path | None, Place()] = None
+    seed: command.Seed = None
+    sums: Annotated[Path | None, command.Place()] = None
     max_bytes: Annotated[float | None, "N", typer.Option(min=1)] = None
     max_multiplications: Annotated[float | None, "N", typer.Option(min=1)] = None
     max_seconds: Annotated[float | None, "S"] = None
-    as_json: Json = False
+    as_json: command.Json = False
 
 
 def query(options: QueryOptions) -> Result:
@@ -424,7 +410,7 @@ def query(options: QueryOptions) -> Result:
 
 def _checked(options: QueryOptions) -> junction.CompetitionTask | None:
     """Return the task, or None; raise an error if options do not go together."""
-    given = given_options(options, "model", *([] if options.targets else ["targets"]))
+    given = command.given_options(options, "model", *([] if options.targets else ["targets"]))
 
     def refuse(names: str, reason: str) -> None:
         for name in names.split():
@@ -501,9 +487,9 @@ def _answer_task(
         "computing", lambda _: task.answers(engine, samples, names, count=options.best or 1)
     )
     if options.out is None:
-        return Outcome({}, [text.removesuffix("\n")])
+        return command.Outcome({}, [text.removesuffix("\n")])
     write_competition_text(text, options.out)
-    return Outcome({}, [f"Written: {options.out}"])
+    return command.Outcome({}, [f"Written: {options.out}"])
 
 
 def _variables_of_task(options: QueryOptions, question: _Question) -> tuple[str, ...]:
@@ -558,7 +544,7 @@ def _exact(options: QueryOptions, question: _Question) -> Result:
         if picture is not None:
             yield f"\nWritten: {picture}"
 
-    return Outcome(record, parts())
+    return command.Outcome(record, parts())
 
 
 def _planned(question: _Question) -> tuple[junction.Plan | junction.SlicedPlan, Mapping[str, str]]:

@@ -16,29 +16,8 @@ from bnmind._display import Result, Table, parts_of
 from bnmind._files import check_writable, write_file, write_files
 from bnmind._messages import counted
 from bnmind._registry import listed_names, made_by_name
-from bnmind.cli.inputs import (
-    GateName,
-    PriorOption,
-    ResponseFile,
-    SkillsName,
-    TableOptions,
-    check_shares,
-    profiles_in,
-    qmatrix_for,
-    say_notes,
-    with_named_prior,
-)
-from bnmind.cli.shared.command import (
-    Count,
-    Outcome,
-    Place,
-    Seed,
-    Share,
-    Workers,
-    check_place,
-    exit_interrupted,
-    given_options,
-)
+from bnmind.cli import inputs
+from bnmind.cli.shared import command
 from bnmind.cli.shared.terminal import naming, printable, say, until_interrupted, working
 from bnmind.errors import BnmindError, UnknownNameError
 
@@ -82,7 +61,7 @@ class ModelOptions:
 
     qmatrix: Path | None = None
     bank: Path | None = None
-    skills: SkillsName | None = None
+    skills: inputs.SkillsName | None = None
     monotone: bool = False
 
 
@@ -90,7 +69,7 @@ def _start(
     responses: Path,
     gate: str | None,
     model: ModelOptions,
-    table: TableOptions,
+    table: inputs.TableOptions,
     settings: adaptive.LearningOptions,
     *,
     group_column: str | None,
@@ -141,7 +120,7 @@ def _irt_model(gate: str | None, model: ModelOptions) -> adaptive.IrtModel | Non
 
 
 def _known_model(
-    responses: Path, gate: str | None, model: ModelOptions, table: TableOptions
+    responses: Path, gate: str | None, model: ModelOptions, table: inputs.TableOptions
 ) -> adaptive.ItemBank | adaptive.QMatrix:
     """Return the bank or the Q-matrix that a command names."""
     if model.bank is None:
@@ -150,7 +129,7 @@ def _known_model(
                 "expected --qmatrix or --bank, got neither; without them, --gate names a model of"
                 " one ability, such as 2PL"
             )
-        return qmatrix_for(model.qmatrix, responses, table.fixed_width)
+        return inputs.qmatrix_for(model.qmatrix, responses, table.fixed_width)
     if model.qmatrix is not None:
         raise BnmindError("expected --qmatrix or --bank, got both")
     if gate is not None or model.skills is not None:
@@ -300,29 +279,29 @@ class LearnOptions:
         The title of the bank.
     """
 
-    gate: GateName | None = None
+    gate: inputs.GateName | None = None
     out: Path | None = None
-    coefficients: Annotated[Path | None, Place("coefficients", (".csv",))] = None
-    table: Annotated[Path | None, Place("table", (".csv",))] = None
+    coefficients: Annotated[Path | None, command.Place("coefficients", (".csv",))] = None
+    table: Annotated[Path | None, command.Place("table", (".csv",))] = None
     items: Path | None = None
     skill_labels: Path | None = None
-    max_guess: Share = 1.0
-    max_slip: Share = 1.0
-    least_chance: Share = 0.0001
-    starts: Count | None = None
-    iterations: Count = 5000
+    max_guess: command.Share = 1.0
+    max_slip: command.Share = 1.0
+    least_chance: command.Share = 0.0001
+    starts: command.Count | None = None
+    iterations: command.Count = 5000
     title: Annotated[str | None, "TEXT"] = None
 
 
 def learn(
-    responses: ResponseFile,
+    responses: inputs.ResponseFile,
     model: ModelOptions,
     options: LearnOptions,
-    file: TableOptions,
+    file: inputs.TableOptions,
     *,
     group_column: str | None = None,
-    workers: Workers = 1,
-    seed: Seed = None,
+    workers: command.Workers = 1,
+    seed: command.Seed = None,
 ) -> Result:
     """Learn an item bank from the responses of examinees, by maximum likelihood (EM).
 
@@ -348,8 +327,8 @@ def learn(
     """
     from bnmind.adaptive.learning.irt import has_curves
 
-    check_shares({"--max-guess": options.max_guess, "--max-slip": options.max_slip})
-    check_shares({"--least-chance": options.least_chance}, below=0.49)
+    inputs.check_shares({"--max-guess": options.max_guess, "--max-slip": options.max_slip})
+    inputs.check_shares({"--least-chance": options.least_chance}, below=0.49)
     settings = adaptive.LearningOptions(
         starts=options.starts,
         seed=seed or 0,
@@ -371,9 +350,10 @@ def learn(
         if path is not None:
             with naming(path):
                 start = adaptive.describe_bank(start, **{what: path})
-    say_notes(data)
+    inputs.say_notes(data)
     if options.out is not None:
         _check_bank_place(start, options.out, options.title or "")
+    name = printable(responses.name)
     learned, interrupted = until_interrupted(
         "learning",
         lambda report, ended: adaptive.learn(
@@ -381,7 +361,7 @@ def learn(
             start,
             options=replace(settings, until=ended),
             title=options.title,
-            source=f"learned from {counted(len(data), 'examinee')} in {printable(responses.name)}",
+            source=f"learned from {counted(len(data), 'examinee')} in {name}",
             progress=report,
         ),
     )
@@ -390,13 +370,13 @@ def learn(
         _tell_names(learned.bank, options.out)
     if interrupted:
         kept = "follow" if options.out is None else f"are in {options.out}"
-        exit_interrupted(f"interrupted before the end; the best parameters so far {kept}")
+        command.exit_interrupted(f"interrupted before the end; the best parameters so far {kept}")
     summary = _summary(learned, options)
     names, line = _model_names(start, settings, model, options.gate)
     data_line, *others = parts_of(summary)
     paths = [path for path in (options.out, options.coefficients, options.table) if path]
     out = None if options.out is None else str(options.out)
-    return Outcome(
+    return command.Outcome(
         {**names, **summary.to_dict(), "out": out},
         [data_line, line, *others, *(f"Written to {path}." for path in paths)],
     )
@@ -431,7 +411,7 @@ def _check_bank_place(start: adaptive.ItemBank, out: Path, title: str) -> None:
     from bnmind.adaptive.items.bank_files import bank_contents
     from bnmind.pgm.files import NETWORK_SUFFIXES
 
-    check_place(out, NETWORK_SUFFIXES, "bank")
+    command.check_place(out, NETWORK_SUFFIXES, "bank")
     # All but the numbers is known now: the names, the sizes of the tables and the places.
     check_writable(*bank_contents(replace(start, title=title), out))
 
@@ -529,9 +509,9 @@ class JudgeOptions:
         Remove items that behave differently from the anchors, and test again.
     """
 
-    gates: Annotated[list[GateName] | None, "NAME", typer.Option("--gate")] = None
+    gates: Annotated[list[inputs.GateName] | None, "NAME", typer.Option("--gate")] = None
     cutoff: Annotated[str, "P"] = "0.95"
-    alpha: Share = 0.05
+    alpha: command.Share = 0.05
     groups: bool = False
     group_column: str | None = None
     anchors: Annotated[str | None, "A,B,…"] = None
@@ -539,12 +519,12 @@ class JudgeOptions:
 
 
 def judge(
-    responses: ResponseFile,
+    responses: inputs.ResponseFile,
     model: ModelOptions,
     options: JudgeOptions,
-    file: TableOptions,
+    file: inputs.TableOptions,
     *,
-    seed: Seed = None,
+    seed: command.Seed = None,
 ) -> Result:
     """Judge a model of responses: its fit, its Q-matrix, and its items.
 
@@ -580,7 +560,7 @@ def judge(
             responses, gate, model, file, settings, group_column=options.group_column
         )
         if not models:
-            say_notes(data)
+            inputs.say_notes(data)
         if options.groups and not data.groups:
             raise BnmindError(
                 "expected a column with groups for --groups; name it by --group-column"
@@ -604,8 +584,10 @@ def judge(
         runner=working,
     )
     if found.interrupted:
-        exit_interrupted("interrupted; the results above are those computed so far", later=True)
-    return Outcome(found.to_dict(), map(_with_options, parts_of(found)))
+        command.exit_interrupted(
+            "interrupted; the results above are those computed so far", later=True
+        )
+    return command.Outcome(found.to_dict(), map(_with_options, parts_of(found)))
 
 
 def _learned(
@@ -657,13 +639,13 @@ def _compared(models: Mapping[str, adaptive.Learned]) -> adaptive.Comparison:
 
 def classify(
     bank: Path,
-    responses: ResponseFile,
+    responses: inputs.ResponseFile,
     *,
-    out: Annotated[Path | None, Place("classification", (".csv",))] = None,
+    out: Annotated[Path | None, command.Place("classification", (".csv",))] = None,
     profiles: Path | None = None,
-    prior: PriorOption = None,
+    prior: inputs.PriorOption = None,
     group_column: str | None = None,
-    file: TableOptions,
+    file: inputs.TableOptions,
 ) -> Result:
     """Classify examinees by their responses to the items of a bank.
 
@@ -695,9 +677,9 @@ def classify(
     """
     if [_is_network(path.suffix) for path in (bank, responses)] == [False, True]:
         raise BnmindError(f"expected the bank before the responses, got {bank} before {responses}")
-    items = with_named_prior(adaptive.read_bank(bank), prior)
+    items = inputs.with_named_prior(adaptive.read_bank(bank), prior)
     data = file.answers(responses, items, group_column=group_column)
-    known = None if profiles is None else profiles_in(profiles, items, data.examinees).levels
+    known = None if profiles is None else inputs.profiles_in(profiles, items, data.examinees).levels
     found = working("classifying", lambda report: adaptive.classify(items, data, progress=report))
     parts, record = parts_of(found), found.to_dict() | {"agreement": None, "out": None}
     if known is not None:
@@ -709,7 +691,7 @@ def classify(
         write_file(out, found.to_frame().to_csv(index=False, lineterminator="\n"))
         parts += (f"Written to {out}.",)
         record["out"] = str(out)
-    return Outcome(record, parts)
+    return command.Outcome(record, parts)
 
 
 def _warn(found: adaptive.Classification, agreement: adaptive.Agreement) -> None:
@@ -749,9 +731,9 @@ class CalibrateOptions:
     new: Annotated[list[str] | None, "ITEM"] = None
     cycles: int = 200
     anew: bool = False
-    largest_error: Share = 0.05
+    largest_error: command.Share = 0.05
     shift: Annotated[float, "D"] = 0.5
-    false_alarm: Share = 0.01
+    false_alarm: command.Share = 0.01
 
 
 def calibrate(
@@ -759,9 +741,9 @@ def calibrate(
     tests: list[Path],
     options: CalibrateOptions,
     *,
-    out: Annotated[Path | None, Place("bank", (".json",))] = None,
-    file: TableOptions,
-    seed: Seed = None,
+    out: Annotated[Path | None, command.Place("bank", (".json",))] = None,
+    file: inputs.TableOptions,
+    seed: command.Seed = None,
 ) -> Result:
     """Calibrate new items from finished tests, and notice items that drift.
 
@@ -795,9 +777,9 @@ def calibrate(
         if len(tests) > 1:
             raise BnmindError("expected saved sessions (.json), or one file of responses")
         responses = file.read(tests[0], expected=items.item_names, choices=items)
-        say_notes(responses)
+        inputs.say_notes(responses)
     else:
-        if given := given_options(file):
+        if given := command.given_options(file):
             raise BnmindError(
                 f"{given[0]} is for a file of responses; the tests are saved sessions"
             )
@@ -836,4 +818,4 @@ def calibrate(
         parts.append(f"Written: {out}")
     if names:
         parts.append("")
-    return Outcome(record | drift.to_dict(), [*parts, *parts_of(drift)])
+    return command.Outcome(record | drift.to_dict(), [*parts, *parts_of(drift)])

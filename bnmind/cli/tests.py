@@ -7,44 +7,20 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 
-from bnmind import adaptive
+from bnmind import adaptive, lab
 from bnmind._display import Result, parts_of
 from bnmind._files import write_file
 from bnmind._messages import counted, listed
 from bnmind._registry import as_registered
-from bnmind.cli.inputs import (
-    DEFAULT_SELECTOR,
-    DesignOptions,
-    SelectorName,
-    TableOptions,
-    check_shares,
-    profiles_in,
-    qmatrix_for,
-    with_named_prior,
-)
-from bnmind.cli.shared.command import (
-    Count,
-    OneOf,
-    Outcome,
-    Place,
-    ResultsDirectory,
-    Seed,
-    Share,
-    Workers,
-    exit_interrupted,
-    results_place,
-)
+from bnmind.adaptive import trees
+from bnmind.cli import inputs
+from bnmind.cli.shared import command
 from bnmind.cli.shared.terminal import Report, printable, say, until_interrupted, working
 from bnmind.errors import BnmindError
-
-if TYPE_CHECKING:
-    from bnmind import adaptive
-    from bnmind.adaptive.trees import Aim, FixedTest, ItemTree, OptimalTest, Panel
-
 
 T = TypeVar("T")
 
@@ -99,14 +75,14 @@ class SimulateOptions:
     profiles: Path | None = None
     qmatrix: Path | None = None
     folds: Annotated[int | None, typer.Option(min=2)] = None
-    max_guess: Share | None = None
-    max_slip: Share | None = None
-    starts: Count | None = None
-    examinees: Count | None = None
-    out: ResultsDirectory = None
+    max_guess: command.Share | None = None
+    max_slip: command.Share | None = None
+    starts: command.Count | None = None
+    examinees: command.Count | None = None
+    out: command.ResultsDirectory = None
     svg: bool = False
     posteriors: bool = False
-    selector: list[SelectorName] | None = None
+    selector: list[inputs.SelectorName] | None = None
 
     @property
     def learns(self) -> bool:
@@ -125,7 +101,7 @@ class SimulateOptions:
                 "--max-guess, --max-slip and --starts need --qmatrix or --folds; nothing is learned"
                 " without them"
             )
-        check_shares({"--max-guess": self.max_guess, "--max-slip": self.max_slip})
+        inputs.check_shares({"--max-guess": self.max_guess, "--max-slip": self.max_slip})
         if self.profiles is not None and (self.responses is None or self.learns):
             raise BnmindError("--profiles needs a bank and --responses, without --folds")
         if self.responses is not None and self.examinees is not None:
@@ -134,11 +110,11 @@ class SimulateOptions:
 
 def simulate(
     options: SimulateOptions,
-    test: DesignOptions,
-    file: TableOptions,
+    test: inputs.DesignOptions,
+    file: inputs.TableOptions,
     *,
-    workers: Workers = 1,
-    seed: Seed = None,
+    workers: command.Workers = 1,
+    seed: command.Seed = None,
 ) -> Result:
     """Let selectors test the same examinees, and compare the results.
 
@@ -160,12 +136,10 @@ def simulate(
     bnmind simulate models/banks/fractions.json --design models/designs/fractions.toml
     bnmind simulate --qmatrix Q.csv --responses R.csv --max-guess .6 --stop items:10 --json
     """
-    from bnmind.lab import save_simulation
-
     names = [as_registered(adaptive.SELECTORS, name) for name in options.selector or ()]
     if len(set(names)) < len(names):
         raise BnmindError(f"expected different selectors, got {', '.join(names)}")
-    directory, new = results_place(options.out)
+    directory, new = command.results_place(options.out)
     options.check()
     first = _model(options, file)  # learning starts from it, whatever the tests start from
     tests = _Tests.of(first, names, test, seed=seed, workers=workers, posteriors=options.posteriors)
@@ -180,7 +154,7 @@ def simulate(
         answers = file.answers(options.responses, tests.bank)
         people = adaptive.Examinees.recorded(tests.bank, answers)
         if options.profiles is not None:
-            levels = profiles_in(options.profiles, tests.bank, answers.examinees).levels
+            levels = inputs.profiles_in(options.profiles, tests.bank, answers.examinees).levels
             skills = tuple(tests.bank.variable(name) for name in tests.bank.skills)
             people = replace(people, skills=skills, levels=levels)
         result = tests.simulated(people)
@@ -191,20 +165,20 @@ def simulate(
         answers = file.answers(options.responses, first)
         result = tests.cross_validated(first, answers, options)
     _tell_exposure(result, tests.designs)
-    written = save_simulation(result, directory, vector=options.svg)
+    written = lab.save_simulation(result, directory, vector=options.svg)
     written += _counts_written(tests.designs, directory)
     where = f"Written: {counted(len(written), 'file')} in {directory}"
     files = list(map(str, written))
-    return Outcome.of(result, where, *new, seed=tests.options.seed, files=files)
+    return command.Outcome.of(result, where, *new, seed=tests.options.seed, files=files)
 
 
-def _model(options: SimulateOptions, file: TableOptions) -> adaptive.ItemBank:
+def _model(options: SimulateOptions, file: inputs.TableOptions) -> adaptive.ItemBank:
     """Return the bank, or that of a Q-matrix; learning starts from its parameters."""
     if options.qmatrix is None:
         assert options.bank is not None
         return adaptive.read_bank(options.bank)
     assert options.responses is not None
-    q = qmatrix_for(options.qmatrix, options.responses, file.fixed_width)
+    q = inputs.qmatrix_for(options.qmatrix, options.responses, file.fixed_width)
     return adaptive.ItemBank.from_qmatrix(
         q.needs, guess=0.2, slip=0.2, items=q.items, skill_names=q.skills
     )
@@ -228,7 +202,7 @@ class _Tests:
         cls,
         bank: adaptive.ItemBank,
         names: Sequence[str],
-        test: DesignOptions,
+        test: inputs.DesignOptions,
         *,
         seed: int | None,
         **more: Any,
@@ -237,7 +211,7 @@ class _Tests:
         from bnmind.adaptive.items.bank_tables import BANK_PRIOR, named_prior
 
         if test.design is None:
-            bank = with_named_prior(bank, test.prior)
+            bank = inputs.with_named_prior(bank, test.prior)
             selectors = {
                 name: adaptive.selector_by_name(name) for name in names or DEFAULT_SELECTORS
             }
@@ -330,7 +304,7 @@ def _as_far(
     """Return the result of some work; after Ctrl-C what there is, with a message about it."""
     result, interrupted = until_interrupted(what, run)
     if interrupted:
-        exit_interrupted(message(result), later=later)
+        command.exit_interrupted(message(result), later=later)
     return result
 
 
@@ -338,7 +312,7 @@ def _designs_of(
     path: Path,
     bank: adaptive.ItemBank,
     names: Sequence[str],
-    test: DesignOptions,
+    test: inputs.DesignOptions,
     seed: int | None,
 ) -> dict[str, adaptive.Design]:
     """Return the design in a file, by the name of its selector, and one for each other selector.
@@ -354,7 +328,7 @@ def _designs_of(
     stated = select if isinstance(select, str) else select.get("by")
     if stated is None:
         if not names:
-            return {DEFAULT_SELECTOR: adaptive.read_design(path, bank, **given)}
+            return {inputs.DEFAULT_SELECTOR: adaptive.read_design(path, bank, **given)}
         return {name: adaptive.read_design(path, bank, selector=name, **given) for name in names}
     own = as_registered(adaptive.SELECTORS, stated)
     others = [name for name in names if name != own]
@@ -403,14 +377,16 @@ def _counts_written(designs: Mapping[str, adaptive.Design], directory: Path) -> 
 # --- Tests without luck ---------------------------------------------------------------------------
 
 
-def _design(bank: adaptive.ItemBank, selector: str | None, test: DesignOptions) -> adaptive.Design:
+def _design(
+    bank: adaptive.ItemBank, selector: str | None, test: inputs.DesignOptions
+) -> adaptive.Design:
     """Return the design of a test; a note says which of its items are left out."""
     design = test.read(bank, selector)
     if design.pilot is not None:
         names = listed(design.pilot.items).replace("; ", ", ")
         say(
-            f"note: the new items {printable(names)} are left out; the results are those of the"
-            " test of the other items"
+            f"note: the new items {printable(names)} are left out; the results are those"
+            " of the test of the other items"
         )
     return design
 
@@ -418,10 +394,10 @@ def _design(bank: adaptive.ItemBank, selector: str | None, test: DesignOptions) 
 def evaluate(
     bank: Path,
     *,
-    min_probability: Share = 0.0,
-    max_beliefs: Count | None = None,
-    selector: SelectorName | None = None,
-    test: DesignOptions,
+    min_probability: command.Share = 0.0,
+    max_beliefs: command.Count | None = None,
+    selector: inputs.SelectorName | None = None,
+    test: inputs.DesignOptions,
 ) -> Result:
     """Compute the expected results of an adaptive test exactly, without simulation.
 
@@ -451,7 +427,7 @@ def evaluate(
     """
     from bnmind.adaptive.trees.evaluation import DEFAULT_BELIEFS
 
-    check_shares({"--min-probability": min_probability})
+    inputs.check_shares({"--min-probability": min_probability})
     design = _design(adaptive.read_bank(bank), selector, test)
     return _as_far(
         "evaluating the test",
@@ -508,17 +484,19 @@ class TreeOptions:
 
     bank: Path
     _: KW_ONLY
-    depth: Count | None = None
-    minimize: Annotated[str | None, "AIM", OneOf(f"{__name__}:_aims", "Aims")] = None
-    price: Share | None = None
+    depth: command.Count | None = None
+    minimize: Annotated[str | None, "AIM", command.OneOf(f"{__name__}:_aims", "Aims")] = None
+    price: command.Share | None = None
     fixed: bool = False
     panel: Annotated[str | None, "N,N"] = None
-    routes: Count | None = None
-    max_beliefs: Count | None = None
-    out: Annotated[Path | None, Place("tree", _FORMATS), OneOf(_FORMATS, "Formats of trees")] = None
-    selector: SelectorName | None = None
+    routes: command.Count | None = None
+    max_beliefs: command.Count | None = None
+    out: Annotated[
+        Path | None, command.Place("tree", _FORMATS), command.OneOf(_FORMATS, "Formats of trees")
+    ] = None
+    selector: inputs.SelectorName | None = None
 
-    def check(self, test: DesignOptions) -> None:
+    def check(self, test: inputs.DesignOptions) -> None:
         """Raise BnmindError if the options contradict each other."""
         follows = self.selector is not None or test.design is not None
         kinds = {
@@ -545,7 +523,7 @@ class TreeOptions:
             raise BnmindError(f"expected --price of at least 0, got {self.price:g}")
 
 
-def tree(options: TreeOptions, test: DesignOptions) -> Result:
+def tree(options: TreeOptions, test: inputs.DesignOptions) -> Result:
     """Find the best adaptive test of a bank, with a proof, and write it as a paper test.
 
     The test is a tree: each response to an item leads to the next item. The command searches for
@@ -567,31 +545,29 @@ def tree(options: TreeOptions, test: DesignOptions) -> Result:
     bnmind tree BANK.json --panel 3,2 --routes 3 --out panel.md
     bnmind tree BANK.json --selector gdi --stop items:6 --out tree.json
     """
-    from bnmind.adaptive.trees import ItemTree, aim_by_name, write_item_tree
-
     options.check(test)
-    aim = aim_by_name(options.minimize or "entropy")
+    aim = trees.aim_by_name(options.minimize or "entropy")
     bank = adaptive.read_bank(options.bank)
     parts: list[Any] = []
     record: dict[str, Any] = {}
-    found: ItemTree | OptimalTest | FixedTest | Panel
+    found: trees.ItemTree | trees.OptimalTest | trees.FixedTest | trees.Panel
     if options.selector is not None or test.design is not None:
         design = _design(bank, options.selector, test)
         found = working("following the selector", lambda _: adaptive.design_tree(design))
         name = options.selector or str(test.design)
         record, parts = {"test_of": name}, [f"The test of {name}:"]
     else:
-        bank = with_named_prior(bank, test.prior)
+        bank = inputs.with_named_prior(bank, test.prior)
         _say_neglected(bank)
         found = _best(options, bank, aim)
     parts += parts_of(found)
     record |= found.to_dict()
     if options.out is not None:
-        whole = found if isinstance(found, ItemTree) else found.tree
-        write_item_tree(whole, options.out)
+        whole = found if isinstance(found, trees.ItemTree) else found.tree
+        trees.write_item_tree(whole, options.out)
         record["file"] = str(options.out)
         parts.append(f"Written: {options.out} ({counted(whole.n_nodes, 'point')}).")
-    return Outcome(record, parts)
+    return command.Outcome(record, parts)
 
 
 def _say_neglected(bank: adaptive.ItemBank) -> None:
@@ -603,8 +579,8 @@ def _say_neglected(bank: adaptive.ItemBank) -> None:
 
 
 def _best(
-    options: TreeOptions, bank: adaptive.ItemBank, aim: Aim
-) -> OptimalTest | FixedTest | Panel:
+    options: TreeOptions, bank: adaptive.ItemBank, aim: trees.Aim
+) -> trees.OptimalTest | trees.FixedTest | trees.Panel:
     """Return the best test, list or panel of a bank."""
     from bnmind.questions.trees.search import DEFAULT_BELIEFS
 

@@ -15,7 +15,7 @@ import typer
 
 from bnmind._files import check_writable_directory
 from bnmind._messages import counted
-from bnmind.cli.shared.command import Json
+from bnmind.cli.shared import command
 from bnmind.cli.shared.terminal import EXIT_CODE, Report, say, tell, tell_json, working
 from bnmind.errors import BnmindError
 
@@ -37,7 +37,7 @@ RUNS: Sequence[tuple[str, tuple[str, ...]]] = (
 """A small example of each kind of command, which compiles what the kind needs."""
 
 
-def warm_up(*, as_json: Json = False) -> None:
+def warm_up(*, as_json: command.Json = False) -> None:
     """Compile ahead what commands need, once per machine.
 
     bnmind compiles parts of itself to machine code when they are first used, and keeps the code on

@@ -165,30 +165,13 @@ def test_a_dialogue_is_saved_and_resumed() -> None:
     assert FILE.read_bytes() == before
 
 
-def test_evidence_may_be_called_given() -> None:
-    now = _ask("q", options="--about lung --evidence asia=no --session ann.json")
-    old = _ask("q", options="--about lung --given asia=no --session ben.json")
-    assert now.stdout == old.stdout.replace("ben.json", "ann.json")
-    new = FILE.read_text()
-    assert new == Path("ben.json").read_text()
-    FILE.write_text(new.replace("--evidence", "--given"))  # a dialogue of before
-    for name in ("--given", "--evidence"):
-        again = _ask("no", "q", options=f"--about lung {name} asia=no --session ann.json")
-        assert "Resumed" in again.stdout
-    result = run("ask", ASIA, "--given", "asia=yes", "--session", "ann.json")
+def test_a_dialogue_saved_with_given_goes_on() -> None:
+    options = "--about lung --evidence asia=no --session ann.json"
+    _ask("q", options=options)
+    FILE.write_text(FILE.read_text().replace("--evidence", "--given"))  # a dialogue of before
+    assert "Resumed" in _ask("no", "q", options=options).stdout
+    result = run("ask", ASIA, "--evidence", "asia=yes", "--session", "ann.json")
     assert_one_line_error(result, "began with --evidence asia=no, not with --evidence asia=yes")
-    assert "--given" not in run("ask", "--help").stdout
-
-
-def test_the_words_of_other_commands_for_targets_are_answered() -> None:
-    for command, asked, meant in (
-        ("ask", "--targets", "--about"),
-        ("ask", "--target", "--about"),
-        ("query", "--about", "--targets"),
-        ("predict", "--target", "--targets"),
-        ("explain", "--targets", "--target"),
-    ):
-        assert_one_line_error(run(command, ASIA, asked, "lung"), f"did you mean {meant}?")
 
 
 def test_damaged_options_are_named() -> None:

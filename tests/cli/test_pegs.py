@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 import bnmind.web
-from bnmind.cli.mastermind.board import (
+from bnmind.cli.mastermind.screen import (
     PEG_COLORS,
     Change,
     SetNoise,

@@ -32,7 +32,7 @@ CASES = [
         "a.csv",
     ),
     ("bnmind.dynamic.compile_dynamic", ("track", "time.json", "t.csv", "--out"), "a.csv"),
-    ("bnmind.mastermind.network.stage", ("network", "--stage", "2", "--out"), "a.bif"),
+    ("bnmind.mastermind.stage", ("network", "--stage", "2", "--out"), "a.bif"),
     ("bnmind.lab.stores.resumed_games", ("compare", "knuth", "--out"), ""),
     (
         "bnmind.lab.reproductions.reproduce_into",

@@ -18,13 +18,13 @@ from hypothesis import strategies as st
 
 from bnmind.adaptive import ItemBank, write_bank
 from bnmind.cli.shared.terminal import (
+    new_console,
     plain_table,
     printable,
     show,
     show_table,
     tell,
     tell_json,
-    terminal,
 )
 from bnmind.pgm import Network, TabularCPD, Variable
 from bnmind.pgm.files import write_model
@@ -69,7 +69,7 @@ def test_json_reads_back_and_is_harmless(record: dict[str, str]) -> None:
 
 
 def test_tables_and_texts_on_the_terminal_are_harmless(capsys: pytest.CaptureFixture[str]) -> None:
-    console = terminal()
+    console = new_console()
     console.print(f"a {EVIL} b", soft_wrap=True)
     table = plain_table(f"head {EVIL}", "other")
     table.add_row(f"cell {EVIL}", EVIL)

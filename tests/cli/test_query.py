@@ -116,7 +116,6 @@ def test_the_picture_is_written(tmp_path: Path) -> None:
     nowhere = str(tmp_path / "no" / "x.svg")
     assert_one_line_error(run("query", MODEL, "--targets", "P", "--svg", nowhere), "x.svg")
     assert_one_line_error(run("query", MODEL, "--svg", "h.png"), "ending in .svg")
-    assert_one_line_error(run("query", MODEL, "--given", GUESS), "did you mean --evidence?")
 
 
 def test_the_most_probable_states_are_named() -> None:

@@ -220,8 +220,6 @@ def test_an_unknown_name_is_answered_with_all_names() -> None:
     with pytest.raises(UnknownNameError) as caught:
         selector_by_name("MFI")
     assert ", ".join(SELECTORS) in str(caught.value)
-    result = run("learn", "answers.csv", "--model", "gdina")
-    assert_one_line_error(result, "did you mean --gate?")
 
 
 def test_it_runs_in_a_process_of_its_own(tmp_path: Path) -> None:

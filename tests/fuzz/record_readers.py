@@ -87,7 +87,7 @@ def _text(read: Callable[[str], object]) -> Callable[[Path], object]:
 
 
 def _command(text: str) -> object:
-    from bnmind.cli.mastermind.board import COMMAND_LINES, read_command
+    from bnmind.cli.mastermind.screen import COMMAND_LINES, read_command
 
     return read_command(text, BOARD, COMMAND_LINES)
 

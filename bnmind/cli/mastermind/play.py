@@ -6,66 +6,20 @@ import re
 import secrets
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
-from bnmind import strategies
+from bnmind import lab, mastermind, strategies
 from bnmind._messages import counted, many, shown
-from bnmind.cli.mastermind.board import (
-    Action,
-    Change,
-    Game,
-    Position,
-    SetNoise,
-    colors_of,
-    explain_replies,
-    read_command,
-    show_board,
-    show_position,
-    show_regret,
-    show_solution,
-)
-from bnmind.cli.mastermind.setting import (
-    UNIFORM,
-    EndingName,
-    GameOptions,
-    History,
-    Player,
-    channel_of,
-    ending_of,
-    prior_of,
-    situation_of,
-    started,
-)
+from bnmind.cli.mastermind import screen, setting
 from bnmind.cli.shared.dialogue import Command, ask, ask_end
 from bnmind.cli.shared.terminal import Report, interruptible, one_line, show, tell, working
 from bnmind.errors import BnmindError, InvalidArgumentError, TooLargeError
-from bnmind.lab import CodeMaker, Declared, Ending
-from bnmind.lab.mastermind import records
-from bnmind.lab.mastermind.advice import (
-    Advice,
-    advise,
-    belief_after,
-    choosing,
-    ending,
-    found,
-    winning_probability,
-    winning_report_ends,
-)
-from bnmind.lab.mastermind.games import HiddenGame
+from bnmind.lab.mastermind import advice as advising
 from bnmind.lab.mastermind.words import chance, noise_clause, noise_in_words
-from bnmind.mastermind import (
-    Board,
-    Posterior,
-    Prior,
-    Reply,
-    Turn,
-    format_history,
-    parse_history,
-    parse_noise,
-)
-from bnmind.strategies import Situation, describe_guess, start_posterior
+
+if TYPE_CHECKING:
+    from bnmind.lab.mastermind import games, records
+    from bnmind.mastermind import Board, Posterior, Prior, Reply, Turn
 
 MOST_TURNS = 10_000
 """The number of turns for which the luck is drawn."""
@@ -75,7 +29,7 @@ MOST_TURNS = 10_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlayOptions(GameOptions):
+class PlayOptions(setting.GameOptions):
     """The options of the command.
 
     Parameters
@@ -88,7 +42,7 @@ class PlayOptions(GameOptions):
     """
 
     save: Path = Path("bnmind-play.json")
-    ending: EndingName | None = None
+    ending: setting.EndingName | None = None
 
 
 def play(options: PlayOptions) -> None:
@@ -112,64 +66,68 @@ def play(options: PlayOptions) -> None:
     bnmind play --prior two-color --max-guesses 6
     bnmind play --ending declared --noise false:0.2
     """
+    import numpy as np
+
+    from bnmind.lab.mastermind import games, records
+
     saved, content = options.saved(records.read_play)
-    setting = saved or records.SavedPlay(
+    chosen = saved or records.SavedPlay(
         board=options.board,
         noise="false:0.2" if options.noise is None else options.noise,
-        prior=options.prior_text or UNIFORM,
+        prior=options.prior_text or setting.UNIFORM,
         ending="revealed" if options.ending is None else options.ending,
         max_guesses=options.max_guesses,
         seed=secrets.randbelow(10**9) if options.seed is None else options.seed,
     )
-    board = setting.board
-    channel = parse_noise(board, setting.noise)
-    prior = prior_of(board, setting.prior)
-    ending = _ending(setting.ending, setting.max_guesses)
-    maker = CodeMaker.from_seed(
+    board = chosen.board
+    channel = mastermind.parse_noise(board, chosen.noise)
+    prior = setting.prior_of(board, chosen.prior)
+    ending = _ending(chosen.ending, chosen.max_guesses)
+    maker = lab.CodeMaker.from_seed(
         channel.revealed() if ending.reveals else channel,
-        setting.seed,
+        chosen.seed,
         turns=ending.limit,
         prior=prior,
     )
-    found = ending.reveals and maker.secret in setting.guesses
-    if found or len(setting.guesses) > ending.limit:
+    found = ending.reveals and maker.secret in chosen.guesses
+    if found or len(chosen.guesses) > ending.limit:
         raise InvalidArgumentError(
             f"the game in {options.save} has guesses after its end; --new begins a new game",
             str(options.save),
         )
     show(
-        f"A code of {counted(board.pegs, 'peg')}, {colors_of(board)}"
+        f"A code of {counted(board.pegs, 'peg')}, {screen.colors_of(board)}"
         f"{'' if board.repeats else ', none twice'};"
-        f"{'' if prior is None else f' prior {prior.name},'} seed {setting.seed}."
+        f"{'' if prior is None else f' prior {prior.name},'} seed {chosen.seed}."
     )
     show(noise_in_words(channel.name))
     naming = "" if ending.reveals else " = and a code to name it,"
     show(f"Type a guess, ? for a hint,{naming} u to undo, q to give up, h for more.")
-    if setting.max_guesses is not None:
-        show(f"You have {counted(setting.max_guesses, 'guess', 'guesses')}.")
+    if chosen.max_guesses is not None:
+        show(f"You have {counted(chosen.max_guesses, 'guess', 'guesses')}.")
     if saved is not None:
         guesses = counted(len(saved.guesses), "guess", "guesses")
         show(f"Resumed from {options.save} after {guesses}.")
     if options.explain:
-        explain_replies(board)
+        screen.explain_replies(board)
     game = _Hidden(
         board=board,
         path=options.save,
         content=content,
-        rng=np.random.default_rng(setting.seed),
+        rng=np.random.default_rng(chosen.seed),
         explain=options.explain,
-        setting=setting,
+        setting=chosen,
         ending=ending,
-        game=HiddenGame(maker, setting.guesses, undone=setting.undone, hints=setting.hints),
-        ignored=setting.ignored,
+        game=games.HiddenGame(maker, chosen.guesses, undone=chosen.undone, hints=chosen.hints),
+        ignored=chosen.ignored,
     )
     game.show_rows()
-    if not setting.guesses:
+    if not chosen.guesses:
         tell("")
     game.run()
 
 
-def _ending(text: str, max_guesses: int | None) -> Ending:
+def _ending(text: str, max_guesses: int | None) -> lab.Ending:
     """Return the ending that a text describes, for a player who decides when to name the code.
 
     Raises
@@ -185,8 +143,8 @@ def _ending(text: str, max_guesses: int | None) -> Ending:
             needed=max_guesses,
             budget=MOST_TURNS,
         )
-    ending = ending_of(text, max_guesses, most=MOST_TURNS)
-    if isinstance(ending, Declared) and text.strip() != "declared":
+    ending = setting.ending_of(text, max_guesses, most=MOST_TURNS)
+    if isinstance(ending, lab.Declared) and text.strip() != "declared":
         raise InvalidArgumentError(
             f"expected the ending declared without a number, got {shown(text)}: you decide when to "
             f"name the code",
@@ -203,13 +161,13 @@ class _Named:
 
 
 @dataclass(kw_only=True)
-class _Hidden(Game):
+class _Hidden(screen.Game):
     """A game of the player against the computer."""
 
     setting: records.SavedPlay
     """The game as it was at the start of the command."""
-    ending: Ending
-    game: HiddenGame
+    ending: lab.Ending
+    game: games.HiddenGame
     ignored: tuple[int, ...]
     """The numbers of the rows that hints leave out of account."""
 
@@ -224,6 +182,8 @@ class _Hidden(Game):
     @property
     def rows(self) -> records.GameRows:
         """The rows that the player sees."""
+        from bnmind.lab.mastermind import records
+
         return records.GameRows(self.game.turns, self.ignored)
 
     def save(self, *, over: bool = False) -> None:
@@ -236,6 +196,8 @@ class _Hidden(Game):
             hints=self.game.hints,
             over=over,
         )
+        from bnmind.lab.mastermind import records
+
         self.content = records.write_play(self.path, game, before=self.content)
 
     def show_rows(self) -> None:
@@ -248,9 +210,9 @@ class _Hidden(Game):
             remarks.append("ignored" if number in self.ignored else remark)
         if remarks:
             tell("")
-        show_board(self.board, self.game.turns, remarks)
+        screen.show_board(self.board, self.game.turns, remarks)
 
-    def ask(self) -> tuple[int, ...] | _Named | Action:
+    def ask(self) -> tuple[int, ...] | _Named | screen.Action:
         """Return a guess, the code that the player names, or a command."""
         board = self.board
         if self.game.is_over and self.ending.reveals:
@@ -264,15 +226,15 @@ class _Hidden(Game):
                 end=Command.LEAVE,
             )
 
-        def read(text: str) -> tuple[int, ...] | _Named | Action:
+        def read(text: str) -> tuple[int, ...] | _Named | screen.Action:
             if text.startswith("=") and not self.ending.reveals:
                 return _Named(board.parse(text[1:]))
-            return read_command(text, board, self.words) or board.parse(text)
+            return screen.read_command(text, board, self.words) or board.parse(text)
 
         question = f"Guess {len(self.game.guesses) + 1}: "
         return ask(question, read, commands={}, end=Command.LEAVE)
 
-    def act(self, entry: tuple[int, ...] | _Named | Action) -> bool:
+    def act(self, entry: tuple[int, ...] | _Named | screen.Action) -> bool:
         """Do what the player enters; return whether the game goes on."""
         if entry is Command.LEAVE:
             return False
@@ -288,16 +250,16 @@ class _Hidden(Game):
         try:
             if entry is not Command.HINT:
                 return super().act(entry)
-            show_position(self.position(self.rows), explain=self.explain, label="Hint")
+            screen.show_position(self.position(self.rows), explain=self.explain, label="Hint")
         except TooLargeError as error:
             raise BnmindError(f"no hint: {error}") from error
         self.game = self.game.with_hint()
         self.save()
         return True
 
-    def revise(self, action: Action) -> None:
+    def revise(self, action: screen.Action) -> None:
         """Take a guess back, or leave a row out of account."""
-        if isinstance(action, Change):
+        if isinstance(action, screen.Change):
             self.ignored = action.rows(self.rows).ignored
         elif not self.game.guesses:
             raise BnmindError("nothing to undo")
@@ -311,25 +273,25 @@ class _Hidden(Game):
 
     def _start(self) -> Posterior:
         """Return the belief before the first guess."""
-        from bnmind.lab.mastermind.advice import start
-
-        begin = start if self.ending.reveals else start_posterior
+        begin = advising.start if self.ending.reveals else strategies.start_posterior
         return begin(self.game.maker.channel, self.game.maker.prior)
 
     def belief(self, rows: records.GameRows | None = None) -> Posterior:
         """Return the belief after the rows that are trusted, of the game or of others."""
-        trusted = (rows or self.rows).trusted
-        return working(choosing(self.board), lambda _: belief_after(self._start(), trusted))
+        what, trusted = advising.choosing(self.board), (rows or self.rows).trusted
+        return working(what, lambda _: advising.belief_after(self._start(), trusted))
 
-    def position(self, rows: records.GameRows) -> Position:
+    def position(self, rows: records.GameRows) -> screen.Position:
         """Return a position with advice."""
         belief = self.belief(rows)
         left = self.game.guesses_left if self.ending.limit < MOST_TURNS else None
 
-        def advised(_: object) -> Advice:
-            return advise(belief, self.rng, situation=Situation(guesses_left=left))
+        situation = strategies.Situation(guesses_left=left)
 
-        return Position(rows, belief, working(choosing(self.board), advised))
+        def advised(_: object) -> advising.Advice:
+            return advising.advise(belief, self.rng, situation=situation)
+
+        return screen.Position(rows, belief, working(advising.choosing(self.board), advised))
 
     def _finish(self, entry: _Named | Command | None = None) -> bool:
         """Save the end; print the code, the false replies, and the loss of each guess."""
@@ -339,12 +301,12 @@ class _Hidden(Game):
         tell("")
         turns: tuple[Turn, ...] = game.turns
         if game.is_won:
-            turns = (*turns, Turn(game.guesses[-1], self.board.winning))
+            turns = (*turns, mastermind.Turn(game.guesses[-1], self.board.winning))
         if isinstance(entry, _Named):
             right = "right" if entry.code == secret else "wrong"
             show(f"{self.board.format(entry.code)} is {right}.")
         noisy = not game.maker.channel.is_exact
-        show_solution(self.board, turns, secret, won=game.is_won, noisy=noisy)
+        screen.show_solution(self.board, turns, secret, won=game.is_won, noisy=noisy)
         helped = [
             counted(game.undone, "guess taken back", "guesses taken back") if game.undone else "",
             counted(game.hints, "hint") if game.hints else "",
@@ -352,7 +314,7 @@ class _Hidden(Game):
         if any(helped):
             show(f"With {' and '.join(filter(None, helped))}.")
         uniform = game.maker.prior is None
-        show_regret(self._start(), turns, won=game.is_won, uniform=uniform)
+        screen.show_regret(self._start(), turns, won=game.is_won, uniform=uniform)
         show(f"The same game again: --seed {game.maker.seed}")
         self.over = True
         return False
@@ -362,7 +324,7 @@ class _Hidden(Game):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AssistOptions(GameOptions):
+class AssistOptions(setting.GameOptions):
     """The options of the command.
 
     Parameters
@@ -373,8 +335,8 @@ class AssistOptions(GameOptions):
     """
 
     save: Path = Path("bnmind-game.json")
-    history: History = None
-    strategy: Player = "entropy"
+    history: setting.History = None
+    strategy: setting.Player = "entropy"
 
 
 def assist(options: AssistOptions) -> None:
@@ -396,6 +358,10 @@ def assist(options: AssistOptions) -> None:
     bnmind assist --noise unknown --explain
     bnmind assist --new --history "1123 1b1w, 2345 0b2w"
     """
+    import numpy as np
+
+    from bnmind.lab.mastermind import records
+
     typed = f"; typed in the game, noise {options.noise} changes it"
     saved, content = options.saved(records.read_game, typed)
     if saved is None and content is not None and not options.new:
@@ -403,12 +369,12 @@ def assist(options: AssistOptions) -> None:
     board, noise, prior_text = options.board, options.noise or "exact", options.prior_text
     if saved is not None:
         board, noise, prior_text = saved.board, saved.noise, saved.prior
-    prior_text = prior_text or UNIFORM
-    prior = prior_of(board, prior_text)
+    prior_text = prior_text or setting.UNIFORM
+    prior = setting.prior_of(board, prior_text)
     turns = _turns(options, board, saved)
     rows = records.GameRows(turns, () if saved is None else saved.ignored)
     # A finished game is not saved as unfinished, so these turns belong to an unfinished game.
-    ending(channel_of(board, noise), turns, goes_on=True)
+    advising.ending(setting.channel_of(board, noise), turns, goes_on=True)
     states = working(
         "replaying the turns", lambda report: _replayed(board, noise, prior, rows, report)
     )
@@ -431,7 +397,7 @@ def assist(options: AssistOptions) -> None:
         f"Resumed from {options.save} after {replies}." if saved else f"Saved in {options.save}."
     )
     chosen = "" if prior is None else f", prior {prior_text}"
-    show(f"Board {board}, {colors_of(board)}{chosen}. {place}")
+    show(f"Board {board}, {screen.colors_of(board)}{chosen}. {place}")
     show(noise_in_words(noise))
     show("Enter takes what is proposed, u undoes, q quits, h lists what else you can type.")
     if turns:
@@ -444,14 +410,15 @@ def _turns(
 ) -> tuple[Turn, ...]:
     """Return the turns of --history, or those of the saved game, which must begin with them."""
     history = ", ".join(options.history or ())
-    turns = parse_history(board, history)
+    turns = mastermind.parse_history(board, history)
     if saved is None:
         return turns
     if turns != saved.turns[: len(turns)]:
         raise InvalidArgumentError(
             f"the game in {options.save} has the history "
-            f"{format_history(board, saved.turns) or 'none'}; "
-            f"it does not begin with {format_history(board, turns)}; --new begins a new game",
+            f"{mastermind.format_history(board, saved.turns) or 'none'}; "
+            f"it does not begin with {mastermind.format_history(board, turns)};"
+            " --new begins a new game",
             history,
         )
     return saved.turns
@@ -475,12 +442,12 @@ def _replayed(
 ) -> list[_State]:
     """Return the states before the first row and after each of the rows."""
     n = len(rows.turns)
-    states = [_State(rows.first(0), noise, started(board, noise, prior))]
+    states = [_State(rows.first(0), noise, setting.started(board, noise, prior))]
     for number in range(1, n + 1):
         report(number - 1, n)
         last, now = states[-1], rows.first(number)
         more = now.trusted[len(last.rows.trusted) :]
-        states.append(_State(now, noise, belief_after(last.belief, more)))
+        states.append(_State(now, noise, advising.belief_after(last.belief, more)))
     return states
 
 
@@ -500,7 +467,7 @@ class _Typed:
 
 
 @dataclass(kw_only=True)
-class _Assisted(Game):
+class _Assisted(screen.Game):
     """A game of the player against somebody else."""
 
     prior: Prior | None
@@ -510,7 +477,7 @@ class _Assisted(Game):
     strategy: strategies.Strategy | None
     """The strategy that proposes guesses; None for the least expected entropy."""
     states: list[_State]
-    shown: tuple[_State, Position] | None = None
+    shown: tuple[_State, screen.Position] | None = None
     """The state that was printed last, and its position."""
 
     meanings: ClassVar = {"?": "explain this position in plain words"}
@@ -527,6 +494,8 @@ class _Assisted(Game):
 
     def save(self, state: _State, *, over: bool = False) -> None:
         """Save a state, unless another program has changed the file in the meantime."""
+        from bnmind.lab.mastermind import records
+
         game = records.SavedGame(
             board=self.board,
             noise=state.noise,
@@ -538,17 +507,17 @@ class _Assisted(Game):
         self.content = records.write_game(self.path, game, before=self.content)
         self.over = over
 
-    def ask(self) -> _Typed | Action:
+    def ask(self) -> _Typed | screen.Action:
         """Return the guess, or the command that ends or changes the game."""
         advice, board = self._now().advice, self.board
         if self._is_at_limit(self.state):
             tell(f"\nNo guess is left: --max-guesses is {self.max_guesses}.")
             return ask_end("u")
 
-        def read(text: str) -> _Typed | Action:
+        def read(text: str) -> _Typed | screen.Action:
             if advice and _REPLY.fullmatch(text):
                 return _Typed(board.parse(advice.guess), text)
-            action = read_command(text, board, self.words)
+            action = screen.read_command(text, board, self.words)
             if action is not None:
                 return action
             if row := _ROW.fullmatch(text):
@@ -558,28 +527,28 @@ class _Assisted(Game):
         proposal = f" [{advice.guess}]" if advice else ""
         return ask(f"Guess{proposal}: ", read, commands={})
 
-    def _now(self) -> Position:
+    def _now(self) -> screen.Position:
         """Return the position of the state, which is printed when it is new."""
         if self.shown is None or self.shown[0] is not self.state:
-            advice: Advice | None = None
+            advice: advising.Advice | None = None
             if not self._is_at_limit(self.state):
                 try:
                     advice = self._advice(self.state)
                 except TooLargeError as error:
                     show(f"No proposal: {error}")
-            self.shown = self.state, Position(self.rows, self.state.belief, advice)
+            self.shown = self.state, screen.Position(self.rows, self.state.belief, advice)
             tell("")
-            show_position(self.shown[1], explain=self.explain)
+            screen.show_position(self.shown[1], explain=self.explain)
         return self.shown[1]
 
     def _is_at_limit(self, state: _State) -> bool:
         return self.max_guesses is not None and len(state.rows.turns) >= self.max_guesses
 
-    def _advice(self, state: _State) -> Advice:
-        situation = situation_of(self.max_guesses, len(state.rows.turns), state.memory)
+    def _advice(self, state: _State) -> advising.Advice:
+        situation = setting.situation_of(self.max_guesses, len(state.rows.turns), state.memory)
         return working(
-            choosing(self.board),
-            lambda _: advise(
+            advising.choosing(self.board),
+            lambda _: advising.advise(
                 state.belief,
                 self.rng,
                 strategy=self.strategy,
@@ -588,32 +557,32 @@ class _Assisted(Game):
             ),
         )
 
-    def act(self, entry: _Typed | Action) -> bool:
+    def act(self, entry: _Typed | screen.Action) -> bool:
         """Do what the player enters; return whether the game goes on."""
         if entry is Command.QUIT:
             return False
         if isinstance(entry, _Typed):
             return self._turn(entry)
         if entry is Command.HINT:
-            show_position(self._now(), explain=True)
+            screen.show_position(self._now(), explain=True)
             return True
         return super().act(entry)
 
     def show_explained(self) -> None:
         """Print the position again, in plain words or without."""
-        show_position(self._now(), explain=self.explain)
+        screen.show_position(self._now(), explain=self.explain)
 
     def belief(self) -> Posterior:
         """Return the belief after the rows that are trusted."""
         return self.state.belief
 
-    def position(self, rows: records.GameRows) -> Position:
+    def position(self, rows: records.GameRows) -> screen.Position:
         """Return a position with advice, for the rows of the game or others."""
         state = self.state if rows == self.rows else self._revised(rows, self.state.noise)
         now = self._now()
         if state is self.state and now.advice:
             return now
-        return Position(rows, state.belief, self._advice(state))
+        return screen.Position(rows, state.belief, self._advice(state))
 
     def _turn(self, typed: _Typed) -> bool:
         """Take a guess and the reply to it; return whether the game goes on."""
@@ -625,7 +594,7 @@ class _Assisted(Game):
             return result is not Command.QUIT
         after, reply = result
         memory = position.advice.memory if position.advice else None
-        rows = state.rows.added(Turn(typed.guess, reply))
+        rows = state.rows.added(mastermind.Turn(typed.guess, reply))
         following = _State(rows, state.noise, after or state.belief, memory)
         if after is not None:
             self.states.append(following)
@@ -639,18 +608,18 @@ class _Assisted(Game):
         self._say_undone(following)
         return True
 
-    def _compare(self, position: Position, guess: tuple[int, ...]) -> None:
+    def _compare(self, position: screen.Position, guess: tuple[int, ...]) -> None:
         """Print what a guess of the player should tell, if another one was proposed."""
         advice, code, belief = position.advice, self.board.format(guess), self.state.belief
         if advice is None or code == advice.guess:
             return
-        own = interruptible(lambda: describe_guess(belief, guess))
+        own = interruptible(lambda: strategies.describe_guess(belief, guess))
         show(
             f"  {code} should tell {own.information:.2f} bits, {advice.guess} would"
             f" {advice.information:.2f}"
         )
         if self.explain:
-            likely = interruptible(lambda: winning_probability(belief, guess))
+            likely = interruptible(lambda: advising.winning_probability(belief, guess))
             show(f"  {code} {chance(likely)}")
 
     def _ask_reply(self, typed: _Typed) -> tuple[Posterior | None, Reply] | Command:
@@ -659,15 +628,16 @@ class _Assisted(Game):
         leave = {"u": Command.UNDO, "q": Command.QUIT}
 
         def read(text: str) -> tuple[Posterior | None, Reply] | Command:
-            reply = Reply.parse(text, pegs=board.pegs)
+            reply = mastermind.Reply.parse(text, pegs=board.pegs)
             if reply == board.winning:
                 over: bool | Command = True
-                if not winning_report_ends(channel_of(board, self.state.noise)):
+                if not advising.winning_report_ends(setting.channel_of(board, self.state.noise)):
                     over = ask("Is the game over? [y/n] ", _yes_or_no, commands=leave)
                 if isinstance(over, Command):
                     return over
                 if over:
-                    found(belief, Turn(guess, reply))  # raises if the earlier replies exclude it
+                    # It raises if the earlier replies exclude the guess.
+                    advising.found(belief, mastermind.Turn(guess, reply))
                     return None, reply
             return interruptible(lambda: belief.update(guess, reply)), reply
 
@@ -681,18 +651,18 @@ class _Assisted(Game):
             answer = ask(f"Reply to {board.format(guess)}: ", read, commands=commands)
             if answer is not Command.HELP:
                 return answer
-            explain_replies(board)
+            screen.explain_replies(board)
             show("u takes the guess back, q quits.")
 
-    def revise(self, action: Action) -> None:
+    def revise(self, action: screen.Action) -> None:
         """Change earlier rows or the noise, or take the last change back; save the game."""
         if action is Command.UNDO:
             self._undo()
             return
         rows, noise = self.rows, self.state.noise
-        if isinstance(action, Change):
+        if isinstance(action, screen.Change):
             rows = action.rows(rows)
-        elif isinstance(action, SetNoise):
+        elif isinstance(action, screen.SetNoise):
             noise = action.noise
         state = self._revised(rows, noise)
         if noise != self.state.noise:
@@ -708,7 +678,7 @@ class _Assisted(Game):
         InvalidArgumentError
             If a row ends the game: a win is entered as the last guess.
         """
-        if winning_report_ends(channel_of(self.board, noise)):
+        if advising.winning_report_ends(setting.channel_of(self.board, noise)):
             for row, turn in enumerate(rows.turns, start=1):
                 if turn.reply == self.board.winning:
                     raise InvalidArgumentError(
@@ -718,7 +688,9 @@ class _Assisted(Game):
                     )
         belief = working(
             "replaying the turns",
-            lambda _: belief_after(started(self.board, noise, self.prior), rows.trusted),
+            lambda _: advising.belief_after(
+                setting.started(self.board, noise, self.prior), rows.trusted
+            ),
         )
         return _State(rows, noise, belief, self.state.memory)
 
@@ -743,10 +715,10 @@ class _Assisted(Game):
         """Print the code that was found, which replies were false, and what each guess lost."""
         turns = state.rows.turns
         tell("")
-        noisy = not channel_of(self.board, state.noise).is_exact
-        show_solution(self.board, turns, turns[-1].guess, won=True, noisy=noisy)
-        first = started(self.board, state.noise, self.prior)
-        show_regret(first, state.rows.trusted, won=True, uniform=self.prior is None)
+        noisy = not setting.channel_of(self.board, state.noise).is_exact
+        screen.show_solution(self.board, turns, turns[-1].guess, won=True, noisy=noisy)
+        first = setting.started(self.board, state.noise, self.prior)
+        screen.show_regret(first, state.rows.trusted, won=True, uniform=self.prior is None)
 
 
 def _yes_or_no(text: str) -> bool:

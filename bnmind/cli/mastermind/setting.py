@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
 
 import typer
 
-from bnmind import lab, strategies
+from bnmind import lab, mastermind, strategies
 from bnmind._files import check_writable
 from bnmind.cli.shared.command import Count, OneOf, Seed, is_saved
 from bnmind.errors import BnmindError, InvalidArgumentError
+from bnmind.lab.mastermind import advice as advising
 
 if TYPE_CHECKING:
     from bnmind.lab.mastermind.records import SavedGame, SavedPlay
@@ -109,9 +110,7 @@ class BoardOptions:
     @property
     def board(self) -> Board:
         """The board."""
-        from bnmind.mastermind import Board
-
-        return Board(self.pegs, self.colors, repeats=not self.no_repeats)
+        return mastermind.Board(self.pegs, self.colors, repeats=not self.no_repeats)
 
 
 def channel_of_known_noise(board: Board, text: str) -> Channel:
@@ -122,10 +121,8 @@ def channel_of_known_noise(board: Board, text: str) -> Channel:
     InvalidArgumentError
         If the text is no noise, or ``unknown``.
     """
-    from bnmind.mastermind import parse_noise
-
     try:
-        return parse_noise(board, text)
+        return mastermind.parse_noise(board, text)
     except InvalidArgumentError as fault:
         if text.strip() != "unknown":
             raise
@@ -136,9 +133,7 @@ def channel_of_known_noise(board: Board, text: str) -> Channel:
 
 def prior_of(board: Board, text: str) -> Prior | None:
     """Return the prior that a text describes; None if it is uniform."""
-    from bnmind.mastermind import parse_prior
-
-    return None if text.strip() == UNIFORM else parse_prior(board, text)
+    return None if text.strip() == UNIFORM else mastermind.parse_prior(board, text)
 
 
 def ending_of(text: str, max_guesses: int | None, *, most: int) -> lab.Ending:
@@ -187,12 +182,10 @@ def situation_of(
 
 def channel_of(board: Board, noise: str) -> Channel:
     """Return the channel of a noise; of unknown noise, one of its kind."""
-    from bnmind.mastermind import Channel, parse_noise
-
     if noise == UNKNOWN:
-        return Channel.false_reply(board, 0.2)
+        return mastermind.Channel.false_reply(board, 0.2)
     try:
-        return parse_noise(board, noise)
+        return mastermind.parse_noise(board, noise)
     except InvalidArgumentError as fault:
         if ":" in noise:
             raise
@@ -201,10 +194,9 @@ def channel_of(board: Board, noise: str) -> Channel:
 
 def started(board: Board, noise: str, prior: Prior | None) -> Posterior:
     """Return the belief before the first guess."""
-    from bnmind.lab.mastermind.advice import start, start_learning
-
     channel = channel_of(board, noise)
-    return start_learning(channel, prior) if noise == UNKNOWN else start(channel, prior)
+    begin = advising.start_learning if noise == UNKNOWN else advising.start
+    return begin(channel, prior)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -243,9 +235,7 @@ class GameOptions:
     @property
     def board(self) -> Board:
         """The board of a new game."""
-        from bnmind.mastermind import Board
-
-        return Board(
+        return mastermind.Board(
             _DEFAULT_PEGS if self.pegs is None else self.pegs,
             _DEFAULT_COLORS if self.colors is None else self.colors,
             repeats=not self.no_repeats,

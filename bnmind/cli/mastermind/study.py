@@ -9,51 +9,30 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
-from bnmind import junction, strategies
+from bnmind import junction, mastermind, strategies
 from bnmind._display import Result, parts_of
 from bnmind._files import write_file, write_files
 from bnmind._messages import counted, percent
-from bnmind.cli.mastermind.setting import (
-    UNIFORM,
-    BoardOptions,
-    CodePrior,
-    History,
-    MaxGuesses,
-    Noise,
-    NoiseName,
-    Player,
-    channel_of_known_noise,
-    prior_of,
-    situation_of,
-)
-from bnmind.cli.shared.command import (
-    FORMATS,
-    Count,
-    OneOf,
-    Outcome,
-    Place,
-    Seed,
-    check_place,
-    given_options,
-)
+from bnmind.cli.mastermind import setting
+from bnmind.cli.shared import command
 from bnmind.cli.shared.terminal import interruptible, printable, say, working
 from bnmind.errors import BnmindError
-from bnmind.lab.mastermind.advice import advise, belief_after, choosing, ending, found
+from bnmind.lab.mastermind.advice import advise, belief_after, choosing, ending, found, start
 from bnmind.lab.mastermind.words import noise_in_words
 
 # --- A guess, and the guesses of a game -----------------------------------------------------------
 
 
 def suggest(
-    size: BoardOptions,
+    size: setting.BoardOptions,
     *,
-    history: History = None,
-    strategy: Player = "entropy",
-    noise: Noise = "exact",
-    prior: CodePrior = UNIFORM,
-    max_guesses: MaxGuesses = None,
+    history: setting.History = None,
+    strategy: setting.Player = "entropy",
+    noise: setting.Noise = "exact",
+    prior: setting.CodePrior = setting.UNIFORM,
+    max_guesses: setting.MaxGuesses = None,
     goes_on: bool = False,
-    seed: Seed = None,
+    seed: command.Seed = None,
 ) -> Result:
     """Recommend the next guess, and show the most probable codes and doubtful replies.
 
@@ -75,20 +54,17 @@ def suggest(
     """
     import numpy as np
 
-    from bnmind.lab.mastermind.advice import start
-    from bnmind.mastermind import parse_history
-
     board = size.board
-    channel = channel_of_known_noise(board, noise)
-    drawn = prior_of(board, prior)
-    turns = parse_history(board, ", ".join(history or ()))
+    channel = setting.channel_of_known_noise(board, noise)
+    drawn = setting.prior_of(board, prior)
+    turns = mastermind.parse_history(board, ", ".join(history or ()))
     player = None if strategy == "entropy" else strategies.strategy_by_name(strategy)
     if ending(channel, turns, goes_on=goes_on):
         advice = interruptible(
             lambda: found(belief_after(start(channel, drawn), turns[:-1]), turns[-1])
         )
     else:
-        rng, situation = np.random.default_rng(seed), situation_of(max_guesses, len(turns))
+        rng, situation = np.random.default_rng(seed), setting.situation_of(max_guesses, len(turns))
         advice = working(
             choosing(board),
             lambda _: advise(
@@ -99,9 +75,9 @@ def suggest(
                 prior=drawn,
             ),
         )
-    name = UNIFORM if drawn is None else drawn.name
+    name = setting.UNIFORM if drawn is None else drawn.name
     chosen = "" if drawn is None else f", prior {name}"
-    return Outcome(
+    return command.Outcome(
         {"board": str(board), "noise": channel.name, "prior": name, **advice.to_dict()},
         (f"Board {board}{chosen}.", noise_in_words(channel.name), *parts_of(advice)),
     )
@@ -109,10 +85,10 @@ def suggest(
 
 def regret(
     history: str,
-    size: BoardOptions,
+    size: setting.BoardOptions,
     *,
-    by: Annotated[str | None, OneOf("bnmind.strategies:SCORES", "Scores")] = None,
-    noise: Noise = "exact",
+    by: Annotated[str | None, command.OneOf("bnmind.strategies:SCORES", "Scores")] = None,
+    noise: setting.Noise = "exact",
 ) -> Result:
     """Show the loss of each guess of a game against the best guess at that point.
 
@@ -138,18 +114,17 @@ def regret(
     """
     import numpy as np
 
-    from bnmind.lab.mastermind.advice import start
     from bnmind.lab.mastermind.review import judge_guesses, review_guesses
-    from bnmind.mastermind import parse_history, parse_noise
-    from bnmind.strategies.regret import codes_left
 
     board = size.board
-    turns = parse_history(board, history)
+    turns = mastermind.parse_history(board, history)
     if not turns:
         raise BnmindError("the history is empty; give at least one guess and its reply")
-    channel, what = parse_noise(board, noise), "judging the guesses"
+    channel, what = mastermind.parse_noise(board, noise), "judging the guesses"
     if channel.is_exact:
-        interruptible(lambda: codes_left(board, turns))  # raises early if there is no such game
+        interruptible(
+            lambda: strategies.codes_left(board, turns)
+        )  # raises early if there is no such game
     elif by is not None:
         raise BnmindError("expected --by without --noise: under noise, regret is in bits")
     won = ending(channel, turns, goes_on=False)
@@ -157,7 +132,8 @@ def regret(
         return working(what, lambda report: judge_guesses(board, turns, by=by, progress=report))
     rng = np.random.default_rng(0)
     return working(
-        what, lambda report: review_guesses(start(channel), turns, rng, won=won, progress=report)
+        what,
+        lambda report: review_guesses(start(channel), turns, rng, won=won, progress=report),
     )
 
 
@@ -175,7 +151,7 @@ def _tree_formats() -> Mapping[str, Any]:
 
 
 @dataclass(frozen=True)
-class StrategyOptions(BoardOptions):
+class StrategyOptions(setting.BoardOptions):
     """The options of the command.
 
     Parameters
@@ -202,20 +178,20 @@ class StrategyOptions(BoardOptions):
         Average over all choices of a random strategy; no games.
     """
 
-    name: Annotated[str, OneOf("bnmind.strategies:STRATEGIES", "Strategies")]
+    name: Annotated[str, command.OneOf("bnmind.strategies:STRATEGIES", "Strategies")]
     _: KW_ONLY
     first: Annotated[str | None, "CODE"] = None
     consistent: bool = False
     random_ties: bool = False
-    max_guesses: Count | None = None
+    max_guesses: command.Count | None = None
     determining: bool = False
     weights: Path | None = None
-    tree: Annotated[Path | None, Place("tree", _FORMATS), OneOf(_FORMATS, "Formats of trees")] = (
-        None
-    )
-    games: Count | None = None
+    tree: Annotated[
+        Path | None, command.Place("tree", _FORMATS), command.OneOf(_FORMATS, "Formats of trees")
+    ] = None
+    games: command.Count | None = None
     exact: bool = False
-    seed: Seed = 0
+    seed: command.Seed = 0
 
     @property
     def goal(self) -> strategies.Goal:
@@ -242,8 +218,6 @@ def strategy(options: StrategyOptions) -> Result:
     bnmind strategy subset:all:entropy --exact
     bnmind strategy random --pegs 10 --colors 12 --games 20 --seed 1
     """
-    from bnmind.strategies.game_lengths import is_searched, measure_search
-
     board = options.board
     first = None if options.first is None else board.parse(options.first)
     player = _player(options, first)
@@ -255,7 +229,7 @@ def strategy(options: StrategyOptions) -> Result:
         )
     if isinstance(player, strategies.Optimal):
         player = replace(player, goal=options.goal, max_guesses=options.max_guesses)
-    searched = is_searched(player, board)
+    searched = strategies.is_searched(player, board)
     grows = not searched and options.games is None and player.deterministic
     if options.tree is not None and not grows:
         raise BnmindError(f"--tree needs a strategy that has a tree; {options.name} plays games")
@@ -267,7 +241,7 @@ def strategy(options: StrategyOptions) -> Result:
         )
     measured = working(
         "playing",
-        lambda report: (measure_search if searched else strategies.measure_games)(
+        lambda report: (strategies.measure_search if searched else strategies.measure_games)(
             player,
             board,
             games=options.games or _RANDOM_GAMES,
@@ -276,7 +250,7 @@ def strategy(options: StrategyOptions) -> Result:
             progress=report,
         ),
     )
-    return _with_limit(Outcome.of(measured), measured, options.max_guesses)
+    return _with_limit(command.Outcome.of(measured), measured, options.max_guesses)
 
 
 def _grown(options: StrategyOptions, player: strategies.Strategy, board: Any) -> Result:
@@ -296,7 +270,7 @@ def _grown(options: StrategyOptions, player: strategies.Strategy, board: Any) ->
         _write_tree(tree, options.tree)
     guess, numbers = tree.root.guess, ("revealing", "determining", "paper_EL")
     shown = _with_limit(
-        Outcome.of(
+        command.Outcome.of(
             measured,
             f"Until one code is left: mean {lengths.determining:.4f} guesses"
             f" ({lengths.paper_EL:.4f} nodes).",
@@ -308,7 +282,7 @@ def _grown(options: StrategyOptions, player: strategies.Strategy, board: Any) ->
     )
     if optimum is None:
         return shown
-    return Outcome.of(shown, *parts_of(optimum), certificate=optimum.to_dict())
+    return command.Outcome.of(shown, *parts_of(optimum), certificate=optimum.to_dict())
 
 
 def _with_limit(shown: Result, measured: Any, limit: int | None) -> Result:
@@ -317,20 +291,20 @@ def _with_limit(shown: Result, measured: Any, limit: int | None) -> Result:
         return shown
     found = measured.within(limit)
     within = f"{counted(limit, 'guess', 'guesses')}: {found:,} ({percent(found / measured.games)})"
-    return Outcome.of(shown, f"Found within {within}.", max_guesses=limit, found_within=found)
+    return command.Outcome.of(
+        shown, f"Found within {within}.", max_guesses=limit, found_within=found
+    )
 
 
 def _require_no_games(options: StrategyOptions) -> None:
     others = ("--games", "--tree", "--determining", "--max-guesses")
-    given = given_options(options)
+    given = command.given_options(options)
     if wrong := [name for name in others if name in given]:
         raise BnmindError(f"--exact does not go together with {' and '.join(wrong)}")
 
 
 def _player(options: StrategyOptions, first: tuple[int, ...] | None) -> strategies.Strategy:
     """Return the strategy; raise if it does not support an option."""
-    from bnmind.strategies.greedy import myopic_rule
-
     name, consistent, random_ties = options.name, options.consistent, options.random_ties
     player = strategies.strategy_by_name(name)
     if options.weights is not None:
@@ -346,7 +320,7 @@ def _player(options: StrategyOptions, first: tuple[int, ...] | None) -> strategi
             )
         among = strategies.Among.POSSIBLE if consistent else player.among
         return replace(player, first=first, among=among)
-    rule = myopic_rule(player)
+    rule = strategies.myopic_rule(player)
     if rule is None:
         if not random_ties and (
             isinstance(player, strategies.RandomCode) or (options.exact and not consistent)
@@ -372,13 +346,13 @@ def _write_tree(tree: Any, path: Path) -> None:
 
 
 def fit_weights(
-    size: BoardOptions,
+    size: setting.BoardOptions,
     *,
-    out: Annotated[Path, Place()],
-    turns: Count = 1,
-    evaluations: Count = 2000,
+    out: Annotated[Path, command.Place()],
+    turns: command.Count = 1,
+    evaluations: command.Count = 2000,
     start: Path | None = None,
-    seed: Seed = 0,
+    seed: command.Seed = 0,
 ) -> Result:
     """Fit the weights of weighted-entropy to a board, and write them to a file.
 
@@ -417,17 +391,17 @@ def fit_weights(
         ),
     )
     strategies.write_weights(fitted.score, out)
-    return Outcome.of(fitted, f"Written: {out}", file=str(out))
+    return command.Outcome.of(fitted, f"Written: {out}", file=str(out))
 
 
 def fit_value(
-    size: BoardOptions,
+    size: setting.BoardOptions,
     *,
-    out: Annotated[Path, Place()],
-    noise: Noise = "exact",
+    out: Annotated[Path, command.Place()],
+    noise: setting.Noise = "exact",
     games: Annotated[int, typer.Option(min=2)] = 4000,
-    rounds: Count = 2,
-    seed: Seed = 0,
+    rounds: command.Count = 2,
+    seed: command.Seed = 0,
 ) -> Result:
     """Fit the value of a belief for look-ahead, and write it to a file.
 
@@ -450,10 +424,8 @@ def fit_value(
     bnmind fit-value --noise false:0.2 --out value.json
     bnmind fit-value --noise independent:0.1 --games 10000 --rounds 3 --out value.json
     """
-    from bnmind.mastermind import parse_noise
-
     board = size.board
-    channel = parse_noise(board, noise)
+    channel = mastermind.parse_noise(board, noise)
     fitted = working(
         "playing",
         lambda report: strategies.fit_value(
@@ -463,17 +435,17 @@ def fit_value(
     strategies.write_value(fitted.value, out)
     about = {"board": str(board), "channel": channel.name}
     record = {**about, **fitted.to_dict(), "file": str(out)}
-    return Outcome(record, (*parts_of(fitted), f"Written: {out}"))
+    return command.Outcome(record, (*parts_of(fitted), f"Written: {out}"))
 
 
 # --- Networks -------------------------------------------------------------------------------------
 
 
-_Picture: TypeAlias = Annotated[Path, Place("picture", (".svg",))]
+_Picture: TypeAlias = Annotated[Path, command.Place("picture", (".svg",))]
 
 
 @dataclass(frozen=True, kw_only=True)
-class NetworkOptions(BoardOptions):
+class NetworkOptions(setting.BoardOptions):
     """The options of the command.
 
     Parameters
@@ -497,11 +469,11 @@ class NetworkOptions(BoardOptions):
     stage: int = 1
     guess: Annotated[str | None, "CODE"] = None
     no_arc: bool = False
-    noise: NoiseName | None = None
-    out: Annotated[Path | None, FORMATS] = None
+    noise: setting.NoiseName | None = None
+    out: Annotated[Path | None, command.FORMATS] = None
     svg: _Picture | None = None
     tree_svg: _Picture | None = None
-    seed: Seed = None
+    seed: command.Seed = None
 
 
 def network(options: NetworkOptions) -> Result:
@@ -518,21 +490,18 @@ def network(options: NetworkOptions) -> Result:
     bnmind network --stage 2 --no-arc --json
     bnmind network --stage 2 --guess 1123 --noise false:0.2 --out network.bif
     """
-    from bnmind.mastermind import parse_noise
-    from bnmind.mastermind.network import stage as stage_of
-    from bnmind.mastermind.network import stage_figure, tree_figure
     from bnmind.pgm.files import NETWORK_SUFFIXES, write_model
 
-    drawings = {options.svg: stage_figure, options.tree_svg: tree_figure}
+    drawings = {options.svg: mastermind.stage_figure, options.tree_svg: mastermind.tree_figure}
     pictures = {path: draw for path, draw in drawings.items() if path is not None}
     if options.out is not None:
-        check_place(options.out, NETWORK_SUFFIXES, "network")
+        command.check_place(options.out, NETWORK_SUFFIXES, "network")
     board = options.board
-    channel = None if options.noise is None else parse_noise(board, options.noise)
+    channel = None if options.noise is None else mastermind.parse_noise(board, options.noise)
     code = None if options.guess is None else board.parse(options.guess)
     found = working(
         "looking for the smallest junction tree",
-        lambda _: stage_of(
+        lambda _: mastermind.stage(
             board,
             options.stage,
             guess=code,
@@ -550,4 +519,4 @@ def network(options: NetworkOptions) -> Result:
     if pictures:
         write_files({path: draw(found) for path, draw in pictures.items()})
     written += [f"drawn to {path}" for path in pictures]
-    return Outcome.of(found, *written, noise=None if channel is None else channel.name)
+    return command.Outcome.of(found, *written, noise=None if channel is None else channel.name)

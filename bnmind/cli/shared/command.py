@@ -37,17 +37,7 @@ from bnmind._display import Result, Strong, Table, parts_of
 from bnmind._files import check_writable, check_writable_directory, is_stream
 from bnmind._messages import counted, one_line
 from bnmind._registry import Registered, listed_names, made_by_name, usage
-from bnmind.cli.shared.terminal import (
-    INTERRUPTED,
-    plain_table,
-    printable,
-    say,
-    show,
-    show_table,
-    tell_json,
-    terminal,
-    working,
-)
+from bnmind.cli.shared import terminal
 from bnmind.errors import BnmindError, InvalidArgumentError, ModelFileError
 
 T = TypeVar("T")
@@ -168,7 +158,9 @@ class _ModelFile:
         tables: list[Any] = []
         read = functools.partial(reader, self.path, on_normalized=tables.append, **self.options)
         try:
-            model = working(f"reading {printable(self.path.name)}", lambda _: read())
+            model = terminal.working(
+                f"reading {terminal.printable(self.path.name)}", lambda _: read()
+            )
         except ModelFileError as fault:
             said = str(fault)
             for name in ("normalize", "drop_decisions"):
@@ -177,7 +169,7 @@ class _ModelFile:
         if self.options["normalize"] and tables:
             first = max(tables, key=lambda t: math.inf if math.isnan(t.total) else abs(t.total - 1))
             more = f"; and {counted(len(tables) - 1, 'table')} closer to one" if tables[1:] else ""
-            say(f"note: normalized {one_line(str(first))}{more}")
+            terminal.say(f"note: normalized {one_line(str(first))}{more}")
         return model
 
 
@@ -415,11 +407,11 @@ def exit_interrupted(message: str = "", *, later: bool = False) -> None:
     def end(fault: type[BaseException] | None, *_: object) -> None:
         if fault is None:
             if later:
-                say(message)
-            raise typer.Exit(INTERRUPTED)
+                terminal.say(message)
+            raise typer.Exit(terminal.INTERRUPTED)
 
     if message and not later:
-        say(message)
+        terminal.say(message)
     _resources.get().push(end)
 
 
@@ -516,27 +508,27 @@ class Outcome(Result):
 def _show(result: Result, *, as_json: bool) -> None:
     """Print a result, and what to know about it on the error stream."""
     if as_json:
-        tell_json(result.to_dict())
+        terminal.tell_json(result.to_dict())
     else:
         show_parts(parts_of(result))
         for note in result.notes[:_NOTES_SHOWN]:
-            say(f"note: {one_line(note)}")
+            terminal.say(f"note: {one_line(note)}")
         if (more := len(result.notes) - _NOTES_SHOWN) > 0:
-            say(f"note: and {more} more; --json lists all")
+            terminal.say(f"note: and {more} more; --json lists all")
 
 
 def show_parts(parts: Iterable[str | Table]) -> None:
     """Print lines and tables of a result."""
     for part in parts:
         if isinstance(part, str):
-            show(part, strong=isinstance(part, Strong))
+            terminal.show(part, strong=isinstance(part, Strong))
             continue
-        table = plain_table(*part.heads)
+        table = terminal.plain_table(*part.heads)
         for place in part.left:
             table.columns[place].justify = "left"
         for number, row in enumerate(part.rows):
             table.add_row(*row, style="bold" if number in part.bold else None)
-        show_table(terminal(), table)
+        terminal.show_table(terminal.new_console(), table)
 
 
 def _arguments(

@@ -91,7 +91,7 @@ def show(text: str, *, strong: bool = False) -> None:
 
         indent = len(text) - len(text.lstrip(" "))
         shown = Padding(text[indent:], (0, 0, 0, indent), expand=False) if indent else text
-        terminal().print(shown, style="bold" if strong else None)
+        new_console().print(shown, style="bold" if strong else None)
     else:
         tell(text)
 
@@ -112,7 +112,7 @@ def _consoles() -> type[Console]:
     return Terminal
 
 
-def terminal(*, stderr: bool = False, **options: Any) -> Console:
+def new_console(*, stderr: bool = False, **options: Any) -> Console:
     """Return the console, which shows texts and numbers unchanged, without markup."""
     return _consoles()(stderr=stderr, highlight=False, markup=False, emoji=False, **options)
 
@@ -147,7 +147,7 @@ def show_table(console: Console, table: Table) -> None:
         table.padding = (0, 2, 0, 0)
     widest = console.measure(padded, options=wide).maximum
     if widest > console.width:
-        console = terminal(file=console.file, width=widest)
+        console = new_console(file=console.file, width=widest)
     console.print(padded)
 
 
@@ -419,7 +419,7 @@ def _bar() -> Progress:
         TextColumn("{task.description}", markup=False),
         TextColumn("{task.fields[count]}", markup=False),
         TimeElapsedColumn(),
-        console=terminal(stderr=True),
+        console=new_console(stderr=True),
         transient=True,
         auto_refresh=False,
     )

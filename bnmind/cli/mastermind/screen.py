@@ -12,46 +12,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
-import numpy as np
 import typer
 
+from bnmind import mastermind
 from bnmind._display import Strong, Table, parts_of
 from bnmind._messages import counted, percent, shown
-from bnmind.cli.shared.command import show_parts
+from bnmind.cli.shared import command, terminal
 from bnmind.cli.shared.dialogue import WORDS, Command, converse
-from bnmind.cli.shared.terminal import (
-    INTERRUPTED,
-    interruptible,
-    one_line,
-    plain_table,
-    show,
-    show_table,
-    terminal,
-    working,
-)
 from bnmind.errors import BnmindError, FileWriteError, InvalidArgumentError
+from bnmind.lab.mastermind import advice as advising
 from bnmind.lab.mastermind import words
-from bnmind.lab.mastermind.advice import (
-    Advice,
-    codes_table,
-    color_probabilities,
-    doubts_of,
-    few_codes,
-    is_estimated,
-    learned_noise,
-    most_probable,
-    true_replies,
-    winning_probability,
-)
-from bnmind.lab.mastermind.records import GameRows
-from bnmind.lab.mastermind.words import knowledge, replied
-from bnmind.mastermind import Board, Posterior, Reply, Turn, parse_history, reply
-from bnmind.mastermind.board import spells_reply
 
 if TYPE_CHECKING:
+    import numpy as np
     from rich.console import Console
     from rich.table import Table as RichTable
     from rich.text import Text
+
+    from bnmind.lab.mastermind.records import GameRows
+    from bnmind.mastermind import Board, Posterior, Reply, Turn
 
 # --- The board ------------------------------------------------------------------------------------
 
@@ -135,12 +114,12 @@ def show_board(
     """
     if not turns:
         return
-    console = console or terminal()
+    console = console or terminal.new_console()
     table = _table(board, turns, remarks, coded=True)
     wide = console.options.update(width=_WIDEST)
     if console.measure(table, options=wide).maximum + _INDENT > console.width:
         table = _table(board, turns, remarks, coded=False)
-    show_table(console, table)
+    terminal.show_table(console, table)
 
 
 def _table(
@@ -150,7 +129,7 @@ def _table(
 
     remarked = any(remarks)
     # An empty column would touch its neighbor.
-    table = plain_table(*[""] * (3 + coded + remarked))
+    table = terminal.plain_table(*[""] * (3 + coded + remarked))
     table.padding = (0, 2, 0, 0)
     for column in table.columns[1:]:
         column.justify = "left"
@@ -183,12 +162,12 @@ class Position:
 
     rows: GameRows
     belief: Posterior
-    advice: Advice | None
+    advice: advising.Advice | None
 
     @property
     def doubts(self) -> dict[int, float]:
         """The probability that a reply is false, by the rows that are trusted."""
-        doubts = doubts_of(self.belief) if self.advice is None else self.advice.doubts
+        doubts = advising.doubts_of(self.belief) if self.advice is None else self.advice.doubts
         rows = range(1, len(self.rows.turns) + 1)
         trusted = [row for row in rows if row not in self.rows.ignored]
         return {row: doubt.probability_wrong for row, doubt in zip(trusted, doubts, strict=True)}
@@ -200,41 +179,42 @@ def show_position(position: Position, *, explain: bool, label: str = "Next") -> 
 
     belief, advice = position.belief, position.advice
     show_board(belief.board, position.rows.turns, _remarks(position))
-    level = learned_noise(belief)
+    level = advising.learned_noise(belief)
     if level is not None and belief.history:
-        show(words.noise(level))
+        terminal.show(words.noise(level))
     if advice is None:
         return
     code = belief.board.parse(advice.guess)
-    chance = interruptible(lambda: winning_probability(belief, code))
-    few, sampled = interruptible(lambda: few_codes(belief)), is_estimated(belief)
+    chance = terminal.interruptible(lambda: advising.winning_probability(belief, code))
+    few = terminal.interruptible(lambda: advising.few_codes(belief))
+    sampled = advising.is_estimated(belief)
     next_guess = Text.assemble(f"{label}: ", pegs_text(code), f" {advice.guess}")
     if not explain:
-        show_parts(advice.brief(few))
+        command.show_parts(advice.brief(few))
         odds = f"{percent(chance)} to be the code" if chance else words.chance(0, estimated=sampled)
-        terminal().print(next_guess.append(f"  {odds}, {advice.information:.2f} bits"))
+        terminal.new_console().print(next_guess.append(f"  {odds}, {advice.information:.2f} bits"))
         return
     if not position.rows.turns:
         explain_replies(belief.board)
-    show_parts(_explained(position, advice, few))
-    terminal().print(next_guess)
+    command.show_parts(_explained(position, advice, few))
+    terminal.new_console().print(next_guess)
     tells = "" if chance else ", but its reply is the most informative"
     told = words.told(advice.information, advice.entropy)
-    show(f"It {words.chance(chance, estimated=sampled)}{tells}. {told}")
+    terminal.show(f"It {words.chance(chance, estimated=sampled)}{tells}. {told}")
 
 
 def explain_replies(board: Board) -> None:
     """Print the meaning of replies."""
-    show(
+    terminal.show(
         "A reply counts black and white pegs. b, black: pegs of the right color at the right place."
         " w, white: pegs of a right color at a wrong place."
     )
     if board.pegs > 1:
-        show(f"1b{board.pegs - 2}w, for example: {replied(1, board.pegs - 2)}.")
+        terminal.show(f"1b{board.pegs - 2}w, for example: {words.replied(1, board.pegs - 2)}.")
 
 
 def _explained(
-    position: Position, advice: Advice, few: Sequence[tuple[str, float]] | None
+    position: Position, advice: advising.Advice, few: Sequence[tuple[str, float]] | None
 ) -> Iterator[str | Table]:
     """Yield in words what is known, and which replies are doubtful."""
     yield words.knowledge(advice)
@@ -243,13 +223,13 @@ def _explained(
             "The codes left:" if len(few) == advice.possible_codes else "The most probable codes:"
         )
         yield left if few[0][1] < 1 else "It is this one:"
-        yield codes_table(few)
+        yield advising.codes_table(few)
     yield from advice.contradiction
     for row, doubt in position.doubts.items():
         if doubt < _DOUBTED:
             continue
         turn, board = position.rows.turns[row - 1], position.belief.board
-        replies = true_replies(position.belief, turn.guess)
+        replies = advising.true_replies(position.belief, turn.guess)
         likely, chance = next(pair for pair in replies if pair[0] != turn.reply)
         yield (
             f"Row {row}, {board.format(turn.guess)} {turn.reply}, is probably false:"
@@ -274,23 +254,24 @@ def _remarks(position: Position) -> list[str]:
 
 def show_codes_left(belief: Posterior) -> None:
     """Print the most probable codes."""
-    likely = interruptible(lambda: most_probable(belief, _MOST_LISTED + 1))
+    likely = terminal.interruptible(lambda: advising.most_probable(belief, _MOST_LISTED + 1))
     codes = [pair for pair in likely if pair[1] > 0]
     listed = codes[:_MOST_LISTED]
     if len(codes) > len(listed):
         share = percent(sum(probability for _, probability in listed))
-        show(f"The {len(listed)} most probable codes; together they have {share}:")
+        terminal.show(f"The {len(listed)} most probable codes; together they have {share}:")
     else:
-        show(f"{counted(len(listed), 'code is', 'codes are')} left:")
-    show_parts([codes_table(listed)])
+        terminal.show(f"{counted(len(listed), 'code is', 'codes are')} left:")
+    command.show_parts([advising.codes_table(listed)])
 
 
 def show_colors(belief: Posterior) -> None:
     """Print the most probable colors of each place."""
     from rich.text import Text
 
-    table = plain_table("", *[""] * _MOST_COLORS)
-    for place, shares in enumerate(interruptible(lambda: color_probabilities(belief)), start=1):
+    table = terminal.plain_table("", *[""] * _MOST_COLORS)
+    places = terminal.interruptible(lambda: advising.color_probabilities(belief))
+    for place, shares in enumerate(places, start=1):
         best = sorted(range(len(shares)), key=lambda color: -shares[color])[:_MOST_COLORS]
         cells = [
             Text.assemble(pegs_text((color + 1,)), f" {percent(shares[color])}")
@@ -298,8 +279,8 @@ def show_colors(belief: Posterior) -> None:
             if shares[color] > 0
         ]
         table.add_row(f"place {place}", *cells)
-    show("The most probable colors:")
-    show_table(terminal(), table)
+    terminal.show("The most probable colors:")
+    terminal.show_table(terminal.new_console(), table)
 
 
 def show_what_if(now: Position, other: Position, question: str, *, explain: bool) -> None:
@@ -313,15 +294,15 @@ def show_what_if(now: Position, other: Position, question: str, *, explain: bool
         for row in range(1, len(now.rows.turns) + 1):
             cells = [percent(one[row]) if row in one else "ignored" for one in doubts]
             rows.append((f"row {row} false", cells[0], cells[1]))
-    show_parts([Table(("", "now", question), rows)])
+    command.show_parts([Table(("", "now", question), rows)])
     if explain:
-        show(f"Now: {knowledge(now.advice)}")
-        show(f"Then: {knowledge(other.advice)}")
+        terminal.show(f"Now: {words.knowledge(now.advice)}")
+        terminal.show(f"Then: {words.knowledge(other.advice)}")
 
 
-def _figures(belief: Posterior, advice: Advice) -> dict[str, str]:
+def _figures(belief: Posterior, advice: advising.Advice) -> dict[str, str]:
     """Return the figures of a position by their names."""
-    chance = winning_probability(belief, belief.board.parse(advice.guess))
+    chance = advising.winning_probability(belief, belief.board.parse(advice.guess))
     codes = "by samples" if advice.possible_codes is None else f"{advice.possible_codes:,}"
     likely, probability = advice.most_probable[0]
     figures = {
@@ -359,7 +340,7 @@ def show_solution(
     noisy
         Whether replies could be false; otherwise false ones are counted only if there are any.
     """
-    truth = [reply(turn.guess, code) for turn in turns]
+    truth = [mastermind.reply(turn.guess, code) for turn in turns]
     false = [turn.reply != true for turn, true in zip(turns, truth, strict=True)]
     remarks = [
         Strong(f"false; {true} is true") if is_false else ""
@@ -368,13 +349,13 @@ def show_solution(
     show_board(board, turns, remarks)
     if won:
         guesses = counted(len(turns), "guess", "guesses")
-        show(f"{board.format(code)} is the code, found in {guesses}.", strong=True)
+        terminal.show(f"{board.format(code)} is the code, found in {guesses}.", strong=True)
     else:
-        show(f"The code was {board.format(code)}.", strong=True)
+        terminal.show(f"The code was {board.format(code)}.", strong=True)
     replies = len(turns) - won
     if replies and (noisy or any(false)):
         were = "was" if 1 in (sum(false), replies) else "were"
-        show(f"{sum(false)} of {counted(replies, 'reply', 'replies')} {were} false.")
+        terminal.show(f"{sum(false)} of {counted(replies, 'reply', 'replies')} {were} false.")
 
 
 def show_regret(start: Posterior, turns: Sequence[Turn], *, won: bool, uniform: bool) -> None:
@@ -391,25 +372,27 @@ def show_regret(start: Posterior, turns: Sequence[Turn], *, won: bool, uniform: 
     uniform
         Whether all codes were equally probable before the game.
     """
+    import numpy as np
+
     from bnmind.lab.mastermind.review import review_guesses, review_in_guesses
 
     if not turns:
         return
     what, rng = "judging the guesses", np.random.default_rng(0)
     try:
-        reviewed = working(
+        reviewed = terminal.working(
             what, lambda report: review_guesses(start, turns, rng, won=won, progress=report)
         )
-        show_parts(parts_of(reviewed))
+        command.show_parts(parts_of(reviewed))
         if start.channel.is_exact and uniform:
-            judged = working(
+            judged = terminal.working(
                 what, lambda report: review_in_guesses(start.board, turns, progress=report)
             )
             if judged is not None:
                 lost = sum(row.regret for row in judged)
-                show(f"Lost against optimal guesses: {lost:.3f} guesses.")
+                terminal.show(f"Lost against optimal guesses: {lost:.3f} guesses.")
     except BnmindError as error:
-        show(f"No regret: {one_line(error)}")
+        terminal.show(f"No regret: {terminal.one_line(error)}")
 
 
 # --- What a player may type -----------------------------------------------------------------------
@@ -459,10 +442,10 @@ _LONG = WORDS | {"explain": "x"}
 
 def show_help(words: Collection[str], others: Mapping[str, str]) -> None:
     """Print examples of some commands, and their meanings or other ones."""
-    show("Instead of a guess you can type:")
+    terminal.show("Instead of a guess you can type:")
     lines = [(word, *line) for word, line in COMMAND_LINES.items() if word in words]
     rows = [(example, others.get(word, about)) for word, example, about in lines]
-    show_parts([Table(("", ""), rows, left=(0, 1))])
+    command.show_parts([Table(("", ""), rows, left=(0, 1))])
 
 
 def read_command(text: str, board: Board, allowed: Collection[str]) -> Action | None:
@@ -518,12 +501,10 @@ def _with_arguments(word: str, rest: str, board: Board) -> Action:
     row, more = int(number), more.strip()
     if word == "edit":
         guess, reply = _edited(more, board)
-        return Change(lambda rows: rows.edited(row, Turn(guess or rows.turn(row).guess, reply)))
+        return Change(_with_reply(row, reply, guess))
     if word == "if" and more:
-        reply = Reply.parse(more, pegs=board.pegs)
-        return Change(
-            lambda rows: rows.edited(row, Turn(rows.turn(row).guess, reply)), f"row {row}: {reply}"
-        )
+        reply = mastermind.Reply.parse(more, pegs=board.pegs)
+        return Change(_with_reply(row, reply), f"row {row}: {reply}")
     if word == "if":
         return Change(lambda rows: rows.ignoring(row), f"row {row}: ignored")
     if more:
@@ -531,14 +512,22 @@ def _with_arguments(word: str, rest: str, board: Board) -> Action:
     return Change(lambda rows: rows.toggled(row) if word == "ignore" else rows.without(row))
 
 
+def _with_reply(
+    row: int, reply: Reply, guess: tuple[int, ...] | None = None
+) -> Callable[[GameRows], GameRows]:
+    return lambda rows: rows.edited(row, mastermind.Turn(guess or rows.turn(row).guess, reply))
+
+
 def _edited(text: str, board: Board) -> tuple[tuple[int, ...] | None, Reply]:
     """Return the reply that a row is to have, and its guess; None if that stays."""
+    from bnmind.mastermind.board import spells_reply
+
     if not text:
         raise BnmindError("expected the reply of the row, like edit 2 1b1w")
     if spells_reply(text, pegs=board.pegs):
-        return None, Reply.parse(text, pegs=board.pegs)
+        return None, mastermind.Reply.parse(text, pegs=board.pegs)
     try:
-        (turn,) = parse_history(board, text)
+        (turn,) = mastermind.parse_history(board, text)
     except ValueError as fault:
         reason = str(fault).removeprefix("entry 1 of the history: ")
         form = "expected a guess and its reply"
@@ -602,9 +591,9 @@ class Game(ABC):
         """Go from guess to guess, until the game is over or the player leaves."""
         interrupted = converse(self.ask, self.act, fatal=FileWriteError)
         if not self.over and self.rows.turns:
-            show(f"Saved in {self.path}; the same command resumes the game.")
+            terminal.show(f"Saved in {self.path}; the same command resumes the game.")
         if interrupted:
-            raise typer.Exit(INTERRUPTED)
+            raise typer.Exit(terminal.INTERRUPTED)
 
     def act(self, entry: Any) -> bool:
         """Do what a command asks for; return whether the game goes on."""
@@ -628,4 +617,4 @@ class Game(ABC):
 
     def show_explained(self) -> None:
         """Print that plain words are on or off now."""
-        show(f"  plain words: {'on' if self.explain else 'off'}")
+        terminal.show(f"  plain words: {'on' if self.explain else 'off'}")
