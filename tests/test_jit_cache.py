@@ -164,7 +164,7 @@ print((sums != UNWANTED).sum())
 """
     paths = {"PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     assert run(statement, **paths) == "2"
-    source = tmp_path / "bnmind" / "strategies" / "kernels" / "reply_arrays.py"
+    source = tmp_path / "bnmind" / "strategies" / "best_guess.py"
     body = "    mask = board.colors_of[guess]\n"
     text = source.read_text()
     assert text.count(body) == 1
