@@ -57,7 +57,7 @@ COMMANDS: Sequence[tuple[str, str, str]] = (
     ("test bank.json --stop items:2 --session ann.json", "1\n0\n", "ann.json"),
     ("evaluate models/banks/fractions.json --stop items:2", "", "Exact"),
     ("query models/diagnosis/asia.xdsl --evidence smoke=yes --targets lung", "", "lung"),
-    ("ask models/diagnosis/asia.xdsl --about lung --given dysp=yes --rank", "", "xray"),
+    ("ask models/diagnosis/asia.xdsl --about lung --evidence dysp=yes --rank", "", "xray"),
     ("suggest --history 1123-1b1w --noise false:0.2", "", "Guess"),
     ("play --pegs 3 --colors 4 --seed 1", "q\n", "The code was"),
     ("network --stage 3", "", "clique"),
