@@ -173,9 +173,8 @@ def seconds_text(seconds: float) -> str:
 #
 # The cost of a run is the number of its multiplications, its time, and the bytes that it holds at
 # any time: the tables of the model, the messages that are still needed, and intermediate products.
-# All are predicted from the plan; `bnmind.junction.inference.limits` predicts the time. Clique
-# sizes do not count, because no table of a clique is allocated; they are only a rough measure of
-# the cost, see `SURELY_TOO_LARGE`.
+# All are predicted from the plan. Clique sizes do not count, because no table of a clique is
+# allocated; they are only a rough measure of the cost, see `SURELY_TOO_LARGE`.
 
 DEFAULT_JOINT_CELLS = 2**22
 """The default limit for the cells of the joint distribution of a marginal MAP."""
