@@ -34,7 +34,7 @@ def corners(n: int, **options: object) -> Plan:
 
 
 def test_each_kind_of_work_takes_time() -> None:
-    zero, rates = Work(0, 0, 0, 0, 0), run_time._USUAL
+    zero, rates = Work(), run_time._USUAL
     assert predicted_seconds(zero) == 0
     for i, name in enumerate(Work._fields):
         assert predicted_seconds(zero._replace(**{name: 1000})) == pytest.approx(1000 * rates[i])
@@ -45,7 +45,18 @@ def test_work_counts_steps_matrices_multiplications_and_numbers() -> None:
     model = FactorModel((Factor((a, b), np.ones((3, 3))), Factor((b, c), np.ones((3, 3)))))
     program = compile_plan(model, targets=[["a", "c"]]).compiled.program
     (work,) = run_time.work_of_steps(program)
-    assert work == Work(1, 1, 27, 27, 0)  # reads two tables of nine numbers, and writes one
+    assert work == Work(1, 1, 27, 27)  # reads two tables of nine numbers, and writes one
+
+
+def test_fresh_memory_counts_from_64_megabytes() -> None:
+    """Registers of 32 MiB are in memory that earlier ones have left."""
+    for n, is_fresh in ((22, False), (23, True)):
+        x = [Variable(f"x{i}", ("0", "1")) for i in range(n)]
+        halves = (x[: n // 2], x[n // 2 :])
+        model = FactorModel(tuple(Factor(tuple(half), np.ones([2] * len(half))) for half in halves))
+        plan = compile_plan(model, targets=[[v.name for v in x]])
+        work = run_time.work_of_steps(plan.compiled.program)
+        assert sum(step.fresh for step in work) == (2**23 if is_fresh else 0)
 
 
 def test_larger_grids_take_longer() -> None:

@@ -353,11 +353,11 @@ class CompiledQuery(Value):
     def seconds(self) -> float:
         """The predicted time of a run on this machine, in seconds."""
         if self.summed is not None:
-            return predicted_seconds(Work(1, 0, self.multiplications, self.multiplications, 0))
+            return predicted_seconds(Work(1, 0, self.multiplications, self.multiplications))
         steps = [sum(kind) for kind in zip(*work_of_steps(self.program), strict=True)]
         # Reading the findings and the answers takes as long as so many steps.
         others = _STEPS_OF_A_RUN + _STEPS_OF_AN_ANSWER * len(self.answers)
-        work = Work(*(steps or [0] * 5))._replace(steps=len(self.program.steps) + others)
+        work = Work(*steps)._replace(steps=len(self.program.steps) + others)
         # If numbers become too large, they are scaled in a second run.
         largest = [source.values for source in self.sources if source.values is not None]
         powers = [math.frexp(float(np.abs(values).max(initial=0.0)))[1] for values in largest]

@@ -22,9 +22,10 @@ from bnmind.junction.program.program import Product, Program, Step, Sum, reuse_f
 
 # --- The predicted time of a run: its work, and the rates at which this machine does it -----------
 #
-# Five kinds of work take nearly all the time: the steps themselves (in Python), the matrices of
-# batched products (calls of BLAS), multiplications, and the numbers that a step reads, copies and
-# writes, which take longer if they do not fit into the caches of the processor. On 146 plans for
+# Six kinds of work take nearly all the time: the steps themselves (in Python), the matrices of
+# batched products (calls of BLAS), multiplications, the numbers that a step reads, copies and
+# writes, which take longer if they do not fit into the caches of the processor, and the memory that
+# the system has to provide anew for the largest arrays. On 146 plans for
 # networks, grids and models of competitions, whose runs take from 0.1 milliseconds to six seconds,
 # the time for each multiplication varies by a factor of 50 among the large ones alone.
 
@@ -37,6 +38,10 @@ _NUMBERS_OF_A_SUM = 3
 _FAR = 2**20
 """The fewest cells of a register that is larger than a cache: eight megabytes."""
 
+_FRESH = 2**23
+"""The fewest cells of an array that the C library asks of the system each time: its 64 MiB are more
+than `reuse_freed_memory` makes it keep."""
+
 _WORTH_MEASURING = 0.2
 """The seconds, by the usual rates, of runs whose time is predicted with those of this machine."""
 
@@ -44,15 +49,17 @@ _WORTH_MEASURING = 0.2
 class Work(NamedTuple):
     """The work of a run, or the seconds that a unit of each kind of it takes."""
 
-    steps: float
-    matrices: float
-    multiplications: float
-    numbers: float
-    far: float
+    steps: float = 0.0
+    matrices: float = 0.0
+    multiplications: float = 0.0
+    numbers: float = 0.0
+    far: float = 0.0
     """Numbers of steps with a register that is larger than a cache."""
+    fresh: float = 0.0
+    """Numbers written to memory that the system provides anew."""
 
 
-_USUAL = Work(steps=5e-6, matrices=1e-7, multiplications=1e-10, numbers=1e-9, far=2e-9)
+_USUAL = Work(steps=5e-6, matrices=1e-7, multiplications=1e-10, numbers=1e-9, far=2e-9, fresh=6e-10)
 """The rates of an ordinary machine in 2025."""
 
 
@@ -65,18 +72,22 @@ def _work(program: Program, step: Step, register: int) -> Work:
     operation, left, right = step
     held = [program.cells(r) for r in (register, left, right)]
     matrices = multiplications = 0
+    written = held[:1]
     if type(operation) is Sum:
         numbers = _NUMBERS_OF_A_SUM * operation.cost
     elif type(operation) is not Product:
         numbers = _NUMBERS_OF_A_TERM * operation.cost
     else:
-        numbers = sum(held)
         if operation.sums:
             matrices, multiplications = math.prod(operation.left_shape[:-2]), operation.cost
-            numbers += _copied(program, left, operation.left_axes, operation.left_shape)
-            numbers += _copied(program, right, operation.right_axes, operation.right_shape)
-    is_far = max(held) >= _FAR
-    return Work(1, matrices, multiplications, 0 if is_far else numbers, numbers if is_far else 0)
+            written += [
+                _copied(program, left, operation.left_axes, operation.left_shape),
+                _copied(program, right, operation.right_axes, operation.right_shape),
+            ]
+        numbers = sum(held) + sum(written[1:])
+    near, far = (0, numbers) if max(held) >= _FAR else (numbers, 0)
+    fresh = sum(n for n in written if n >= _FRESH)
+    return Work(1, matrices, multiplications, near, far, fresh)
 
 
 def _copied(
@@ -121,6 +132,7 @@ def _measured_rates() -> Work:
     step, _ = products.arranged((0, 1), (2, 1, 3), (0, 2, 3))
     two, few = np.ones((2, 2)), np.ones((2, 2, 2))
     matrices, matrix = np.ones((1_000, 2, 2)), np.ones((160, 160))
+    kept = np.ones(_FRESH)
 
     def seconds_of_a_number(n: int, times: int) -> float:
         """Return the seconds for each number of a product with a large register of n axes.
@@ -140,6 +152,10 @@ def _measured_rates() -> Work:
             multiplications=_least(lambda: np.matmul(matrix, matrix), 9) / matrix.shape[0] ** 3,
             numbers=seconds_of_a_number(18, 9),
             far=seconds_of_a_number(21, 5),
+            fresh=max(
+                _least(lambda: np.full(_FRESH, 2.0), 5) - _least(lambda: kept.fill(2.0), 5), 0.0
+            )
+            / _FRESH,
         )
 
 
