@@ -120,7 +120,7 @@ class PatientProtocol(H11Protocol):
         self._most = self.limit_concurrency or math.inf
         if self.limit_concurrency:
             # uvicorn refuses at its limit, and counts requests of closed connections for a moment.
-            self.limit_concurrency *= 2
+            self.limit_concurrency *= 4
         self.conn = _Parts(h11.SERVER)
         self.since = self.loop.time()
 
@@ -128,11 +128,17 @@ class PatientProtocol(H11Protocol):
         """Begin to wait for a request."""
         super().connection_made(transport)
         self._look()
-        while len(self.connections) >= self._most:
-            if not self._make_room():
+        # The next round of the loop reads what came with it: who has sent a request stays.
+        self.loop.call_soon(self.loop.call_soon, self._make_room, self._most)
+        self._make_room(2 * self._most)
+
+    def _make_room(self, most: float) -> None:
+        """Close connections that wait until there are fewer, if possible."""
+        while len(self.connections) >= most:
+            if not self._close_one():
                 break
 
-    def _make_room(self) -> bool:
+    def _close_one(self) -> bool:
         """Close the oldest connection of the address with most that wait; False if none waits."""
         everybody = (one for one in self.connections if isinstance(one, PatientProtocol))
         waiting = [one for one in everybody if one.waits]

@@ -10,7 +10,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -28,17 +28,24 @@ class Impatient(PatientProtocol):
     patience = SOON
 
 
-@pytest.fixture(scope="module")
-def port() -> Iterator[int]:
+@contextmanager
+def served(listener: socket.socket) -> Iterator[None]:
     app = create_app(WebSettings(body_seconds=SOON))
     config = uvicorn.Config(app, http=Impatient, log_level="error", ws="none", limit_concurrency=7)
     server = uvicorn.Server(config)
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        thread = threading.Thread(target=server.run, args=([listener],))
-        thread.start()
-        yield listener.getsockname()[1]
+    thread = threading.Thread(target=server.run, args=([listener],))
+    thread.start()
+    try:
+        yield
+    finally:
         server.should_exit = True
         thread.join(10)
+
+
+@pytest.fixture(scope="module")
+def port() -> Iterator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as listener, served(listener):
+        yield listener.getsockname()[1]
 
 
 def connected(port: int) -> socket.socket:
@@ -151,6 +158,18 @@ def test_a_visitor_who_waits_for_an_answer_stays_connected(port: int) -> None:
         assert b"asia" in _all(other)
         for one in slow:
             one.close()
+
+
+@pytest.mark.parametrize("others", [8, 12])
+def test_a_request_that_comes_at_once_with_many_connections_is_read_first(others: int) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener, ExitStack() as opened:
+        port = listener.getsockname()[1]
+        visitor = opened.enter_context(connected(port))
+        visitor.sendall(b"GET /api/network/models HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        for _ in range(others):
+            opened.enter_context(connected(port))
+        with served(listener):
+            assert b"asia" in _all(visitor)
 
 
 @pytest.mark.parametrize("head", [b"POST /api/suggest", b"GET /api/network/models"])
