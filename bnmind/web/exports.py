@@ -33,10 +33,11 @@ _MONTH = (
     r"|nov(ember)?|dec(ember)?)"
 )
 _GUESSED = re.compile(
-    rf"\d[\d\s]*[-/.,:]\s*\d.*|0\d+|\d{{16,}}|\d+e\d+|\d+[-/. ]*{_MONTH}\b.*|{_MONTH}[-/. ]*\d+.*",
+    rf"\d[\d\s]*[-/.,:]\s*\d.*|\d+[-/. ]*{_MONTH}\b.*|{_MONTH}[-/. ]*\d+.*|0\d+|\d{{16,}}"
+    r"|\d+e[+-]?\d+|[.,]\d+|\(\d[\d\s.,]*\)|[$€£¥]\s*\d.*|\d[\d\s]*[%$€£¥]",
     re.IGNORECASE | re.DOTALL,
 )
-"""Texts that may become dates, times or other numbers, such as 3/10, 2 1/5, 0.50, 1E5, 3 May."""
+"""Texts that may become dates, times or other numbers, such as 3/10, 2 1/5, 0.50, (3), 5 %."""
 
 
 def _responses(tests: LiveTests) -> _Table:
