@@ -106,9 +106,6 @@ DOORS = {
     ("bnmind.pgm.network", "bnmind.pgm.formats.pgmpy_bridge"),
     ("bnmind.pgm.network", "bnmind.junction.engine"),
     ("bnmind.pgm.network", "bnmind.junction.inference.posterior"),
-    ("bnmind.pgm.network", "bnmind.junction.engine"),
-    ("bnmind.pgm.network", "bnmind.junction.inference.posterior"),
-    ("bnmind.pgm.network", "bnmind.pgm.bridges"),
     ("bnmind.adaptive.learning.learn", "bnmind.adaptive.learning.standard_errors"),
     ("bnmind.adaptive.learning.learn", "bnmind.adaptive.learning.judgment"),
 }
