@@ -26,6 +26,7 @@ from bnmind.strategies.strategy import FIRST_TURN, GuessInfo, Situation, UsesSam
 
 _DRAWN = 2048  # codes drawn from a belief that does not hold samples
 _TIE = 1e-9  # bits
+_INFORMATION_DIGITS = 9  # of the information, in bits; the rest is rounding
 _MOST_SHARED = 20  # pegs up to which all shares are tried; 20 pegs have 627
 _BEST = 8  # guesses whose neighbors are tried too
 
@@ -154,8 +155,9 @@ class _Scored(Sealed):
         )
 
     def best(self, n: int) -> NDArray[np.uint8]:
-        """Return the candidates of most information."""
-        return self.guesses[np.argsort(-self.information, kind="stable")[:n]]
+        """Return the candidates of most information; of equal ones the first."""
+        rounded = np.round(self.information, _INFORMATION_DIGITS)
+        return self.guesses[np.argsort(-rounded, kind="stable")[:n]]
 
     def extended(self, guesses: NDArray[np.uint8]) -> _Scored:
         """Return the candidates and further ones."""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bnmind.errors import InvalidArgumentError
-from bnmind.information import information
+from bnmind.information import Floats, information
 from bnmind.lab import CodeMaker, play_game
 from bnmind.lab.mastermind import advise
 from bnmind.lab.mastermind.advice import belief_after, found, start
@@ -22,7 +22,7 @@ from bnmind.mastermind import (
     parse_prior,
     reply,
 )
-from bnmind.strategies import Entropy, SampledEntropy
+from bnmind.strategies import Entropy, SampledEntropy, sampled_players
 from tests.command_line import assert_one_line_error, run, run_json
 from tests.modes import UNCOMPILED
 
@@ -106,6 +106,23 @@ def test_a_game_on_a_board_beyond_enumeration_is_reproducible_and_won() -> None:
     game, again = play_game(QUICK, maker), play_game(QUICK, maker)
     assert game.won
     assert game.guesses <= 11
+    assert [turn.guess for turn in game.turns] == [turn.guess for turn in again.turns]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_last_bits_of_information_change_no_guess(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    maker = CodeMaker.from_seed(Channel.exact(Board(5, 8)), seed)
+    game = play_game(QUICK, maker)
+
+    def on_another_machine(masses: Floats, matrix: Floats) -> Floats:
+        bits: Floats = information(masses, matrix)
+        bits *= 1 + np.random.default_rng(len(bits)).choice([-4e-16, 0, 4e-16], bits.shape)
+        return bits
+
+    monkeypatch.setattr(sampled_players, "information", on_another_machine)
+    again = play_game(QUICK, maker)
     assert [turn.guess for turn in game.turns] == [turn.guess for turn in again.turns]
 
 
