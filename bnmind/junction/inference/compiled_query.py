@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, count
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bnmind._messages import bytes_text, counted, listed, many
 from bnmind._values import Sealed, Value
@@ -33,9 +34,17 @@ from bnmind.junction.inference.limits import (
     seconds_text,
     work_of_steps,
 )
+from bnmind.junction.program.compiled_run import (
+    FlatProgram,
+    FlatRecord,
+    flat_program,
+    has_small_steps,
+    keeps_few_cells,
+    should_be_flat,
+)
 from bnmind.junction.program.independent_sum import IndependentSum
-from bnmind.junction.program.program import PackedStep, Program
-from bnmind.junction.program.program_inputs import Answer, Source
+from bnmind.junction.program.program import PLAIN, Arithmetic, PackedStep, Program
+from bnmind.junction.program.program_inputs import Answer, Registers, Source
 from bnmind.junction.program.sparse_steps import SparseProduct, SparseSum
 from bnmind.junction.reduction import possible_states
 from bnmind.junction.sweep import CaseSweep
@@ -242,6 +251,9 @@ _SURELY_QUICK = 2**26
 
 _STEPS_OF_A_RUN, _STEPS_OF_AN_ANSWER = 15, 1.5
 
+_FIRST_RUNS = 16
+"""The first runs of a plan are in NumPy."""
+
 _LARGE_POWER = 1_000
 """The power of two that the largest numbers of all tables multiply to where plain runs fail."""
 
@@ -331,6 +343,89 @@ class CompiledQuery(Value):
         cliques = (clique for tree in self.trees for clique in tree.cliques)
         return max(cliques, key=lambda clique: clique.size, default=Clique((), 1))
 
+    def run(
+        self,
+        registers: Sequence[Values],
+        kind: Arithmetic = PLAIN,
+        progress: Callable[[int], None] | None = None,
+        *,
+        of_sizes: bool = False,
+    ) -> tuple[Registers, list[int], bool]:
+        """Return the registers after a run of the program; see `Program.run`.
+
+        Small steps are run by compiled code after the first runs.
+
+        Parameters
+        ----------
+        registers
+            The first registers.
+        kind, progress
+            As for the run of a program.
+        of_sizes
+            Whether the registers hold the absolute values of the tables.
+        """
+        may = kind == PLAIN and progress is None and self._may_be_flat
+        if may and should_be_flat(self.program, next(self._runs), _FIRST_RUNS):
+            record = (self._flat_of_sizes if of_sizes else self._flat).run(registers)
+            if record.stays_in_range():
+                return record, [], False
+        return self.program.run(registers, kind, progress)
+
+    def read(self, filled: Registers) -> Values:
+        """Return the unnormalized joints of all targets, one after the other."""
+        if isinstance(filled, FlatRecord) and self._places is not None:
+            return filled.read(self._places)
+        return np.concatenate([answer.read(filled).ravel() for answer in self.answers])
+
+    @cached_property
+    def parts(self) -> tuple[tuple[int, int, tuple[int, ...]], ...]:
+        """Where the joint of each target begins and ends in what is read, and its shape."""
+        ends = list(accumulate([math.prod(answer.shape) for answer in self.answers]))
+        shapes = [answer.shape for answer in self.answers]
+        return tuple(zip([0, *ends], ends, shapes, strict=False))
+
+    @cached_property
+    def _places(self) -> NDArray[np.intp] | None:
+        """The places of the answers in the array of a compiled run; None if some are elsewhere."""
+        places = []
+        for answer in self.answers:
+            of_register = self._flat.places(answer.register)
+            if of_register is None:
+                return None
+            places.append(answer.arranged(of_register).ravel())
+        return np.concatenate(places)
+
+    @cached_property
+    def _may_be_flat(self) -> bool:
+        """Whether compiled code can run the program, and takes no more memory than is worth it."""
+        return (
+            bool(self.program.steps)
+            and keeps_few_cells(self.program)
+            and has_small_steps(self.program)
+            and not self._has_complex_numbers
+        )
+
+    @cached_property
+    def _runs(self) -> count[int]:
+        """Counts the runs, which affects only the time of the next one."""
+        return count()
+
+    @cached_property
+    def _flat(self) -> FlatProgram:
+        return flat_program(self.program, self.unchanging)
+
+    @cached_property
+    def _flat_of_sizes(self) -> FlatProgram:
+        tables = [
+            np.abs(values) if values is not None and source.signed else values
+            for values, source in zip(self.unchanging, self.sources, strict=True)
+        ]
+        return flat_program(self.program, tables)
+
+    @cached_property
+    def _has_complex_numbers(self) -> bool:
+        return any(s.values is not None and np.iscomplexobj(s.values) for s in self.sources)
+
     @property
     def multiplications(self) -> int:
         """Multiplications of one run."""
@@ -339,15 +434,14 @@ class CompiledQuery(Value):
     @cached_property
     def memory(self) -> int:
         """The predicted bytes of the tables of the model and of the registers of a run."""
-        complex_numbers = any(
-            source.values is not None and np.iscomplexobj(source.values) for source in self.sources
-        )
         tables = self.table_copies * sum(s.n_cells for s in self.sources)
         # An answer takes its register, two copies and the joint at the same time.
         reading = 4 * sum([math.prod(answer.shape) for answer in self.answers])
         running = self.program.peak_cells if self.summed is None else self.summed.peak_cells
         registers = max(running, reading)
-        return (16 if complex_numbers else 8) * (tables + registers) + self.program.listed_bytes
+        return (16 if self._has_complex_numbers else 8) * (
+            tables + registers
+        ) + self.program.listed_bytes
 
     @cached_property
     def seconds(self) -> float:

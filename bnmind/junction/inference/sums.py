@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import accumulate, zip_longest
+from itertools import zip_longest
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -14,6 +14,7 @@ from bnmind.errors import CancellationError, InvalidModelError
 from bnmind.information import Floats
 from bnmind.junction.inference.compiled_query import CompiledQuery
 from bnmind.junction.program.program import MATTERS, PLAIN, Arithmetic, near_one
+from bnmind.junction.program.program_inputs import Registers
 from bnmind.junction.program.runs import joints_by_logarithms, logarithms
 from bnmind.pgm.factor import Values
 
@@ -67,7 +68,7 @@ def lost_digits(case: int | None = None) -> CancellationError:
 def read_answers(
     plan: CompiledQuery,
     registers: Sequence[Values],
-    filled: Sequence[Values],
+    filled: Registers,
     number: complex,
     powers: Sequence[int] | None = None,
 ) -> Found:
@@ -91,12 +92,9 @@ def read_answers(
     FloatingPointError
         If the sizes of the terms differ too much to be computed.
     """
-    answers = plan.answers
-    unscaled = [answer.read(filled) for answer in answers]
-    whole = np.concatenate([values.ravel() for values in unscaled]) * number
+    whole = plan.read(filled) * number
     flat = np.real(whole)
-    lengths = [math.prod(answer.shape) for answer in answers]
-    starts = [0, *accumulate(lengths[:-1])]
+    starts = [start for start, _, _ in plan.parts]
     doubt = 1.0
     has_cancelled = False
     if plan.is_signed:
@@ -109,13 +107,11 @@ def read_answers(
         refuse_others(np.add.reduceat(whole, starts), terms, real=not plan.halved)
         doubt = float(doubt_of(sums, terms).max())
     with np.errstate(invalid="ignore", divide="ignore"):
-        flat = flat / np.repeat(sums, lengths)
+        flat = flat / np.repeat(sums, [end - start for start, end, _ in plan.parts])
     flat.setflags(write=False)
     joints = [
-        flat[start : start + length]
-        if values.ndim == 1
-        else flat[start : start + length].reshape(values.shape)
-        for start, length, values in zip(starts, lengths, unscaled, strict=True)
+        flat[start:end] if len(shape) == 1 else flat[start:end].reshape(shape)
+        for start, end, shape in plan.parts
     ]
     return Found(joints, sums.tolist(), doubt, has_cancelled)
 
@@ -164,11 +160,11 @@ def _magnitudes(
         np.abs(values) if source and source.signed else values
         for values, source in zip_longest(registers, plan.sources)
     ]
-    filled, own, has_lost = plan.program.run(sizes, Arithmetic(powers is not None))
+    filled, own, has_lost = plan.run(sizes, Arithmetic(powers is not None), of_sizes=True)
     if has_lost:
         raise FloatingPointError
     if powers is None:
-        return np.concatenate([answer.read(filled).ravel() for answer in plan.answers]).real
+        return plan.read(filled).real
     shifts = [0 if (r := a.register) is None else own[r] - powers[r] for a in plan.answers]
     return np.concatenate(
         [
@@ -275,7 +271,7 @@ def _run(
     # Without scaling, the run ends at the first number that is too large.
     over: Literal["raise", "ignore"] = "raise" if kind == PLAIN else "ignore"
     with np.errstate(over=over, invalid="ignore", under="ignore"):
-        filled, powers, has_lost = plan.program.run(registers, kind, progress)
+        filled, powers, has_lost = plan.run(registers, kind, progress)
         number, power = _number(plan, registers, scaled=kind.scaled)
         results = read_answers(plan, registers, filled, number, powers if kind.scaled else None)
     if not powers:

@@ -538,7 +538,7 @@ class Program:
                     values = watch.rounded_up(values)
                 if kind.scaled:
                     values, power = _scaled(values, kind, watch)
-                    power += powers[left] + (0 if _is_sum(operation) else powers[right])
+                    power += powers[left] + (0 if is_sum(operation) else powers[right])
                 registers.append(values)
                 powers.append(power)
                 for register in spent:
@@ -561,7 +561,7 @@ class Program:
         return reported()
 
 
-def _is_sum(operation: Operation) -> bool:
+def is_sum(operation: Operation) -> bool:
     """Return whether a step takes one register."""
     if isinstance(operation, PackedStep):
         return operation.second is None

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,6 +99,12 @@ class Source(Sealed):
         return values if self.model is None else self.model.take(self.whole, values).values
 
 
+class Registers(Protocol):
+    """The registers of a run, by their numbers."""
+
+    def __getitem__(self, number: int, /) -> Values: ...
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Answer(Sealed):
     """The rule for reading a joint from the registers."""
@@ -117,11 +123,17 @@ class Answer(Sealed):
     cells: NDArray[np.intp] | None
     """The flat place of each reduced cell in the full table; None where they are the same."""
 
-    def read(self, registers: Sequence[Values]) -> Values:
+    def read(self, registers: Registers) -> Values:
         """Return the unnormalized joint over the reduced variables."""
         if self.register is None:
             return np.ones(self.shape)
-        values = registers[self.register]
+        joint: Values = self.arranged(registers[self.register])
+        return joint
+
+    def arranged(self, values: Any) -> Any:
+        """Return an array over the axes of the register over those of the joint."""
+        if self.register is None:
+            return np.broadcast_to(values, self.shape)
         if self.axes is not None:
             values = values.transpose(self.axes)
         if self.view == self.shape:

@@ -12,10 +12,11 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 import bnmind.junction.derivatives.plan as plan_module
+import bnmind.junction.program.compiled_run as compiled_run
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.junction import DerivativePlan, compile_derivatives
 from bnmind.junction.derivatives.backward import register_program
-from bnmind.junction.derivatives.plan import (
+from bnmind.junction.program.compiled_run import (
     ProductBuilder,
     ReusedCells,
     Term,
@@ -61,7 +62,7 @@ def test_products_are_sums_over_what_the_result_lacks(
     builder = ProductBuilder(sizes)
     with pytest.MonkeyPatch.context() as patch:
         if cost is not None:  # in loops, or in tiles
-            patch.setattr(plan_module, "_cost_of_loops", lambda _: cost)
+            patch.setattr(compiled_run, "_cost_of_loops", lambda _: cost)
         builder.add(
             Term(0, 0, scopes[0]), Term(0, x.size, scopes[1]), Term(0, 10, scopes[2]), adds=adds
         )
@@ -164,9 +165,9 @@ def test_small_steps_are_compiled_after_some_work(monkeypatch: pytest.MonkeyPatc
         def spend(self, work: int) -> None:
             self.left -= work
 
-    monkeypatch.setattr(plan_module, "_work_in_numpy", Work())
-    monkeypatch.setattr(plan_module, "compiles", lambda: True)
-    flags = [should_be_flat(plan.program, n_runs) for n_runs in range(12)]
+    monkeypatch.setattr(compiled_run, "_work_in_numpy", Work())
+    monkeypatch.setattr(compiled_run, "compiles", lambda: True)
+    flags = [should_be_flat(plan.program, n_runs, 3) for n_runs in range(12)]
     assert flags == sorted(flags)
     assert flags[:3] == [False] * 3
     assert flags[-1] is True
@@ -174,9 +175,9 @@ def test_small_steps_are_compiled_after_some_work(monkeypatch: pytest.MonkeyPatc
 
 
 def test_nothing_runs_in_loops_of_python(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plan_module, "compiles", lambda: False)
-    monkeypatch.setattr(plan_module, "_work_in_numpy", types.SimpleNamespace(left=0))
-    assert not should_be_flat(small_plan().program, 100)
+    monkeypatch.setattr(compiled_run, "compiles", lambda: False)
+    monkeypatch.setattr(compiled_run, "_work_in_numpy", types.SimpleNamespace(left=0))
+    assert not should_be_flat(small_plan().program, 100, 3)
 
 
 def test_many_derivatives_are_bounded_by_their_factors() -> None:
