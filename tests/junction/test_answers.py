@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bnmind
+import bnmind.junction.inference.compiled_query as compiled_query
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.information import Floats
 from bnmind.junction import (
@@ -126,6 +127,13 @@ def by_a_plan(q: Question) -> Answer:
     return of(plan.run(q.evidence))
 
 
+def by_compiled_code(q: Question) -> Answer:
+    """As plans run after their first runs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compiled_query, "should_be_flat", lambda *_: True)
+        return by_a_plan(q)
+
+
 def by_a_plan_for_any_evidence(q: Question) -> Answer:
     plan = compile_plan(q.network, soft=q.evidence, targets=q.scopes)
     return of(plan.run(q.evidence))
@@ -162,6 +170,7 @@ WAYS: Mapping[str, Callable[[Question], Answer]] = {
         by_a_new_engine,
         by_a_used_engine,
         by_a_plan,
+        by_compiled_code,
         by_a_plan_for_any_evidence,
         by_a_restricted_plan,
         by_a_batch,

@@ -362,9 +362,8 @@ class Record(Sealed):
     shifts: tuple[int, ...]
     """The exponents by which each register was divided when it was filled; empty if by none."""
 
-    def register(self, number: int) -> Floats:
-        """Return a register."""
-        return self.registers[number]
+    def __getitem__(self, register: int) -> Floats:
+        return self.registers[register]
 
     def adjoints(
         self, end: int, seed: Floats, wanted: Collection[int]

@@ -284,7 +284,7 @@ class DerivativePlan(Sealed):
         if self.end is None:
             ending = np.ones((self.target.n_states,) if self.target else ())
         else:
-            ending = record.register(self.end)
+            ending = record[self.end]
         total = float(np.add.reduce(ending, axis=None))
         if not (total > 0 if scaled else _LEAST < total < _MOST) or not math.isfinite(total):
             return None

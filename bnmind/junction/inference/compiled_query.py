@@ -400,7 +400,7 @@ class CompiledQuery(Value):
         """Whether compiled code can run the program, and takes no more memory than is worth it."""
         return (
             bool(self.program.steps)
-            and keeps_few_cells(self.program)
+            and keeps_few_cells(self.program, self.limits.max_bytes)
             and has_small_steps(self.program)
             and not self._has_complex_numbers
         )

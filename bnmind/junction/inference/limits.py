@@ -235,7 +235,8 @@ class Limits(Value):
     ----------
     max_bytes
         The limit for the bytes that a run holds at any time: tables, messages and intermediate
-        products.
+        products. After its first runs, a plan of small steps keeps all of its messages, which may
+        be up to 64 MiB more within this limit.
     max_multiplications
         The limit for the multiplications of a run.
     max_seconds

@@ -537,8 +537,8 @@ _work_in_numpy = PlainWork(run_products, if_cached=300_000)
 _FIXED, _VALUES, _ADJOINTS, _ELSEWHERE = 0, 1, 2, -1
 """The arrays that products take: the inputs that are the same in all runs; the other registers of a
 run and the number one; and the adjoints of all registers but the inputs. Products fill the second,
-the third, or the adjoints of the inputs, which stand in the place of the first. Positions are in no
-array."""
+the third, or the adjoints of the inputs, which stand in the place of the first. Inputs that no
+product takes, such as positions, are in no array."""
 
 _NOTHING = np.empty(0)
 
@@ -569,9 +569,13 @@ def has_small_steps(program: Program) -> bool:
     return program.multiplications <= _SMALL_STEP * len(program.steps)
 
 
-def keeps_few_cells(program: Program) -> bool:
-    """Return whether all registers of a program are few cells, none of them packed."""
-    return sum(program.held) <= _MOST_CELLS and not program.listed_bytes
+def keeps_few_cells(program: Program, max_bytes: int) -> bool:
+    """Return whether all registers of a program are few cells, none of them packed.
+
+    The lists of products take less than the registers.
+    """
+    cells = sum(program.held)
+    return cells <= _MOST_CELLS and 16 * cells <= max_bytes and not program.listed_bytes
 
 
 _FARTHEST = 1000
@@ -685,15 +689,13 @@ class FlatProgram(Sealed):
             table = inputs[register]
             values[first : first + table.size] = table.ravel()
         known = read_only(values)
-        record = made(FlatRecord, program=self, values=known)
+        record = made(FlatRecord, program=self, values=known, inputs=inputs)
         for part in self.parts:
             if isinstance(part, ProductList):
                 part.run((self.fixed, known, known), (_NOTHING, values, _NOTHING))
                 continue
-            n_inputs = self.program.n_inputs
-            operation, *operands = self.program.steps[part - n_inputs]
-            left, right = (inputs[r] if r < n_inputs else record.register(r) for r in operands)
-            result = operation(left, right)
+            operation, left, right = self.program.steps[part - self.program.n_inputs]
+            result = operation(record[left], record[right])
             at = self.terms[part].first
             values[at : at + result.size] = result.ravel()
         return record
@@ -724,17 +726,17 @@ class FlatRecord(Sealed):
 
     program: FlatProgram
     values: Floats
+    inputs: Sequence[Any]
 
-    def register(self, number: int) -> Floats:
-        """Return a register."""
+    def __getitem__(self, register: int) -> Floats:
         program = self.program
-        array, first, _ = program.terms[number]
-        shape = program.shapes[number]
+        array, first, _ = program.terms[register]
+        if array == _ELSEWHERE:
+            values: Floats = self.inputs[register]
+            return values
+        shape = program.shapes[register]
         cells = program.fixed if array == _FIXED else self.values
         return cells[first : first + math.prod(shape)].reshape(shape)
-
-    def __getitem__(self, number: int) -> Floats:
-        return self.register(number)
 
     def stays_in_range(self) -> bool:
         """Return whether provably no number underflowed or overflowed."""
@@ -798,15 +800,13 @@ def flat_program(program: Program, inputs: Sequence[Any] = ()) -> FlatProgram:
     inputs
         The first inputs, as far as they are the same in all runs; otherwise None.
     """
-    positions = {
-        left
-        for operation, left, _ in program.steps
-        if isinstance(operation, LookUp | Scatter | Expand)
-    }
+    by_place = LookUp | Scatter | Expand
+    positions = {left for operation, left, _ in program.steps if isinstance(operation, by_place)}
+    used = {register for _, *operands in program.steps for register in operands} - positions
     fixed, changing, terms = [], [], []
     n_cells = [0, 0]
     for register, scope in enumerate(program.scopes):
-        if register in positions:
+        if register < program.n_inputs and register not in used:
             terms.append(Term(_ELSEWHERE, 0, scope))
             continue
         array = _VALUES

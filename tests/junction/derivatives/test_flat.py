@@ -85,8 +85,8 @@ def test_compiled_runs_equal_those_in_numpy(network: Network, data: st.DataObjec
     assert plan.end is not None
     for number in range(len(plan.program.scopes)):
         # The run in NumPy forgets registers that the backward pass does not need.
-        if twin.register(number).shape == compiled.register(number).shape:
-            np.testing.assert_allclose(compiled.register(number), twin.register(number), rtol=1e-12)
+        if twin[number].shape == compiled[number].shape:
+            np.testing.assert_allclose(compiled[number], twin[number], rtol=1e-12)
     seed = np.arange(1.0, 1.0 + network.variable(names[0]).n_states)
     some = sorted(data.draw(st.sets(st.integers(0, plan.program.n_inputs - 1))))
     for wanted in (range(plan.program.n_inputs), some):
