@@ -38,8 +38,8 @@ from bnmind.junction.program.compiled_run import (
     FlatProgram,
     FlatRecord,
     flat_program,
+    has_few_cells,
     has_small_steps,
-    keeps_few_cells,
     should_be_flat,
 )
 from bnmind.junction.program.independent_sum import IndependentSum
@@ -353,7 +353,8 @@ class CompiledQuery(Value):
     ) -> tuple[Registers, list[int], bool]:
         """Return the registers after a run of the program; see `Program.run`.
 
-        Small steps are run by compiled code after the first runs.
+        After some runs, small steps are run by compiled code, whose numbers may differ in the last
+        digit.
 
         Parameters
         ----------
@@ -366,8 +367,8 @@ class CompiledQuery(Value):
         """
         may = kind == PLAIN and progress is None and self._may_be_flat
         if may and should_be_flat(self.program, next(self._runs), _FIRST_RUNS):
-            record = (self._flat_of_sizes if of_sizes else self._flat).run(registers)
-            if record.stays_in_range():
+            record = (self._flat_of_sizes if of_sizes else self._flat).run_in_range(registers)
+            if record is not None:
                 return record, [], False
         return self.program.run(registers, kind, progress)
 
@@ -397,10 +398,10 @@ class CompiledQuery(Value):
 
     @cached_property
     def _may_be_flat(self) -> bool:
-        """Whether compiled code can run the program, and takes no more memory than is worth it."""
+        """Whether compiled code can run the program, in little more memory."""
         return (
             bool(self.program.steps)
-            and keeps_few_cells(self.program, self.limits.max_bytes)
+            and has_few_cells(self.program, self.limits.max_bytes)
             and has_small_steps(self.program)
             and not self._has_complex_numbers
         )
@@ -412,7 +413,7 @@ class CompiledQuery(Value):
 
     @cached_property
     def _flat(self) -> FlatProgram:
-        return flat_program(self.program, self.unchanging)
+        return self._flat_program(self.unchanging)
 
     @cached_property
     def _flat_of_sizes(self) -> FlatProgram:
@@ -420,7 +421,13 @@ class CompiledQuery(Value):
             np.abs(values) if values is not None and source.signed else values
             for values, source in zip(self.unchanging, self.sources, strict=True)
         ]
-        return flat_program(self.program, tables)
+        return self._flat_program(tables)
+
+    def _flat_program(self, tables: Sequence[Values | None]) -> FlatProgram:
+        positions = [(s.positions, s.observed) for s in self.sources if s.positions is not None]
+        same = [None if observed else places for places, observed in positions]
+        ends = {answer.register for answer in self.answers if answer.register is not None}
+        return flat_program(self.program, [*tables, *same], ends)
 
     @cached_property
     def _has_complex_numbers(self) -> bool:

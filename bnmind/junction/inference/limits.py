@@ -235,8 +235,7 @@ class Limits(Value):
     ----------
     max_bytes
         The limit for the bytes that a run holds at any time: tables, messages and intermediate
-        products. After its first runs, a plan of small steps keeps all of its messages, which may
-        be up to 64 MiB more within this limit.
+        products. A plan that ran more often is compiled, which may take up to 64 MiB besides.
     max_multiplications
         The limit for the multiplications of a run.
     max_seconds

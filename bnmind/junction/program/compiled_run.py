@@ -19,14 +19,15 @@ from bnmind.junction.program.program import (
     WORTH_REUSE,
     Expand,
     LookUp,
+    Operation,
     Product,
     Program,
     Scatter,
     Scope,
     Sum,
-    is_sum,
     reuse_freed_memory,
 )
+from bnmind.junction.program.sparse_steps import SparseProduct, SparseSum
 
 # --- Products of registers and of their derivatives, compiled -------------------------------------
 #
@@ -58,10 +59,12 @@ LANES = 8
 
 PRODUCT = 15
 """The columns of a product: the arrays of X, Y and C, and their first cells there; whether to add
-to C; whether to compute in tiles; and where its tables begin. With tiles, six more columns follow:
-the numbers of b, i, s and j; the distance of neighbors in s if neighbors in j are neighbors in Y,
-and otherwise zero; and whether they are neighbors in C. With loops: the cells of C and the number
-of axes."""
+to C; how to compute it (`_LOOPS`, `_TILES`, `_TERMS`); and where its tables begin. With tiles, six
+more columns follow: the numbers of b, i, s and j; the distance of neighbors in s if neighbors in j
+are neighbors in Y, and otherwise zero; and whether they are neighbors in C. With loops: the cells
+of C and the number of axes. With terms: the cells of C, the number of terms, and that of j."""
+
+_LOOPS, _TILES, _TERMS = 0, 1, 2
 
 Numbers: TypeAlias = tuple[Any, ...]
 
@@ -73,8 +76,10 @@ def run_products(
     sources: tuple[Floats, ...],
     targets: tuple[Floats, ...],
     buffer: tuple[Floats, Floats],
-) -> None:
-    """Fill the results of all products.
+    bounds: NDArray[np.int64],
+    exponents: NDArray[np.int64],
+) -> bool:
+    """Fill the results of all products, as long as they provably stay in range.
 
     Parameters
     ----------
@@ -83,20 +88,28 @@ def run_products(
     tables
         For each product in tiles, the tables x(b), y(b), c(b), x(i), c(i), x(s), y(s), y(j) and
         c(j). Those of i and j repeat their last places until the last tile is full. For each
-        product in loops, the axes: their sizes, and the distances of neighbors in X, Y and C.
+        product in loops, the axes: their sizes, and the distances of neighbors in X, Y and C. For
+        each product of listed terms, their places in X, Y and C, and y(j).
     sources, targets
         The arrays of X and Y, and those of C.
     buffer
         ``((ROWS + most s) * LANES,)`` cells for a moment; and the same cells, read-only.
+    bounds, exponents
+        For each product, as for `_stays_in_range`; none if the numbers are not bounded.
     """
     counters = np.zeros(64, dtype=np.uint64)
     for row in range(products.shape[0]):
         product = products[row]
         x, y, c = sources[product[0]], sources[product[1]], targets[product[2]]
-        if product[7] > 0:
+        if len(bounds) > 0 and not _stays_in_range(product, bounds[row], exponents, x, y):
+            return False
+        if product[7] == _TILES:
             _in_tiles(product, tables, x, y, c, buffer)
+        elif product[7] == _TERMS:
+            _by_terms(product, tables, x, y, c)
         else:
             _in_loops(product, tables, x, y, c, counters)
+    return True
 
 
 @njit
@@ -211,6 +224,23 @@ def _strip(
 
 
 @njit
+def _by_terms(product: Places, tables: Places, x: Floats, y: Floats, c: Floats) -> None:
+    """Fill a result with a list of terms, each for some neighbors j in C."""
+    one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
+    in_x, in_y, in_c = product[3], product[4], product[5]
+    for cell in range(in_c, in_c + product[9]):
+        c[cell] = 0.0
+    first, n_terms, n_j = product[8], product[10], product[11]
+    on_j = first + three * n_terms
+    for term in range(n_terms):
+        at = first + three * term
+        factor = x[in_x + tables[at]]
+        row, cell = in_y + tables[at + one], in_c + tables[at + two]
+        for j in range(n_j):
+            c[cell + j] += factor * y[row + tables[on_j + j]]
+
+
+@njit
 def _in_loops(
     product: Places, tables: Places, x: Floats, y: Floats, c: Floats, counters: Places
 ) -> None:
@@ -251,6 +281,74 @@ def _in_loops(
             in_x -= tables[axis + one] * tables[axis]
             in_y -= tables[axis + two] * tables[axis]
             in_c -= tables[axis + three] * tables[axis]
+
+
+_FARTHEST = 1000
+"""The exponents of two within which products neither underflow nor overflow."""
+
+_UNKNOWN = 4000
+"""An exponent beyond all numbers."""
+
+
+@njit
+def _stays_in_range(
+    product: Places, bounds: NDArray[np.int64], exponents: NDArray[np.int64], x: Floats, y: Floats
+) -> bool:
+    """Return whether no term of a product can underflow or overflow, and note bounds of its result.
+
+    The bounds of a register are those of its operands together. Where they become too wide, the
+    numbers of the operands themselves give closer ones.
+
+    Parameters
+    ----------
+    product
+        The product.
+    bounds
+        The registers of X, Y and C, −1 for the number one; the cells of X and Y; and a bound of the
+        binary logarithm of how many terms are summed.
+    exponents
+        ``(registers, 2)`` bounds of the exponents of the least and the largest number, without
+        signs and zeros, of each register. Those of C are filled in.
+    x, y
+        The arrays of X and Y.
+    """
+    left, right, result, bits = bounds[0], bounds[1], bounds[2], bounds[5]
+    for is_known in (False, True):
+        low, high = 0, bits
+        if left >= 0:
+            low, high = exponents[left, 0], high + exponents[left, 1]
+        if right >= 0:
+            low, high = low + exponents[right, 0], high + exponents[right, 1]
+        if low >= -_FARTHEST and high <= _FARTHEST:
+            exponents[result, 0], exponents[result, 1] = low, high
+            return True
+        if not is_known:
+            first = np.int64(product[3])
+            if left >= 0:
+                exponents[left] = _exponents(x[first : first + bounds[3]])
+            first = np.int64(product[4])
+            if right >= 0:
+                exponents[right] = _exponents(y[first : first + bounds[4]])
+    return False
+
+
+@njit
+def _exponents(numbers: Floats) -> NDArray[np.int64]:
+    """Return bounds of the exponents of all numbers, without signs and zeros."""
+    least, largest = np.inf, 0.0
+    for i in range(len(numbers)):
+        size = abs(numbers[i])
+        if size > largest:
+            largest = size
+        if 0.0 < size < least:
+            least = size
+    exponents = np.zeros(2, dtype=np.int64)
+    if largest == np.inf:
+        exponents[1] = _UNKNOWN
+    elif largest > 0.0:
+        exponents[0] = math.frexp(least)[1] - 1
+        exponents[1] = math.frexp(largest)[1]
+    return exponents
 
 
 # --- Places in an array for parts that are needed only for a while --------------------------------
@@ -321,24 +419,48 @@ class Term(NamedTuple):
     """The first cell."""
     scope: Scope
     """The variables of its axes."""
+    register: int = -1
+    """The register; −1 for the number one."""
 
 
 @dataclass(frozen=True, eq=False)
 class ProductList(Sealed):
     """A list of products."""
 
-    parts: tuple[Places, ...]
-    """The products, in parts that are computed in one call."""
+    parts: tuple[tuple[Places, NDArray[np.int64]], ...]
+    """The products with their bounds, in parts that are computed in one call."""
     tables: Places
     n_buffered: int
     """The cells of the buffer."""
 
-    def run(self, sources: tuple[Floats, ...], targets: tuple[Floats, ...]) -> None:
-        """Fill the results, from read-only arrays; both may be views of the same memory."""
+    def run(
+        self,
+        sources: tuple[Floats, ...],
+        targets: tuple[Floats, ...],
+        exponents: NDArray[np.int64] | None = None,
+    ) -> bool:
+        """Fill the results, from read-only arrays; both may be views of the same memory.
+
+        With ``exponents``, it stops where numbers may leave the range of floating point, and
+        returns False.
+        """
         cells = np.empty(self.n_buffered)
         buffer = cells, read_only(cells)
-        for part in self.parts:
-            run_products(part, self.tables, sources, targets, buffer)
+        noted = np.empty((0, 2), dtype=np.int64) if exponents is None else exponents
+        for part, bounds in self.parts:
+            some = bounds[: len(bounds) if len(noted) else 0]
+            if not run_products(part, self.tables, sources, targets, buffer, some, noted):
+                return False
+        return True
+
+
+class Terms(NamedTuple):
+    """The terms of a result that is mostly zero, or takes few numbers of a table."""
+
+    places: NDArray[np.intp]
+    """``(terms, 3)`` the places of each term in X, in Y and in C."""
+    columns: NDArray[np.intp]
+    """``(columns,)`` the distances in Y of numbers for neighbors in C."""
 
 
 class ProductBuilder:
@@ -347,6 +469,7 @@ class ProductBuilder:
     def __init__(self, sizes: Sequence[int]) -> None:
         self._sizes = sizes
         self._rows: list[tuple[int, ...]] = []
+        self._bounds: list[tuple[int, ...]] = []
         self._tables: list[NDArray[np.int64]] = []
         self._n_places = 0
         self._known: dict[object, tuple[bool, tuple[int, ...]]] = {}
@@ -364,13 +487,37 @@ class ProductBuilder:
         swaps, columns = self._known[key]
         x, y = (y, x) if swaps else (x, y)
         self._rows.append((x.array, y.array, c.array, x.first, y.first, c.first, adds, *columns))
+        n_terms = math.prod(sizes) // self._cells(c)
+        self._bounds.append(self._bounds_of(x, y, c, n_terms))
+
+    def add_terms(self, x: Term, y: Term, c: Term, terms: Terms, n_cells: int) -> None:
+        """Fill the ``n_cells`` cells of C with some terms."""
+        places, columns = terms
+        self._rows.append(
+            (
+                *(x.array, y.array, c.array, x.first, y.first, c.first, 0),
+                *(_TERMS, self._n_places, n_cells, len(places), len(columns), 0, 0, 0),
+            )
+        )
+        self._bounds.append(self._bounds_of(x, y, c, len(places)))
+        self._tables += [places.ravel(), columns]
+        self._n_places += places.size + columns.size
+
+    def _cells(self, term: Term) -> int:
+        return math.prod([self._sizes[v] for v in term.scope])
+
+    def _bounds_of(self, x: Term, y: Term, c: Term, n_terms: int) -> tuple[int, ...]:
+        registers = x.register, y.register, c.register
+        return (*registers, self._cells(x), self._cells(y), n_terms.bit_length())
 
     def build(self) -> ProductList:
         """Return the products."""
         rows = np.array(self._rows, dtype=np.uint64).reshape(-1, PRODUCT)
-        most = int(rows[rows[:, 7] > 0, 11].max(initial=0))
+        most = int(rows[rows[:, 7] == _TILES, 11].max(initial=0))
         tables = np.concatenate([np.empty(0, dtype=np.int64), *self._tables]).astype(np.uint64)
-        parts = [rows[i : i + _AT_ONCE] for i in range(0, len(rows), _AT_ONCE)]
+        bounds = np.array(self._bounds, dtype=np.int64).reshape(-1, 6)
+        starts = range(0, len(rows), _AT_ONCE)
+        parts = [(rows[i : i + _AT_ONCE], bounds[i : i + _AT_ONCE]) for i in starts]
         return ProductList(tuple(parts), tables, (ROWS + most) * LANES)
 
     def _way(self, axes: Sequence[_Axis], adds: bool) -> tuple[bool, tuple[int, ...]]:
@@ -529,7 +676,8 @@ _WORK_OF_A_STEP = 25
 """The operations of a step in NumPy."""
 
 _MOST_CELLS = 2**23
-"""The most cells of all registers together: a compiled run keeps every one."""
+"""The most cells of all registers. A run holds few of them at a time, and the lists of products and
+a copy of the tables take about as much as all."""
 
 _work_in_numpy = PlainWork(run_products, if_cached=300_000)
 """The work in NumPy, before the kernels are compiled."""
@@ -541,6 +689,9 @@ the third, or the adjoints of the inputs, which stand in the place of the first.
 product takes, such as positions, are in no array."""
 
 _NOTHING = np.empty(0)
+
+_ByPlace = LookUp | Scatter | Expand
+"""The steps of functions; their left registers hold positions."""
 
 
 def should_be_flat(program: Program, n_runs: int, first_runs: int) -> bool:
@@ -569,91 +720,10 @@ def has_small_steps(program: Program) -> bool:
     return program.multiplications <= _SMALL_STEP * len(program.steps)
 
 
-def keeps_few_cells(program: Program, max_bytes: int) -> bool:
-    """Return whether all registers of a program are few cells, none of them packed.
-
-    The lists of products take less than the registers.
-    """
+def has_few_cells(program: Program, max_bytes: int) -> bool:
+    """Return whether all registers of a program are few cells, none of them packed."""
     cells = sum(program.held)
     return cells <= _MOST_CELLS and 16 * cells <= max_bytes and not program.listed_bytes
-
-
-_FARTHEST = 1000
-"""The exponents of two within which products neither underflow nor overflow."""
-
-
-@njit
-def _stay_in_range(
-    steps: NDArray[np.int64],
-    cells: NDArray[np.int64],
-    exponents: NDArray[np.int64],
-    changing: NDArray[np.int64],
-    fixed: Floats,
-    values: Floats,
-) -> bool:
-    """Return whether provably no number of a run underflowed or overflowed.
-
-    The bounds of a register are those of its operands together. Where they become too wide, the
-    numbers of the operands themselves give closer ones.
-
-    Parameters
-    ----------
-    steps
-        ``(steps, 3)`` the operands of each step, the second one −1 if there is none; and a bound of
-        the binary logarithm of how many terms it sums.
-    cells
-        ``(registers, 3)`` the array of each register, −1 if it has none; its first cell, and their
-        number.
-    exponents
-        ``(registers, 2)`` bounds of the exponents of the least and the largest number of each
-        register, given for the inputs that are the same in all runs. This array is overwritten.
-    changing
-        The other inputs.
-    fixed, values
-        The arrays.
-    """
-    n_inputs = len(cells) - len(steps)
-    for register in changing:
-        first, after = cells[register, 1], cells[register, 1] + cells[register, 2]
-        exponents[register] = _exponents(values[first:after])
-    for step in range(len(steps)):
-        left, right, bits = steps[step]
-        for is_known in (False, True):
-            low, high = exponents[left, 0], exponents[left, 1] + bits
-            if right >= 0:
-                low += exponents[right, 0]
-                high += exponents[right, 1]
-            if low >= -_FARTHEST and high <= _FARTHEST:
-                break
-            if is_known:
-                return False
-            for register in (left, right):
-                if register >= 0 and cells[register, 0] >= 0:
-                    array = fixed if cells[register, 0] == 0 else values
-                    first, after = cells[register, 1], cells[register, 1] + cells[register, 2]
-                    exponents[register] = _exponents(array[first:after])
-        exponents[n_inputs + step, 0] = low
-        exponents[n_inputs + step, 1] = high
-    return True
-
-
-@njit
-def _exponents(numbers: Floats) -> NDArray[np.int64]:
-    """Return bounds of the exponents of the sizes of all numbers but zeros."""
-    least, largest = np.inf, 0.0
-    for i in range(len(numbers)):
-        size = abs(numbers[i])
-        if size > largest:
-            largest = size
-        if 0.0 < size < least:
-            least = size
-    exponents = np.zeros(2, dtype=np.int64)
-    if largest == np.inf:
-        exponents[1] = 2000
-    elif largest > 0.0:
-        exponents[0] = math.frexp(least)[1] - 1
-        exponents[1] = math.frexp(largest)[1]
-    return exponents
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -676,23 +746,33 @@ class FlatProgram(Sealed):
     """The cells of the other registers, and of the number one after them."""
     parts: tuple[ProductList | int, ...]
     """The products, and between them the registers that NumPy fills."""
-    ranges: tuple[NDArray[np.int64], ...]
-    """The arrays for `_stay_in_range`."""
+    exponents: NDArray[np.int64]
+    """``(registers, 2)`` bounds of the exponents of the inputs that are the same in all runs."""
 
     def run(self, inputs: Sequence[Any]) -> FlatRecord:
-        """Return all registers of a run."""
+        """Return the registers of a run."""
+        record = self._run(inputs, None)
+        assert record is not None  # without a check of its numbers
+        return record
+
+    def run_in_range(self, inputs: Sequence[Any]) -> FlatRecord | None:
+        """Return the registers of a run; None if any number may have underflowed or overflowed."""
+        return self._run(inputs, self.exponents.copy())
+
+    def _run(self, inputs: Sequence[Any], exponents: NDArray[np.int64] | None) -> FlatRecord | None:
         # The products fill all other registers.
         values = np.empty(self.n_cells)
         values[-1] = 1.0
         for register in self.changing:
-            _, first, _ = self.terms[register]
-            table = inputs[register]
+            first, table = self.terms[register].first, inputs[register]
             values[first : first + table.size] = table.ravel()
         known = read_only(values)
         record = made(FlatRecord, program=self, values=known, inputs=inputs)
         for part in self.parts:
             if isinstance(part, ProductList):
-                part.run((self.fixed, known, known), (_NOTHING, values, _NOTHING))
+                arrays = (self.fixed, known, known), (_NOTHING, values, _NOTHING)
+                if not part.run(*arrays, exponents):
+                    return None
                 continue
             operation, left, right = self.program.steps[part - self.program.n_inputs]
             result = operation(record[left], record[right])
@@ -708,7 +788,7 @@ class FlatProgram(Sealed):
         """
         if register is None:
             return np.array(self.n_cells - 1)
-        array, first, _ = self.terms[register]
+        array, first = self.terms[register][:2]
         shape = self.shapes[register]
         if array != _VALUES:
             return None
@@ -730,19 +810,13 @@ class FlatRecord(Sealed):
 
     def __getitem__(self, register: int) -> Floats:
         program = self.program
-        array, first, _ = program.terms[register]
+        array, first = program.terms[register][:2]
         if array == _ELSEWHERE:
             values: Floats = self.inputs[register]
             return values
         shape = program.shapes[register]
         cells = program.fixed if array == _FIXED else self.values
         return cells[first : first + math.prod(shape)].reshape(shape)
-
-    def stays_in_range(self) -> bool:
-        """Return whether provably no number underflowed or overflowed."""
-        steps, cells, exponents, changing = self.program.ranges
-        fixed = self.program.fixed
-        return bool(_stay_in_range(steps, cells, exponents.copy(), changing, fixed, self.values))
 
     def read(self, places: NDArray[np.intp]) -> Floats:
         """Return numbers at places of the array."""
@@ -790,7 +864,9 @@ class _Reverse(Sealed):
     and their shapes."""
 
 
-def flat_program(program: Program, inputs: Sequence[Any] = ()) -> FlatProgram:
+def flat_program(
+    program: Program, inputs: Sequence[Any] = (), kept: Collection[int] | None = None
+) -> FlatProgram:
     """Return the steps of a program as products of terms.
 
     Parameters
@@ -799,70 +875,105 @@ def flat_program(program: Program, inputs: Sequence[Any] = ()) -> FlatProgram:
         The program.
     inputs
         The first inputs, as far as they are the same in all runs; otherwise None.
+    kept
+        The registers that are needed after a run; all by default.
     """
-    by_place = LookUp | Scatter | Expand
-    positions = {left for operation, left, _ in program.steps if isinstance(operation, by_place)}
+    positions = {left for operation, left, _ in program.steps if isinstance(operation, _ByPlace)}
     used = {register for _, *operands in program.steps for register in operands} - positions
     fixed, changing, terms = [], [], []
-    n_cells = [0, 0]
-    for register, scope in enumerate(program.scopes):
-        if register < program.n_inputs and register not in used:
+    exponents = np.full((len(program.scopes), 2), [-_UNKNOWN, _UNKNOWN])
+    n_fixed, cells = 0, ReusedCells()
+    for register, scope in enumerate(program.scopes[: program.n_inputs]):
+        size = program.cells(register)
+        if register not in used:
             terms.append(Term(_ELSEWHERE, 0, scope))
-            continue
-        array = _VALUES
-        if register < len(inputs) and inputs[register] is not None:
-            array = _FIXED
+        elif register < len(inputs) and inputs[register] is not None:
+            terms.append(Term(_FIXED, n_fixed, scope, register))
             fixed.append(inputs[register].ravel())
-        elif register < program.n_inputs:
+            exponents[register] = _exponents(fixed[-1])
+            n_fixed += size
+        else:
+            terms.append(Term(_VALUES, cells.take(size), scope, register))
             changing.append(register)
-        terms.append(Term(array, n_cells[array], scope))
-        n_cells[array] += program.cells(register)
-    if n_cells[_VALUES] >= WORTH_REUSE:
+    for register, spent in enumerate(program.spent, program.n_inputs):
+        first = cells.take(program.cells(register))
+        terms.append(Term(_VALUES, first, program.scopes[register], register))
+        for other in spent:
+            if kept is not None and other not in kept and terms[other].array == _VALUES:
+                cells.give_back(terms[other].first, program.cells(other))
+    if cells.length >= WORTH_REUSE:
         reuse_freed_memory()
-    one = Term(_VALUES, n_cells[_VALUES], ())
+    one = Term(_VALUES, cells.length, ())
+    shapes = [tuple([program.sizes[v] for v in scope]) for scope in program.scopes]
     builder = ProductBuilder(program.sizes)
     parts: list[ProductList | int] = []
     for number, (operation, left, right) in enumerate(program.steps, program.n_inputs):
         if type(operation) in (Sum, Product):
             # A sum is a product with the number one.
-            other = one if isinstance(operation, Sum) else terms[right]
-            builder.add(terms[left], other, terms[number], adds=False)
-        else:
+            y = one if isinstance(operation, Sum) else terms[right]
+            builder.add(terms[left], y, terms[number], adds=False)
+            continue
+        positions_of_left = inputs[left] if left < len(inputs) else None
+        listed = _terms(operation, positions_of_left, shapes[right])
+        if listed is None:
             parts += [builder.build(), number]
             builder = ProductBuilder(program.sizes)
+            continue
+        x = one if isinstance(operation, _ByPlace) else terms[left]
+        y = one if isinstance(operation, Sum) else terms[right]
+        builder.add_terms(x, y, terms[number], listed, program.cells(number))
     parts.append(builder.build())
     return FlatProgram(
         program=program,
         fixed=np.concatenate([_NOTHING, *fixed]),
         changing=tuple(changing),
         terms=tuple(terms),
-        shapes=tuple([tuple([program.sizes[v] for v in scope]) for scope in program.scopes]),
-        n_cells=n_cells[_VALUES] + 1,
+        shapes=tuple(shapes),
+        n_cells=cells.length + 1,
         parts=tuple(parts),
-        ranges=(*_ranges(program, terms, inputs), np.array(changing, dtype=np.int64)),
+        exponents=exponents,
     )
 
 
-def _ranges(
-    program: Program, terms: Sequence[Term], inputs: Sequence[Any]
-) -> tuple[NDArray[np.int64], ...]:
-    """Return the steps, registers and exponents for `_stay_in_range`."""
-    steps = [
-        (left, -1 if is_sum(operation) else right, operation.cost.bit_length())
-        for operation, left, right in program.steps
-    ]
-    cells = [
-        (term.array, term.first, program.cells(register)) for register, term in enumerate(terms)
-    ]
-    exponents = np.zeros((len(terms), 2), dtype=np.int64)
-    for register, table in enumerate(inputs):
-        if table is not None and terms[register].array == _FIXED:
-            exponents[register] = _exponents(table.ravel())
-    return (
-        np.array(steps, dtype=np.int64).reshape(-1, 3),
-        np.array(cells, dtype=np.int64).reshape(-1, 3),
-        exponents,
-    )
+def _terms(operation: Operation, positions: Any, shape: tuple[int, ...]) -> Terms | None:
+    """Return the terms of a step, or None if they are not the same in all runs.
+
+    Parameters
+    ----------
+    operation
+        The step, neither a plain product nor a plain sum.
+    positions
+        The left register of a function's step, if it is the same in all runs.
+    shape
+        The shape of the right register.
+    """
+    if isinstance(operation, SparseSum):
+        columns = np.zeros(1, dtype=np.intp)
+        zeros = np.zeros_like(operation.cells)
+        return Terms(np.stack([operation.cells, zeros, operation.places], axis=-1), columns)
+    cells: Any = np.arange(math.prod(shape)).reshape(shape)
+    if isinstance(operation, SparseProduct):
+        if operation.right_axes is not None:
+            cells = cells.transpose(operation.right_axes)
+        n = operation.right_shape[-1]
+        rows = cells.reshape(-1, n)
+        x, middles, to = (np.concatenate(some) for some in zip(*operation.passes, strict=True))
+        order = np.argsort(to, kind="stable")
+        places = np.stack([x, rows[middles, 0], n * to], axis=-1)[order]
+        return Terms(places, rows[0] - rows[0, 0])
+    if positions is None or not isinstance(operation, LookUp | Scatter):
+        return None
+    if isinstance(operation, LookUp):
+        taken: Any = operation.take(positions, cells, -1).ravel().astype(np.intp)
+        to = np.arange(len(taken))
+        is_term = taken >= 0
+    else:
+        taken = operation.rows(positions.shape, cells)
+        to = (operation.places(positions)[:, None] - 1) * taken.shape[1]
+        is_term = np.broadcast_to(to >= 0, taken.shape)
+        to = to + np.arange(taken.shape[1])
+    places = np.stack([np.zeros_like(to), taken, to], axis=-1)[is_term]
+    return Terms(places, np.zeros(1, dtype=np.intp))
 
 
 def _reverse(flat: FlatProgram, end: int, wanted: Collection[int]) -> _Reverse:
