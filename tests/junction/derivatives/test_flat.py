@@ -13,17 +13,12 @@ from hypothesis import strategies as st
 
 import bnmind.junction.derivatives.plan as plan_module
 import bnmind.junction.program.compiled_run as compiled_run
+import bnmind.junction.program.products as products_module
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.junction import DerivativePlan, compile_derivatives
-from bnmind.junction.derivatives.backward import register_program
-from bnmind.junction.program.compiled_run import (
-    ProductBuilder,
-    ReusedCells,
-    Term,
-    flat_program,
-    read_only,
-    should_be_flat,
-)
+from bnmind.junction.derivatives.plan import register_program
+from bnmind.junction.program.compiled_run import ReusedCells, flat_program, should_be_flat
+from bnmind.junction.program.products import ProductBuilder, Term, read_only
 from bnmind.junction.program.program import Product, Program, Step
 from bnmind.pgm import Network, TabularCPD, Variable
 from tests.networks import networks
@@ -62,7 +57,7 @@ def test_products_are_sums_over_what_the_result_lacks(
     builder = ProductBuilder(sizes)
     with pytest.MonkeyPatch.context() as patch:
         if cost is not None:  # in loops, or in tiles
-            patch.setattr(compiled_run, "_cost_of_loops", lambda _: cost)
+            patch.setattr(products_module, "_cost_of_loops", lambda _: cost)
         builder.add(
             Term(0, 0, scopes[0]), Term(0, x.size, scopes[1]), Term(0, 10, scopes[2]), adds=adds
         )

@@ -10,7 +10,7 @@ import pytest
 
 from bnmind.errors import CancellationError, InvalidArgumentError, TooLargeError
 from bnmind.junction import Limits, compile_derivatives
-from bnmind.junction.derivatives.backward import register_program
+from bnmind.junction.derivatives.plan import register_program
 from bnmind.junction.program.program import Product, Program, Step
 from bnmind.pgm import Factor, FactorModel, FunctionalCPD, Network, TabularCPD, Variable
 from tests.junction.derivatives.test_derivatives import GARDEN

@@ -1,0 +1,600 @@
+"""Products of registers and of their derivatives, many in one call of compiled code."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._jit import njit, njit_superword
+from bnmind._values import Sealed
+from bnmind.information import Floats
+from bnmind.junction.program.program import Scope
+
+# --- Products of registers and of their derivatives, compiled -------------------------------------
+#
+# A program of small steps spends its time between the steps, unless all of them are one call. Here
+# a run is a list of *products*. Each is of the form
+#
+# .. math:: C_{bij} = \sum_s X_{bis} Y_{bsj}
+#
+# A cell of X has the place x + x(b) + x(i) + x(s). *Tables* of x(b), x(i) and x(s) depend on the
+# axes alone; Y and C have such tables, too. So no register is brought into another order.
+#
+# Products with much arithmetic are computed in *tiles* of four rows i by eight *lanes* j: a vector
+# register for each row. The others are loops over their axes. The lanes are written out, and
+# indices are unsigned: otherwise the compiler checks for negative indices at each access, and does
+# not use vector registers.
+#
+# References
+# ----------
+# D. A. Matthews, "High-performance tensor contraction without transposition", SIAM J. Scientific
+# Computing 40, 2018, section 4 (tables of places).
+
+Places: TypeAlias = NDArray[np.uint64]
+
+ROWS = 4
+"""The rows of a tile."""
+
+LANES = 8
+"""The columns of a tile."""
+
+PRODUCT = 15
+"""The columns of a product: the arrays of X, Y and C, and their first cells there; whether to add
+to C; how to compute it (`_LOOPS`, `_TILES`, `_TERMS`); and where its tables begin. With tiles, six
+more columns follow: the numbers of b, i, s and j; the distance of neighbors in s if neighbors in j
+are neighbors in Y, and otherwise zero; and whether they are neighbors in C. With loops: the cells
+of C and the number of axes. With terms: the cells of C, the number of terms, and that of j."""
+
+_LOOPS, _TILES, _TERMS = 0, 1, 2
+
+Numbers: TypeAlias = tuple[Any, ...]
+
+
+@njit
+def run_products(
+    products: Places,
+    tables: Places,
+    sources: tuple[Floats, ...],
+    targets: tuple[Floats, ...],
+    buffer: tuple[Floats, Floats],
+    bounds: NDArray[np.int64],
+    exponents: NDArray[np.int64],
+) -> bool:
+    """Fill the results of all products, as long as they provably stay in range.
+
+    Parameters
+    ----------
+    products
+        ``(products, PRODUCT)``.
+    tables
+        For each product in tiles, the tables x(b), y(b), c(b), x(i), c(i), x(s), y(s), y(j) and
+        c(j). Those of i and j repeat their last places until the last tile is full. For each
+        product in loops, the axes: their sizes, and the distances of neighbors in X, Y and C. For
+        each product of listed terms, their places in X, Y and C, and y(j).
+    sources, targets
+        The arrays of X and Y, and those of C.
+    buffer
+        ``((ROWS + most s) * LANES,)`` cells for a moment; and the same cells, read-only.
+    bounds, exponents
+        For each product, as for `_stays_in_range`; none if the numbers are not bounded.
+    """
+    counters = np.zeros(64, dtype=np.uint64)
+    for row in range(products.shape[0]):
+        product = products[row]
+        x, y, c = sources[product[0]], sources[product[1]], targets[product[2]]
+        if len(bounds) > 0 and not _stays_in_range(product, bounds[row], exponents, x, y):
+            return False
+        if product[7] == _TILES:
+            _in_tiles(product, tables, x, y, c, buffer)
+        elif product[7] == _TERMS:
+            _by_terms(product, tables, x, y, c)
+        else:
+            _in_loops(product, tables, x, y, c, counters)
+    return True
+
+
+@njit
+def _in_tiles(
+    product: Places,
+    tables: Places,
+    x: Floats,
+    y: Floats,
+    c: Floats,
+    buffer: tuple[Floats, Floats],
+) -> None:
+    """Fill or add to the result of a product, by strips of eight columns."""
+    cells, packed = buffer
+    lanes, packed_at = np.uint64(8), np.uint64(32)
+    on_b, n_b, n_i, n_s = product[8], product[9], product[10], product[11]
+    n_j, step = product[12], product[13]
+    adds, are_neighbors = product[6] > 0, product[14] > 0
+    on_i = on_b + np.uint64(3) * n_b
+    on_s = on_i + np.uint64(2) * _whole(n_i, np.uint64(4))
+    on_j = on_s + np.uint64(2) * n_s
+    rows = on_i, n_i, on_s, n_s
+    for b in range(n_b):
+        x_at = product[3] + tables[on_b + b]
+        y_at = product[4] + tables[on_b + n_b + b]
+        c_at = product[5] + tables[on_b + np.uint64(2) * n_b + b]
+        for strip in range(_whole(n_j, lanes) // lanes):
+            j = strip * lanes
+            if j + lanes > n_j and n_j >= lanes and not adds:
+                j = n_j - lanes  # some columns twice, rather than part of a tile
+            width = min(lanes, n_j - j)
+            is_whole = width == lanes and are_neighbors and not adds
+            columns = on_j + _whole(n_j, lanes) + j, width, is_whole, adds
+            if step > 0 and width == lanes:
+                starts = x_at, y_at + tables[on_j + j], c_at, step
+                _strip((x, y, c, tables), cells, starts, rows, columns)
+            else:
+                at = packed_at
+                for s in range(n_s):
+                    row = y_at + tables[on_s + n_s + s]
+                    for lane in range(lanes):
+                        cells[at + lane] = y[row + tables[on_j + j + lane]]
+                    at += lanes
+                starts = x_at, packed_at, c_at, lanes
+                _strip((x, packed, c, tables), cells, starts, rows, columns)
+
+
+@njit
+def _whole(count: np.uint64, part: np.uint64) -> np.uint64:
+    """Return the least multiple of ``part`` that is not less."""
+    return (count + part - np.uint64(1)) // part * part
+
+
+@njit_superword
+def _strip(
+    arrays: tuple[Floats, Floats, Floats, Places],
+    cells: Floats,
+    starts: Numbers,
+    rows: Numbers,
+    columns: Numbers,
+) -> None:
+    """Fill or add to eight columns of a product."""
+    x, y, c, tables = arrays
+    x_at, y_at, c_at, step = starts
+    on_i, n_i, on_s, n_s = rows
+    on_j, width, is_whole, adds = columns
+    i1, i2, i3, i4 = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+    i5, i6, i7, lanes = np.uint64(5), np.uint64(6), np.uint64(7), np.uint64(8)
+    to_c = on_i + _whole(n_i, i4)
+    target = c if is_whole else cells
+    for block in range(_whole(n_i, i4) // i4):
+        i = i4 * block
+        p, q = x_at + tables[on_i + i], x_at + tables[on_i + i + i1]
+        r, t = x_at + tables[on_i + i + i2], x_at + tables[on_i + i + i3]
+        p0 = p1 = p2 = p3 = p4 = p5 = p6 = p7 = 0.0
+        q0 = q1 = q2 = q3 = q4 = q5 = q6 = q7 = 0.0
+        r0 = r1 = r2 = r3 = r4 = r5 = r6 = r7 = 0.0
+        t0 = t1 = t2 = t3 = t4 = t5 = t6 = t7 = 0.0
+        at = y_at
+        for s in range(n_s):
+            in_x = tables[on_s + s]
+            e, f, g, h = x[p + in_x], x[q + in_x], x[r + in_x], x[t + in_x]
+            y0, y1, y2, y3 = y[at], y[at + i1], y[at + i2], y[at + i3]
+            y4, y5, y6, y7 = y[at + i4], y[at + i5], y[at + i6], y[at + i7]
+            p0, p1, p2, p3 = p0 + e * y0, p1 + e * y1, p2 + e * y2, p3 + e * y3
+            p4, p5, p6, p7 = p4 + e * y4, p5 + e * y5, p6 + e * y6, p7 + e * y7
+            q0, q1, q2, q3 = q0 + f * y0, q1 + f * y1, q2 + f * y2, q3 + f * y3
+            q4, q5, q6, q7 = q4 + f * y4, q5 + f * y5, q6 + f * y6, q7 + f * y7
+            r0, r1, r2, r3 = r0 + g * y0, r1 + g * y1, r2 + g * y2, r3 + g * y3
+            r4, r5, r6, r7 = r4 + g * y4, r5 + g * y5, r6 + g * y6, r7 + g * y7
+            t0, t1, t2, t3 = t0 + h * y0, t1 + h * y1, t2 + h * y2, t3 + h * y3
+            t4, t5, t6, t7 = t4 + h * y4, t5 + h * y5, t6 + h * y6, t7 + h * y7
+            at += step
+        p, q, r, t = np.uint64(0), lanes, i2 * lanes, i3 * lanes
+        if is_whole:
+            first = c_at + tables[on_j]
+            p, q = first + tables[to_c + i], first + tables[to_c + i + i1]
+            r, t = first + tables[to_c + i + i2], first + tables[to_c + i + i3]
+        target[p], target[p + i1], target[p + i2], target[p + i3] = p0, p1, p2, p3
+        target[p + i4], target[p + i5], target[p + i6], target[p + i7] = p4, p5, p6, p7
+        target[q], target[q + i1], target[q + i2], target[q + i3] = q0, q1, q2, q3
+        target[q + i4], target[q + i5], target[q + i6], target[q + i7] = q4, q5, q6, q7
+        target[r], target[r + i1], target[r + i2], target[r + i3] = r0, r1, r2, r3
+        target[r + i4], target[r + i5], target[r + i6], target[r + i7] = r4, r5, r6, r7
+        target[t], target[t + i1], target[t + i2], target[t + i3] = t0, t1, t2, t3
+        target[t + i4], target[t + i5], target[t + i6], target[t + i7] = t4, t5, t6, t7
+        if not is_whole:
+            for row in range(min(i4, n_i - i)):
+                first = c_at + tables[to_c + i + row]
+                for lane in range(width):
+                    cell, value = first + tables[on_j + lane], cells[row * lanes + lane]
+                    c[cell] = c[cell] + value if adds else value
+
+
+@njit
+def _by_terms(product: Places, tables: Places, x: Floats, y: Floats, c: Floats) -> None:
+    """Fill a result with a list of terms, each for some neighbors j in C."""
+    one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
+    in_x, in_y, in_c = product[3], product[4], product[5]
+    for cell in range(in_c, in_c + product[9]):
+        c[cell] = 0.0
+    first, n_terms, n_j = product[8], product[10], product[11]
+    on_j = first + three * n_terms
+    for term in range(n_terms):
+        at = first + three * term
+        factor = x[in_x + tables[at]]
+        row, cell = in_y + tables[at + one], in_c + tables[at + two]
+        for j in range(n_j):
+            c[cell + j] += factor * y[row + tables[on_j + j]]
+
+
+@njit
+def _in_loops(
+    product: Places, tables: Places, x: Floats, y: Floats, c: Floats, counters: Places
+) -> None:
+    """Fill or add to the result of a product; its last axis is the inner loop."""
+    one, two, three, width = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+    in_x, in_y, in_c = product[3], product[4], product[5]
+    if product[6] == 0:
+        for cell in range(in_c, in_c + product[9]):
+            c[cell] = 0.0
+    first, outer = product[8], product[10] - one
+    inner = first + outer * width
+    size = tables[inner]
+    on_x, on_y, on_c = tables[inner + one], tables[inner + two], tables[inner + three]
+    total = one
+    for i in range(outer):
+        counters[i] = 0
+        total *= tables[first + i * width]
+    for _ in range(total):
+        if on_c == 0:
+            added = 0.0
+            for j in range(size):
+                added += x[in_x + j * on_x] * y[in_y + j * on_y]
+            c[in_c] += added
+        else:
+            for j in range(size):
+                c[in_c + j * on_c] += x[in_x + j * on_x] * y[in_y + j * on_y]
+        i = outer
+        while i > 0:
+            i -= one
+            axis = first + i * width
+            counters[i] += one
+            in_x += tables[axis + one]
+            in_y += tables[axis + two]
+            in_c += tables[axis + three]
+            if counters[i] < tables[axis]:
+                break
+            counters[i] = 0
+            in_x -= tables[axis + one] * tables[axis]
+            in_y -= tables[axis + two] * tables[axis]
+            in_c -= tables[axis + three] * tables[axis]
+
+
+_FARTHEST = 1000
+"""The exponents of two within which products neither underflow nor overflow."""
+
+UNKNOWN = 4000
+"""An exponent beyond all numbers."""
+
+
+@njit
+def _stays_in_range(
+    product: Places, bounds: NDArray[np.int64], exponents: NDArray[np.int64], x: Floats, y: Floats
+) -> bool:
+    """Return whether no term of a product can underflow or overflow, and note bounds of its result.
+
+    The bounds of a register are those of its operands together. Where they become too wide, the
+    numbers of the operands themselves give closer ones.
+
+    Parameters
+    ----------
+    product
+        The product.
+    bounds
+        The registers of X, Y and C, −1 for the number one; the cells of X and Y; and a bound of the
+        binary logarithm of how many terms are summed.
+    exponents
+        ``(registers, 2)`` bounds of the exponents of the least and the largest number, without
+        signs and zeros, of each register. Those of C are filled in.
+    x, y
+        The arrays of X and Y.
+    """
+    left, right, result, bits = bounds[0], bounds[1], bounds[2], bounds[5]
+    for is_known in (False, True):
+        low, high = 0, bits
+        if left >= 0:
+            low, high = exponents[left, 0], high + exponents[left, 1]
+        if right >= 0:
+            low, high = low + exponents[right, 0], high + exponents[right, 1]
+        if low >= -_FARTHEST and high <= _FARTHEST:
+            exponents[result, 0], exponents[result, 1] = low, high
+            return True
+        if not is_known:
+            first = np.int64(product[3])
+            if left >= 0:
+                exponents[left] = exponents_of(x[first : first + bounds[3]])
+            first = np.int64(product[4])
+            if right >= 0:
+                exponents[right] = exponents_of(y[first : first + bounds[4]])
+    return False
+
+
+@njit
+def exponents_of(numbers: Floats) -> NDArray[np.int64]:
+    """Return bounds of the exponents of all numbers, without signs and zeros."""
+    least, largest = np.inf, 0.0
+    for i in range(len(numbers)):
+        size = abs(numbers[i])
+        if size > largest:
+            largest = size
+        if 0.0 < size < least:
+            least = size
+    exponents = np.zeros(2, dtype=np.int64)
+    if largest == np.inf:
+        exponents[1] = UNKNOWN
+    elif largest > 0.0:
+        exponents[0] = math.frexp(least)[1] - 1
+        exponents[1] = math.frexp(largest)[1]
+    return exponents
+
+
+# --- Lists of products, and the way to compute each -----------------------------------------------
+
+_AT_ONCE = 2000
+"""The products of a call; Ctrl-C is heard between calls."""
+
+
+class Term(NamedTuple):
+    """A part of an array that a product takes or fills: a register, or its adjoint."""
+
+    array: int
+    """The position of the array."""
+    first: int
+    """The first cell."""
+    scope: Scope
+    """The variables of its axes."""
+    register: int = -1
+    """The register; −1 for the number one."""
+
+
+@dataclass(frozen=True, eq=False)
+class ProductList(Sealed):
+    """A list of products."""
+
+    parts: tuple[tuple[Places, NDArray[np.int64]], ...]
+    """The products with their bounds, in parts that are computed in one call."""
+    tables: Places
+    n_buffered: int
+    """The cells of the buffer."""
+
+    def run(
+        self,
+        sources: tuple[Floats, ...],
+        targets: tuple[Floats, ...],
+        exponents: NDArray[np.int64] | None = None,
+    ) -> bool:
+        """Fill the results, from read-only arrays; both may be views of the same memory.
+
+        With ``exponents``, it stops where numbers may leave the range of floating point, and
+        returns False.
+        """
+        cells = np.empty(self.n_buffered)
+        buffer = cells, read_only(cells)
+        noted = np.empty((0, 2), dtype=np.int64) if exponents is None else exponents
+        for part, bounds in self.parts:
+            some = bounds[: len(bounds) if len(noted) else 0]
+            if not run_products(part, self.tables, sources, targets, buffer, some, noted):
+                return False
+        return True
+
+
+class Terms(NamedTuple):
+    """The terms of a result that is mostly zero, or takes few numbers of a table."""
+
+    places: NDArray[np.intp]
+    """``(terms, 3)`` the places of each term in X, in Y and in C."""
+    columns: NDArray[np.intp]
+    """``(columns,)`` the distances in Y of numbers for neighbors in C."""
+
+
+class ProductBuilder:
+    """Collects products over variables of some sizes."""
+
+    def __init__(self, sizes: Sequence[int]) -> None:
+        self._sizes = sizes
+        self._rows: list[tuple[int, ...]] = []
+        self._bounds: list[tuple[int, ...]] = []
+        self._tables: list[NDArray[np.int64]] = []
+        self._n_places = 0
+        self._known: dict[object, tuple[bool, tuple[int, ...]]] = {}
+
+    def add(self, x: Term, y: Term, c: Term, *, adds: bool) -> None:
+        """Fill C with the sum of X Y over all variables that C lacks, or add the sum to it."""
+        number: dict[int, int] = {}
+        scopes = [
+            tuple([number.setdefault(v, len(number)) for v in term.scope]) for term in (x, y, c)
+        ]
+        sizes = tuple([self._sizes[v] for v in number])
+        key = adds, *scopes, sizes
+        if key not in self._known:
+            self._known[key] = self._way(_axes(scopes, sizes), adds)
+        swaps, columns = self._known[key]
+        x, y = (y, x) if swaps else (x, y)
+        self._rows.append((x.array, y.array, c.array, x.first, y.first, c.first, adds, *columns))
+        n_terms = math.prod(sizes) // self._cells(c)
+        self._bounds.append(self._bounds_of(x, y, c, n_terms))
+
+    def add_terms(self, x: Term, y: Term, c: Term, terms: Terms, n_cells: int) -> None:
+        """Fill the ``n_cells`` cells of C with some terms."""
+        places, columns = terms
+        self._rows.append(
+            (
+                *(x.array, y.array, c.array, x.first, y.first, c.first, 0),
+                *(_TERMS, self._n_places, n_cells, len(places), len(columns), 0, 0, 0),
+            )
+        )
+        self._bounds.append(self._bounds_of(x, y, c, len(places)))
+        self._tables += [places.ravel(), columns]
+        self._n_places += places.size + columns.size
+
+    def _cells(self, term: Term) -> int:
+        return math.prod([self._sizes[v] for v in term.scope])
+
+    def _bounds_of(self, x: Term, y: Term, c: Term, n_terms: int) -> tuple[int, ...]:
+        registers = x.register, y.register, c.register
+        return (*registers, self._cells(x), self._cells(y), n_terms.bit_length())
+
+    def build(self) -> ProductList:
+        """Return the products."""
+        rows = np.array(self._rows, dtype=np.uint64).reshape(-1, PRODUCT)
+        most = int(rows[rows[:, 7] == _TILES, 11].max(initial=0))
+        tables = np.concatenate([np.empty(0, dtype=np.int64), *self._tables]).astype(np.uint64)
+        bounds = np.array(self._bounds, dtype=np.int64).reshape(-1, 6)
+        starts = range(0, len(rows), _AT_ONCE)
+        parts = [(rows[i : i + _AT_ONCE], bounds[i : i + _AT_ONCE]) for i in starts]
+        return ProductList(tuple(parts), tables, (ROWS + most) * LANES)
+
+    def _way(self, axes: Sequence[_Axis], adds: bool) -> tuple[bool, tuple[int, ...]]:
+        """Return whether to exchange X and Y, and the last columns of a product."""
+        first = self._n_places
+        tiles = [_tiles(axes, adds), _tiles([a.exchanged() for a in axes], adds)]
+        swaps = tiles[1].cost < tiles[0].cost
+        best = tiles[swaps]
+        if best.cost < _cost_of_loops(axes):
+            columns = best.columns(first)
+            table = best.table()
+        else:
+            swaps = False
+            loops = _loops(axes)
+            cells = math.prod([axis.size for axis in axes if axis.c])
+            columns = (0, first, cells, len(loops), 0, 0, 0, 0)
+            table = np.array(loops).ravel()
+        self._tables.append(table)
+        self._n_places += len(table)
+        return swaps, columns
+
+
+class _Axis(NamedTuple):
+    """A variable of a product, and the distance of neighbors in each term; zero where it is not."""
+
+    size: int
+    x: int
+    y: int
+    c: int
+
+    def exchanged(self) -> _Axis:
+        return _Axis(self.size, self.y, self.x, self.c)
+
+
+def _axes(scopes: Sequence[Scope], sizes: Sequence[int]) -> list[_Axis]:
+    """Return the axes of a product whose variables are numbered."""
+    distances = [[0] * len(sizes) for _ in scopes]
+    for scope, of_term in zip(scopes, distances, strict=True):
+        distance = 1
+        for v in reversed(scope):
+            of_term[v] = distance
+            distance *= sizes[v]
+    axes = zip(sizes, *distances, strict=True)
+    return [_Axis(*axis) for axis in axes if axis[0] > 1]
+
+
+def _cost_of_loops(axes: Sequence[_Axis]) -> float:
+    """Return the time of a product in loops, in cycles of a processor, roughly."""
+    total = math.prod([axis.size for axis in axes])
+    return 20 + 1.3 * total + 8 * total / max([axis.size for axis in axes], default=1)
+
+
+def _loops(axes: Iterable[_Axis]) -> list[_Axis]:
+    """Return the axes of loops: the longest one last, and neighbors joined where they can be."""
+    joined: list[_Axis] = []
+    for axis in sorted(axes, key=lambda axis: axis.size):
+        size = axis.size
+        if joined and joined[-1][1:] == (size * axis.x, size * axis.y, size * axis.c):
+            joined[-1] = axis._replace(size=joined[-1].size * size)
+        else:
+            joined.append(axis)
+    return joined or [_Axis(1, 0, 0, 0)]
+
+
+class _Tiles(NamedTuple):
+    """A product in tiles: its axes in groups, as in the formula."""
+
+    b: list[_Axis]
+    i: list[_Axis]
+    s: list[_Axis]
+    j: list[_Axis]
+    step: int
+    """The distance of neighbors in s if neighbors in j are neighbors in Y; otherwise zero."""
+    are_neighbors: bool
+    """Whether neighbors in j are neighbors in C."""
+    cost: float
+    """The time, in cycles of a processor, roughly."""
+
+    def columns(self, first: int) -> tuple[int, ...]:
+        """Return the last columns of the product, whose tables begin at ``first``."""
+        sizes = [_size(group) for group in (self.b, self.i, self.s, self.j)]
+        return (1, first, *sizes, self.step, self.are_neighbors)
+
+    def table(self) -> NDArray[np.int64]:
+        """Return the tables of places, one after another."""
+        b, i, s, j = self.b, self.i, self.s, self.j
+        parts = [_places([axis[term] for axis in b], b) for term in (1, 2, 3)]
+        parts += [_filled(_places([axis[term] for axis in i], i), ROWS) for term in (1, 3)]
+        parts += [_places([axis[term] for axis in s], s) for term in (1, 2)]
+        parts += [_filled(_places([axis[term] for axis in j], j), LANES) for term in (2, 3)]
+        return np.concatenate(parts)
+
+
+def _tiles(axes: Sequence[_Axis], adds: bool) -> _Tiles:
+    """Return a product in tiles whose lanes are the variables of Y and C."""
+    groups: tuple[list[_Axis], ...] = ([], [], [], [])
+    for axis in sorted(axes, key=lambda axis: -axis.c):
+        groups[2 if not axis.c else 1 if not axis.y else 0 if axis.x else 3].append(axis)
+    b, i, s, j = groups
+    s.sort(key=lambda axis: -axis.y)
+    n_b, n_i, n_s, n_j = map(_size, groups)
+    step = 0
+    if _distance([axis.y for axis in j], j) == 1:
+        step = _distance([axis.y for axis in s], s) if s else 1
+    are_neighbors = _distance([axis.c for axis in j], j) == 1
+    strips, tiles = -(-n_j // LANES), -(-n_i // ROWS)
+    packed = 0 if step and n_j >= LANES else strips
+    scattered = 0 if are_neighbors and not adds and n_j >= LANES else strips
+    tile = strips * tiles * (8 + 4 * n_s)
+    cost = 30 + n_b * (10 + tile + 10 * packed * n_s + 10 * scattered * n_i)
+    return _Tiles(b, i, s, j, step, are_neighbors, cost)
+
+
+def _size(axes: Iterable[_Axis]) -> int:
+    return math.prod([axis.size for axis in axes])
+
+
+def _distance(distances: Sequence[int], axes: Sequence[_Axis]) -> int:
+    """Return the distance of neighbors along several axes together; 0 if it is not the same."""
+    if not axes:
+        return 1
+    first = expected = distances[-1]
+    for distance, axis in zip(reversed(distances), reversed(axes), strict=True):
+        if distance != expected:
+            return 0
+        expected *= axis.size
+    return first
+
+
+def _places(distances: Sequence[int], axes: Sequence[_Axis]) -> NDArray[np.int64]:
+    """Return the places of all combinations of states, the last axis fastest."""
+    places = np.zeros(1, dtype=np.int64)
+    for distance, axis in zip(distances, axes, strict=True):
+        places = (places[:, None] + distance * np.arange(axis.size)).ravel()
+    return places
+
+
+def _filled(places: NDArray[np.int64], part: int) -> NDArray[np.int64]:
+    """Return places whose number is a multiple of ``part``, by repeating the last one."""
+    return np.concatenate([places, np.repeat(places[-1:], -len(places) % part)])
+
+
+def read_only(array: Floats) -> Floats:
+    """Return a read-only view of an array that itself stays as it is."""
+    view = array.view()
+    view.setflags(write=False)
+    return view
