@@ -250,6 +250,19 @@ def _plan_step() -> Callable[[], object]:
     return lambda: bnmind.compile_plan(network, targets=[["lung"]], evidence=["dysp", "smoke"])
 
 
+def _run_step(name: str) -> Callable[[], object]:
+    """Return a run of a plan, after so many that its steps are compiled where that helps."""
+    import bnmind
+    from tests.wheel import ask, read_wheel, state_names
+
+    network = read_wheel(name)
+    findings = state_names(network, ask(network, "leaves").findings)
+    plan = bnmind.compile_plan(network, evidence=findings)
+    for _ in range(200):
+        plan.run(findings)
+    return lambda: plan.run(findings)
+
+
 def _network_step() -> Callable[[], object]:
     import numpy as np
 
@@ -278,6 +291,10 @@ STEPS: Mapping[str, Callable[[], Callable[[], object]]] = MappingProxyType(
         "small game": _game_step,
         "small ranking": _ranking_step,
         "small plan": _plan_step,
+        **{
+            f"plan run often, {name}": partial(_run_step, name)
+            for name in ("alarm", "andes", "water", "pigs", "munin2", "diabetes", "mildew")
+        },
         "20 variables": _network_step,
         "30 items": _bank_step,
     }
