@@ -252,7 +252,16 @@ class FlatRecord(Sealed):
     ) -> tuple[dict[int, Floats], list[Floats]]:
         """Return the derivatives of a number by input registers, and arrays that hold all of them.
 
-        All are read-only. The parameters and results are those of `backward.adjoints`.
+        All are read-only.
+
+        Parameters
+        ----------
+        end
+            The register that the number depends on.
+        seed
+            The derivatives of the number by the entries of that register.
+        wanted
+            The input registers.
         """
         reverse = self.program.reverse(end, wanted)
         found, others = np.empty(reverse.n_found), np.empty(reverse.n_others)
