@@ -14,10 +14,18 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, as_completed
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    wait,
+)
 from contextlib import ExitStack, closing, contextmanager
 from functools import cache
 from importlib.util import find_spec
+from itertools import islice
 from pickle import PicklingError
 from typing import Any, TypeVar
 
@@ -123,7 +131,9 @@ def _in_processes(
         before = len(left)
         processes = _processes(n_workers)
         try:
-            yield from _run(left, processes, own=True)
+            # No more than loky passes on at once: its thread fails with a traceback if it is ended
+            # while it holds tasks.
+            yield from _run(left, processes, 2 * n_workers)
         except BrokenExecutor as error:
             ends = 1 if len(left) < before else ends + 1
             if ends == _MOST_ENDS:
@@ -176,22 +186,27 @@ def _end_with(program: int) -> None:
 
 
 def _run(
-    left: dict[int, Callable[[], _Result]], executor: Executor, *, own: bool = False
+    left: dict[int, Callable[[], _Result]], executor: Executor, at_once: int | None = None
 ) -> Iterator[tuple[int, _Result]]:
     """Yield the number and the result of each task; those that are not yielded stay in ``left``.
 
-    Tasks that nobody waits for any more are canceled, unless the executor is our own and is ended.
+    At most ``at_once`` tasks are submitted at a time. Without such a limit, tasks that nobody waits
+    for any more are canceled; with it, the executor is our own and is ended.
     """
     numbers: dict[Future[_Result], int] = {}
+    tasks = iter(list(left.items()))
     try:
-        for number, task in left.items():
-            numbers[executor.submit(task)] = number
-        for future in as_completed(numbers):
-            number = numbers.pop(future)
-            result = future.result()
-            del left[number], future
-            yield number, result
+        numbers.update((executor.submit(task), n) for n, task in islice(tasks, at_once))
+        while numbers:
+            for future in wait(numbers, return_when=FIRST_COMPLETED).done:
+                number = numbers.pop(future)
+                result = future.result()
+                del left[number], future
+                yield number, result
+                numbers.update((executor.submit(task), n) for n, task in islice(tasks, 1))
     except PicklingError as error:
+        left.clear()  # hardly any of them runs, and the processes may stay
+        at_once = None
         # The cause in a process is the text of its traceback, in quotes.
         reason = str(error.__cause__ or error).strip('\n"').rpartition("\n")[2]
         raise InvalidArgumentError(
@@ -200,7 +215,7 @@ def _run(
             reason,
         ) from error
     finally:
-        if not own:
+        if at_once is None:
             for future in numbers:
                 future.cancel()
 
@@ -347,6 +362,8 @@ class Cluster(Executor):
                             threads_per_worker=1,
                             processes=True,
                             dashboard_address=None,
+                            # It has a port all the same, which another cluster may have taken.
+                            scheduler_kwargs={"dashboard_address": ":0"},
                             # Workers are not paused or ended for their memory, as processes.
                             memory_limit=0,
                             silence_logs=logging.CRITICAL,

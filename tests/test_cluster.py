@@ -136,6 +136,13 @@ def test_a_cluster_is_started_on_this_machine(tmp_path: Path) -> None:
             os.kill(pid, 0)
 
 
+@pytest.mark.slow
+def test_two_programs_have_a_cluster_each_on_this_machine() -> None:
+    with Cluster("local:1") as one, Cluster("local:1") as other:
+        for cluster in (one, other):
+            assert list(results_of([partial(pow, 2, 3)], cluster)) == [8]
+
+
 def test_without_dask_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(MissingLibraryError, match=r"pip install .bnmind\[distributed\].") as caught:

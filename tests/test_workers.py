@@ -180,8 +180,6 @@ def test_processes_stay_though_they_remember_much(recwarn: pytest.WarningsRecord
 
 
 @pytest.mark.slow
-# loky's own thread may look for a task that was just taken back.
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_task_that_cannot_be_pickled_is_an_error() -> None:
     tasks = [partial(print, threading.Lock())] * 2
     with pytest.raises(InvalidArgumentError, match="workers need tasks that can be pickled"):
