@@ -283,7 +283,7 @@ def _stays_in_range(
     """Return whether no term of a product can underflow or overflow, and note bounds of its result.
 
     The bounds of a register are those of its operands together. Where they become too wide, the
-    numbers of the operands themselves give closer ones.
+    numbers of the operands themselves give closer ones, first those of operands without bounds.
 
     Parameters
     ----------
@@ -299,7 +299,7 @@ def _stays_in_range(
         The arrays of X and Y.
     """
     left, right, result, bits = bounds[0], bounds[1], bounds[2], bounds[5]
-    for is_known in (False, True):
+    for attempt in range(3):
         low, high = 0, bits
         if left >= 0:
             low, high = exponents[left, 0], high + exponents[left, 1]
@@ -308,13 +308,12 @@ def _stays_in_range(
         if low >= -_FARTHEST and high <= _FARTHEST:
             exponents[result, 0], exponents[result, 1] = low, high
             return True
-        if not is_known:
+        if left >= 0 and (attempt == 1 or exponents[left, 1] == UNKNOWN):
             first = np.int64(product[3])
-            if left >= 0:
-                exponents[left] = exponents_of(x[first : first + bounds[3]])
+            exponents[left] = exponents_of(x[first : first + bounds[3]])
+        if right >= 0 and (attempt == 1 or exponents[right, 1] == UNKNOWN):
             first = np.int64(product[4])
-            if right >= 0:
-                exponents[right] = exponents_of(y[first : first + bounds[4]])
+            exponents[right] = exponents_of(y[first : first + bounds[4]])
     return False
 
 
