@@ -195,10 +195,10 @@ def test_it_agrees_with_simulation() -> None:
 
 
 @pytest.mark.slow
-def test_ten_items_agree_with_many_examinees() -> None:
+def test_ten_items_agree_with_a_hundred_thousand_examinees() -> None:
     bank = read_bank(FRACTIONS)
     result = evaluate_design(Design(bank, stopper=MaximalItems(10)))
-    people = Examinees.drawn(bank, 25_000, seed=1)
+    people = Examinees.drawn(bank, 100_000, seed=1)
     run = simulate(bank, people, {"entropy": MinimalEntropy()}, MaximalItems(10))
     for name in ("pattern_accuracy", "attribute_accuracy", "entropy"):
         mean, error = run.mean("entropy", name)

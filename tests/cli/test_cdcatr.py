@@ -46,7 +46,7 @@ def test_the_accuracies_of_cdcatr(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n", [500, 1000])
+@pytest.mark.parametrize("n", [500, 2000])
 def test_exposure_keeps_to_its_limit(
     n: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -375,7 +375,8 @@ class CompiledQuery(Value):
     def read(self, filled: Registers) -> Values:
         """Return the unnormalized joints of all targets, one after the other."""
         if isinstance(filled, FlatRecord) and self._places is not None:
-            return filled.read(self._places)
+            numbers: Values = filled.values[self._places]
+            return numbers
         return np.concatenate([answer.read(filled).ravel() for answer in self.answers])
 
     @cached_property

@@ -235,7 +235,7 @@ class Limits(Value):
     ----------
     max_bytes
         The limit for the bytes that a run holds at any time: tables, messages and intermediate
-        products. A plan that ran more often is compiled, which may take up to 64 MiB besides.
+        products. A plan that has run 16 times may take up to 64 MiB more, for compiled code.
     max_multiplications
         The limit for the multiplications of a run.
     max_seconds

@@ -242,11 +242,6 @@ class FlatRecord(Sealed):
         cells = program.fixed if array == _FIXED else self.values
         return cells[first : first + math.prod(shape)].reshape(shape)
 
-    def read(self, places: NDArray[np.intp]) -> Floats:
-        """Return numbers at places of the array."""
-        numbers: Floats = self.values[places]
-        return numbers
-
     def adjoints(
         self, end: int, seed: Floats, wanted: Collection[int]
     ) -> tuple[dict[int, Floats], list[Floats]]:
