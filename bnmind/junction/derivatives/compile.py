@@ -16,10 +16,16 @@ from bnmind.junction.forms import choose_forms
 from bnmind.junction.graphs import JunctionTree, OrderFinder, graph_of_scopes
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.program.contraction import ProgramBuilder
-from bnmind.junction.program.message_passing import Passing, TreeShape
+from bnmind.junction.program.message_passing import (
+    Passing,
+    ReverseProgram,
+    TreeShape,
+    reverse_of,
+)
 from bnmind.junction.program.program import Product, Program, Step
 from bnmind.junction.reduction import without_barren
 from bnmind.junction.triangulation.portfolio import Portfolio
+from bnmind.pgm.cpd import FunctionalCPD
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable
 
@@ -31,8 +37,12 @@ def program_of(
     sizes: Mapping[str, int],
     scopes: Sequence[Sequence[str]],
     target: str | None,
-) -> tuple[Program, int | None]:
-    """Return the contractions toward the target, and the register of their result."""
+    wanted: Sequence[int],
+) -> tuple[Program, ReverseProgram | None, int | None]:
+    """Return the contractions toward the target, those of derivatives, and the target's register.
+
+    ``wanted`` are the inputs whose derivatives are asked for.
+    """
     number = {name: i for i, name in enumerate(sizes)}
     registers = [tuple([number[name] for name in scope]) for scope in scopes]
     builder = ProgramBuilder(tuple(sizes.values()), registers)
@@ -46,7 +56,10 @@ def program_of(
     )
     passing = Passing(shape, builder, [i for i, scope in enumerate(registers) if scope])
     end = passing.answer(numbered([target] if target else []))
-    return builder.build(() if end is None else [end]), end
+    if end is None:
+        return builder.build([]), None, None
+    reverse = reverse_of(with_inputs_in_order(builder.build([end])), end, wanted)
+    return with_inputs_in_order(builder.build({*reverse.taken, end})), reverse, end
 
 
 def with_inputs_in_order(program: Program) -> Program:
@@ -165,10 +178,12 @@ def compile_derivatives(
     if refusal := limits.refusal_of_trees([tree], hidden):
         raise refusal
     scopes += [[v.name] for v in uncertain]
-    program, end = program_of(tree, hidden, scopes, target)
-    program = with_inputs_in_order(program)
+    originals = {id(p): i for i, p in enumerate(model.potentials)}
+    places = [None if isinstance(p, FunctionalCPD) else originals.get(id(p)) for p in formed]
+    wanted_tables = [i for i, place in enumerate(places) if place is not None]
+    program, reverse, end = program_of(tree, hidden, scopes, target, wanted_tables)
     orders = [[list(hidden)[v] for v in scope] for scope in program.scopes[: len(formed)]]
-    tables = input_tables(model.potentials, formed, orders, limits)
+    tables = input_tables(formed, places, orders, limits)
     plan = DerivativePlan(
         model=model,
         evidence=observed,
@@ -179,6 +194,7 @@ def compile_derivatives(
         tables=tables,
         program=program,
         end=end,
+        reverse=reverse,
     )
     largest = max(tree.cliques, key=lambda clique: clique.size, default=None)
     if refusal := limits.refusal(plan.multiplications, plan.memory, largest):

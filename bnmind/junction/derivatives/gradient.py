@@ -15,7 +15,6 @@ from bnmind._values import Sealed, sealed
 from bnmind.errors import InvalidArgumentError, InvalidModelError
 from bnmind.information import Floats
 from bnmind.junction.inference.limits import Limits
-from bnmind.pgm.cpd import FunctionalCPD
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import FactorModel, Network, Potential
 from bnmind.pgm.noisy import NoisyMaximum, NoisyMinimum
@@ -72,8 +71,8 @@ class InputTable(Sealed):
 
 
 def input_tables(
-    potentials: Sequence[Potential],
     formed: Sequence[Potential],
+    places: Sequence[int | None],
     orders: Sequence[Sequence[str]],
     limits: Limits,
 ) -> tuple[InputTable, ...]:
@@ -81,10 +80,11 @@ def input_tables(
 
     Parameters
     ----------
-    potentials
-        The potentials of the model.
     formed
-        The same potentials, with some in other forms.
+        The potentials of the model, some in other forms.
+    places
+        For each of them, the position of the potential of the model whose parameters it has, or
+        None.
     orders
         For each of them, the variables without evidence, in the order of the inputs.
     limits
@@ -95,9 +95,8 @@ def input_tables(
     InvalidModelError
         If an entry is negative or complex.
     """
-    places = {id(potential): i for i, potential in enumerate(potentials)}
     tables = []
-    for potential, hidden in zip(formed, orders, strict=True):
+    for potential, place, hidden in zip(formed, places, orders, strict=True):
         names = [v.name for v in potential.scope]
         observed = [name for name in names if name not in hidden]
         axes = tuple([names.index(name) for name in (*observed, *hidden)])
@@ -109,9 +108,7 @@ def input_tables(
                 values=np.ascontiguousarray(values.transpose(axes)) if axes else values,
                 axes=axes,
                 shape=values.shape,
-                potential=None
-                if isinstance(potential, FunctionalCPD)
-                else places.get(id(potential)),
+                potential=place,
             )
         )
     return tuple(tables)

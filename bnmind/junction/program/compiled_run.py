@@ -6,14 +6,13 @@ import math
 from bisect import bisect_left
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._jit import PlainWork, compiles
-from bnmind._values import Sealed, latest, made, sealed
+from bnmind._values import Sealed, made
 from bnmind.information import Floats
 from bnmind.junction.program.products import (
     UNKNOWN,
@@ -106,13 +105,12 @@ a copy of the tables take about as much as all."""
 _work_in_numpy = PlainWork(run_products, if_cached=300_000)
 """The work in NumPy, before the kernels are compiled."""
 
-_FIXED, _VALUES, _ADJOINTS, _ELSEWHERE = 0, 1, 2, -1
+_FIXED, _VALUES, _EARLIER, _ELSEWHERE = 0, 1, 2, -1
 """The arrays that products take: the inputs that are the same in all runs; the other registers of a
-run and the number one; and the adjoints of all registers but the inputs. Products fill the second,
-the third, or the adjoints of the inputs, which stand in the place of the first. Inputs that no
+run and the number one, where all results are; and the registers of an earlier run. Inputs that no
 product takes, such as positions, are in no array."""
 
-_NOTHING = np.empty(0)
+_NOTHING = read_only(np.empty(0))
 
 _ByPlace = LookUp | Scatter | Expand
 """The steps of functions; their left registers hold positions."""
@@ -168,22 +166,26 @@ class FlatProgram(Sealed):
     """The shape of each register."""
     n_cells: int
     """The cells of the other registers, and of the number one after them."""
+    n_kept: int
+    """The cells of the registers that are needed after a run; they are the first ones."""
     parts: tuple[ProductList | int, ...]
     """The products, and between them the registers that NumPy fills."""
     exponents: NDArray[np.int64]
     """``(registers, 2)`` bounds of the exponents of the inputs that are the same in all runs."""
 
-    def run(self, inputs: Sequence[Any]) -> FlatRecord:
-        """Return the registers of a run."""
-        record = self._run(inputs, None)
+    def run(self, inputs: Sequence[Any], earlier: FlatRecord | None = None) -> FlatRecord:
+        """Return the registers of a run, which may take those of an earlier one."""
+        record = self._run(inputs, None, _NOTHING if earlier is None else earlier.values)
         assert record is not None  # without a check of its numbers
         return record
 
     def run_in_range(self, inputs: Sequence[Any]) -> FlatRecord | None:
         """Return the registers of a run; None if any number may have underflowed or overflowed."""
-        return self._run(inputs, self.exponents.copy())
+        return self._run(inputs, self.exponents.copy(), _NOTHING)
 
-    def _run(self, inputs: Sequence[Any], exponents: NDArray[np.int64] | None) -> FlatRecord | None:
+    def _run(
+        self, inputs: Sequence[Any], exponents: NDArray[np.int64] | None, earlier: Floats
+    ) -> FlatRecord | None:
         # The products fill all other registers.
         values = np.empty(self.n_cells)
         values[-1] = 1.0
@@ -194,8 +196,7 @@ class FlatProgram(Sealed):
         record = made(FlatRecord, program=self, values=known, inputs=inputs)
         for part in self.parts:
             if isinstance(part, ProductList):
-                arrays = (self.fixed, known, known), (_NOTHING, values, _NOTHING)
-                if not part.run(*arrays, exponents):
+                if not part.run((self.fixed, known, earlier), values, exponents):
                     return None
                 continue
             operation, left, right = self.program.steps[part - self.program.n_inputs]
@@ -218,11 +219,6 @@ class FlatProgram(Sealed):
             return None
         return np.arange(first, first + math.prod(shape)).reshape(shape)
 
-    def reverse(self, end: int, wanted: Collection[int]) -> _Reverse:
-        """Return the backward pass from a register to inputs."""
-        key = end, tuple(wanted)
-        return latest(self, "_reverse", key, partial(_reverse, self, end, wanted))
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FlatRecord(Sealed):
@@ -242,58 +238,12 @@ class FlatRecord(Sealed):
         cells = program.fixed if array == _FIXED else self.values
         return cells[first : first + math.prod(shape)].reshape(shape)
 
-    def adjoints(
-        self, end: int, seed: Floats, wanted: Collection[int]
-    ) -> tuple[dict[int, Floats], list[Floats]]:
-        """Return the derivatives of a number by input registers, and arrays that hold all of them.
-
-        All are read-only.
-
-        Parameters
-        ----------
-        end
-            The register that the number depends on.
-        seed
-            The derivatives of the number by the entries of that register.
-        wanted
-            The input registers.
-        """
-        reverse = self.program.reverse(end, wanted)
-        found, others = np.empty(reverse.n_found), np.empty(reverse.n_others)
-        start = reverse.start
-        if start is None:
-            return {}, []
-        of_end = others if start.array == _ADJOINTS else found
-        of_end[start.first : start.first + seed.size] = seed.ravel()
-        reverse.products.run(
-            (self.program.fixed, self.values, read_only(others)), (found, _NOTHING, others)
-        )
-        sealed(found)
-        parts = {
-            register: found[first:after].reshape(shape)
-            for register, first, after, shape in reverse.parts
-        }
-        return parts, [found]
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class _Reverse(Sealed):
-    """A backward pass."""
-
-    products: ProductList
-    start: Term | None
-    """The adjoint that is given; None if it leads to no wanted input."""
-    n_found: int
-    """The cells of the adjoints that are found."""
-    n_others: int
-    """The cells that the other adjoints take, those that are needed at the same time."""
-    parts: tuple[tuple[int, int, int, tuple[int, ...]], ...]
-    """The inputs on which the number depends; their first cells, the cells after their last ones,
-    and their shapes."""
-
 
 def flat_program(
-    program: Program, inputs: Sequence[Any] = (), kept: Collection[int] | None = None
+    program: Program,
+    inputs: Sequence[Any] = (),
+    kept: Collection[int] | None = None,
+    earlier: tuple[FlatProgram, Sequence[int]] | None = None,
 ) -> FlatProgram:
     """Return the steps of a program as products of terms.
 
@@ -305,27 +255,47 @@ def flat_program(
         The first inputs, as far as they are the same in all runs; otherwise None.
     kept
         The registers that are needed after a run; all by default.
+    earlier
+        A program that runs before, and those of its registers that are the first inputs.
     """
     positions = {left for operation, left, _ in program.steps if isinstance(operation, _ByPlace)}
     used = {register for _, *operands in program.steps for register in operands} - positions
-    fixed, changing, terms = [], [], []
-    exponents = np.full((len(program.scopes), 2), [-UNKNOWN, UNKNOWN])
+    used |= set(kept or ())
+    fixed, changing = [], []
     n_fixed, cells = 0, ReusedCells()
-    for register, scope in enumerate(program.scopes[: program.n_inputs]):
-        size = program.cells(register)
+    exponents = np.full((len(program.scopes), 2), [-UNKNOWN, UNKNOWN])
+    terms: dict[int, Term] = {}
+
+    def take(register: int) -> None:
+        first = cells.take(program.cells(register))
+        terms[register] = Term(_VALUES, first, program.scopes[register], register)
+
+    if earlier is not None:
+        for register, taken in enumerate(earlier[1]):
+            array, first, _, _ = earlier[0].terms[taken]
+            place = _EARLIER if array == _VALUES else array
+            terms[register] = Term(place, first, program.scopes[register], register)
+    n_inputs = program.n_inputs
+    for register in range(len(terms), n_inputs):
         if register not in used:
-            terms.append(Term(_ELSEWHERE, 0, scope))
+            terms[register] = Term(_ELSEWHERE, 0, program.scopes[register])
         elif register < len(inputs) and inputs[register] is not None:
-            terms.append(Term(_FIXED, n_fixed, scope, register))
+            terms[register] = Term(_FIXED, n_fixed, program.scopes[register], register)
             fixed.append(inputs[register].ravel())
             exponents[register] = exponents_of(fixed[-1])
-            n_fixed += size
+            n_fixed += program.cells(register)
         else:
-            terms.append(Term(_VALUES, cells.take(size), scope, register))
             changing.append(register)
-    for register, spent in enumerate(program.spent, program.n_inputs):
-        first = cells.take(program.cells(register))
-        terms.append(Term(_VALUES, first, program.scopes[register], register))
+    for register in range(n_inputs, len(program.scopes)) if kept is None else sorted(kept):
+        if register >= n_inputs or register in changing:
+            take(register)
+    n_kept = cells.length
+    for register in changing:
+        if register not in terms:
+            take(register)
+    for register, spent in enumerate(program.spent, n_inputs):
+        if register not in terms:
+            take(register)
         for other in spent:
             if kept is not None and other not in kept and terms[other].array == _VALUES:
                 cells.give_back(terms[other].first, program.cells(other))
@@ -335,11 +305,11 @@ def flat_program(
     shapes = [tuple([program.sizes[v] for v in scope]) for scope in program.scopes]
     builder = ProductBuilder(program.sizes)
     parts: list[ProductList | int] = []
-    for number, (operation, left, right) in enumerate(program.steps, program.n_inputs):
+    for number, (operation, left, right) in enumerate(program.steps, n_inputs):
         if type(operation) in (Sum, Product):
             # A sum is a product with the number one.
             y = one if isinstance(operation, Sum) else terms[right]
-            builder.add(terms[left], y, terms[number], adds=False)
+            builder.add(terms[left], y, terms[number])
             continue
         positions_of_left = inputs[left] if left < len(inputs) else None
         listed = _terms(operation, positions_of_left, shapes[right])
@@ -353,11 +323,12 @@ def flat_program(
     parts.append(builder.build())
     return FlatProgram(
         program=program,
-        fixed=np.concatenate([_NOTHING, *fixed]),
+        fixed=np.concatenate([_NOTHING, *fixed]) if earlier is None else earlier[0].fixed,
         changing=tuple(changing),
-        terms=tuple(terms),
+        terms=tuple([terms[register] for register in range(len(program.scopes))]),
         shapes=tuple(shapes),
         n_cells=cells.length + 1,
+        n_kept=n_kept,
         parts=tuple(parts),
         exponents=exponents,
     )
@@ -402,53 +373,3 @@ def _terms(operation: Operation, positions: Any, shape: tuple[int, ...]) -> Term
         to = to + np.arange(taken.shape[1])
     places = np.stack([np.zeros_like(to), taken, to], axis=-1)[is_term]
     return Terms(places, np.zeros(1, dtype=np.intp))
-
-
-def _reverse(flat: FlatProgram, end: int, wanted: Collection[int]) -> _Reverse:
-    """Return the backward pass from a register to inputs."""
-    program = flat.program
-    n_inputs = program.n_inputs
-    leads = [False] * len(flat.terms)
-    for register in wanted:
-        leads[register] = True
-    for number, (_, left, right) in enumerate(program.steps, n_inputs):
-        leads[number] = leads[left] or leads[right]
-    adjoints: dict[int, Term] = {}
-    found, others = ReusedCells(), ReusedCells()
-
-    def adjoint(register: int) -> Term:
-        if register not in adjoints:
-            array, cells = (_FIXED, found) if register < n_inputs else (_ADJOINTS, others)
-            first = cells.take(program.cells(register))
-            adjoints[register] = Term(array, first, program.scopes[register])
-        return adjoints[register]
-
-    start = adjoint(end) if leads[end] else None
-    one = Term(_VALUES, flat.n_cells - 1, ())
-    builder = ProductBuilder(program.sizes)
-    for number in range(end, n_inputs - 1, -1):
-        if number not in adjoints:
-            continue
-        operation, left, right = program.steps[number - n_inputs]
-        pairs = [(left, flat.terms[right]), (right, flat.terms[left])]
-        if isinstance(operation, Sum):
-            pairs = [(left, one)]
-        for register, other in pairs:
-            if leads[register]:
-                adds = register in adjoints
-                builder.add(adjoints[number], other, adjoint(register), adds=adds)
-        others.give_back(adjoints[number].first, program.cells(number))
-    reached = [register for register in wanted if register in adjoints]
-    ends = [adjoints[register].first + program.cells(register) for register in reached]
-    return _Reverse(
-        products=builder.build(),
-        start=start,
-        n_found=found.length,
-        n_others=others.length,
-        parts=tuple(
-            [
-                (register, adjoints[register].first, after, flat.shapes[register])
-                for register, after in zip(reached, ends, strict=True)
-            ]
-        ),
-    )

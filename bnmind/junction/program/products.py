@@ -1,4 +1,4 @@
-"""Products of registers and of their derivatives, many in one call of compiled code."""
+"""Products of registers, many in one call of compiled code."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bnmind._values import Sealed
 from bnmind.information import Floats
 from bnmind.junction.program.program import Scope
 
-# --- Products of registers and of their derivatives, compiled -------------------------------------
+# --- Products of registers, compiled -------------------------------------
 #
 # A program of small steps spends its time between the steps, unless all of them are one call. Here
 # a run is a list of *products*. Each is of the form
@@ -43,12 +43,12 @@ ROWS = 4
 LANES = 8
 """The columns of a tile."""
 
-PRODUCT = 15
-"""The columns of a product: the arrays of X, Y and C, and their first cells there; whether to add
-to C; how to compute it (`_LOOPS`, `_TILES`, `_TERMS`); and where its tables begin. With tiles, six
-more columns follow: the numbers of b, i, s and j; the distance of neighbors in s if neighbors in j
-are neighbors in Y, and otherwise zero; and whether they are neighbors in C. With loops: the cells
-of C and the number of axes. With terms: the cells of C, the number of terms, and that of j."""
+PRODUCT = 13
+"""The columns of a product: the arrays of X and Y; the first cells of X, Y and C; how to compute it
+(`_LOOPS`, `_TILES`, `_TERMS`); and where its tables begin. With tiles, six more columns follow: the
+numbers of b, i, s and j; the distance of neighbors in s if neighbors in j are neighbors in Y, and
+otherwise zero; and whether they are neighbors in C. With loops: the cells of C and the number of
+axes. With terms: the cells of C, the number of terms, and that of j."""
 
 _LOOPS, _TILES, _TERMS = 0, 1, 2
 
@@ -60,7 +60,7 @@ def run_products(
     products: Places,
     tables: Places,
     sources: tuple[Floats, ...],
-    targets: tuple[Floats, ...],
+    c: Floats,
     buffer: tuple[Floats, Floats],
     bounds: NDArray[np.int64],
     exponents: NDArray[np.int64],
@@ -76,8 +76,8 @@ def run_products(
         c(j). Those of i and j repeat their last places until the last tile is full. For each
         product in loops, the axes: their sizes, and the distances of neighbors in X, Y and C. For
         each product of listed terms, their places in X, Y and C, and y(j).
-    sources, targets
-        The arrays of X and Y, and those of C.
+    sources, c
+        The arrays of X and Y, and that of C.
     buffer
         ``((ROWS + most s) * LANES,)`` cells for a moment; and the same cells, read-only.
     bounds, exponents
@@ -86,12 +86,12 @@ def run_products(
     counters = np.zeros(64, dtype=np.uint64)
     for row in range(products.shape[0]):
         product = products[row]
-        x, y, c = sources[product[0]], sources[product[1]], targets[product[2]]
+        x, y = sources[product[0]], sources[product[1]]
         if len(bounds) > 0 and not _stays_in_range(product, bounds[row], exponents, x, y):
             return False
-        if product[7] == _TILES:
+        if product[5] == _TILES:
             _in_tiles(product, tables, x, y, c, buffer)
-        elif product[7] == _TERMS:
+        elif product[5] == _TERMS:
             _by_terms(product, tables, x, y, c)
         else:
             _in_loops(product, tables, x, y, c, counters)
@@ -107,27 +107,27 @@ def _in_tiles(
     c: Floats,
     buffer: tuple[Floats, Floats],
 ) -> None:
-    """Fill or add to the result of a product, by strips of eight columns."""
+    """Fill the result of a product, by strips of eight columns."""
     cells, packed = buffer
     lanes, packed_at = np.uint64(8), np.uint64(32)
-    on_b, n_b, n_i, n_s = product[8], product[9], product[10], product[11]
-    n_j, step = product[12], product[13]
-    adds, are_neighbors = product[6] > 0, product[14] > 0
+    on_b, n_b, n_i, n_s = product[6], product[7], product[8], product[9]
+    n_j, step = product[10], product[11]
+    are_neighbors = product[12] > 0
     on_i = on_b + np.uint64(3) * n_b
     on_s = on_i + np.uint64(2) * _whole(n_i, np.uint64(4))
     on_j = on_s + np.uint64(2) * n_s
     rows = on_i, n_i, on_s, n_s
     for b in range(n_b):
-        x_at = product[3] + tables[on_b + b]
-        y_at = product[4] + tables[on_b + n_b + b]
-        c_at = product[5] + tables[on_b + np.uint64(2) * n_b + b]
+        x_at = product[2] + tables[on_b + b]
+        y_at = product[3] + tables[on_b + n_b + b]
+        c_at = product[4] + tables[on_b + np.uint64(2) * n_b + b]
         for strip in range(_whole(n_j, lanes) // lanes):
             j = strip * lanes
-            if j + lanes > n_j and n_j >= lanes and not adds:
+            if j + lanes > n_j and n_j >= lanes:
                 j = n_j - lanes  # some columns twice, rather than part of a tile
             width = min(lanes, n_j - j)
-            is_whole = width == lanes and are_neighbors and not adds
-            columns = on_j + _whole(n_j, lanes) + j, width, is_whole, adds
+            is_whole = width == lanes and are_neighbors
+            columns = on_j + _whole(n_j, lanes) + j, width, is_whole
             if step > 0 and width == lanes:
                 starts = x_at, y_at + tables[on_j + j], c_at, step
                 _strip((x, y, c, tables), cells, starts, rows, columns)
@@ -156,11 +156,11 @@ def _strip(
     rows: Numbers,
     columns: Numbers,
 ) -> None:
-    """Fill or add to eight columns of a product."""
+    """Fill eight columns of a product."""
     x, y, c, tables = arrays
     x_at, y_at, c_at, step = starts
     on_i, n_i, on_s, n_s = rows
-    on_j, width, is_whole, adds = columns
+    on_j, width, is_whole = columns
     i1, i2, i3, i4 = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
     i5, i6, i7, lanes = np.uint64(5), np.uint64(6), np.uint64(7), np.uint64(8)
     to_c = on_i + _whole(n_i, i4)
@@ -205,18 +205,17 @@ def _strip(
             for row in range(min(i4, n_i - i)):
                 first = c_at + tables[to_c + i + row]
                 for lane in range(width):
-                    cell, value = first + tables[on_j + lane], cells[row * lanes + lane]
-                    c[cell] = c[cell] + value if adds else value
+                    c[first + tables[on_j + lane]] = cells[row * lanes + lane]
 
 
 @njit
 def _by_terms(product: Places, tables: Places, x: Floats, y: Floats, c: Floats) -> None:
     """Fill a result with a list of terms, each for some neighbors j in C."""
     one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
-    in_x, in_y, in_c = product[3], product[4], product[5]
-    for cell in range(in_c, in_c + product[9]):
+    in_x, in_y, in_c = product[2], product[3], product[4]
+    for cell in range(in_c, in_c + product[7]):
         c[cell] = 0.0
-    first, n_terms, n_j = product[8], product[10], product[11]
+    first, n_terms, n_j = product[6], product[8], product[9]
     on_j = first + three * n_terms
     for term in range(n_terms):
         at = first + three * term
@@ -230,13 +229,12 @@ def _by_terms(product: Places, tables: Places, x: Floats, y: Floats, c: Floats) 
 def _in_loops(
     product: Places, tables: Places, x: Floats, y: Floats, c: Floats, counters: Places
 ) -> None:
-    """Fill or add to the result of a product; its last axis is the inner loop."""
+    """Fill the result of a product; its last axis is the inner loop."""
     one, two, three, width = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
-    in_x, in_y, in_c = product[3], product[4], product[5]
-    if product[6] == 0:
-        for cell in range(in_c, in_c + product[9]):
-            c[cell] = 0.0
-    first, outer = product[8], product[10] - one
+    in_x, in_y, in_c = product[2], product[3], product[4]
+    for cell in range(in_c, in_c + product[7]):
+        c[cell] = 0.0
+    first, outer = product[6], product[8] - one
     inner = first + outer * width
     size = tables[inner]
     on_x, on_y, on_c = tables[inner + one], tables[inner + two], tables[inner + three]
@@ -309,10 +307,10 @@ def _stays_in_range(
             exponents[result, 0], exponents[result, 1] = low, high
             return True
         if left >= 0 and (attempt == 1 or exponents[left, 1] == UNKNOWN):
-            first = np.int64(product[3])
+            first = np.int64(product[2])
             exponents[left] = exponents_of(x[first : first + bounds[3]])
         if right >= 0 and (attempt == 1 or exponents[right, 1] == UNKNOWN):
-            first = np.int64(product[4])
+            first = np.int64(product[3])
             exponents[right] = exponents_of(y[first : first + bounds[4]])
     return False
 
@@ -343,7 +341,7 @@ _AT_ONCE = 2000
 
 
 class Term(NamedTuple):
-    """A part of an array that a product takes or fills: a register, or its adjoint."""
+    """A part of an array that a product takes or fills: a register."""
 
     array: int
     """The position of the array."""
@@ -368,10 +366,10 @@ class ProductList(Sealed):
     def run(
         self,
         sources: tuple[Floats, ...],
-        targets: tuple[Floats, ...],
+        results: Floats,
         exponents: NDArray[np.int64] | None = None,
     ) -> bool:
-        """Fill the results, from read-only arrays; both may be views of the same memory.
+        """Fill the results, from read-only arrays; these may be views of the same memory.
 
         With ``exponents``, it stops where numbers may leave the range of floating point, and
         returns False.
@@ -381,7 +379,7 @@ class ProductList(Sealed):
         noted = np.empty((0, 2), dtype=np.int64) if exponents is None else exponents
         for part, bounds in self.parts:
             some = bounds[: len(bounds) if len(noted) else 0]
-            if not run_products(part, self.tables, sources, targets, buffer, some, noted):
+            if not run_products(part, self.tables, sources, results, buffer, some, noted):
                 return False
         return True
 
@@ -406,19 +404,19 @@ class ProductBuilder:
         self._n_places = 0
         self._known: dict[object, tuple[bool, tuple[int, ...]]] = {}
 
-    def add(self, x: Term, y: Term, c: Term, *, adds: bool) -> None:
-        """Fill C with the sum of X Y over all variables that C lacks, or add the sum to it."""
+    def add(self, x: Term, y: Term, c: Term) -> None:
+        """Fill C with the sum of X Y over all variables that C lacks."""
         number: dict[int, int] = {}
         scopes = [
             tuple([number.setdefault(v, len(number)) for v in term.scope]) for term in (x, y, c)
         ]
         sizes = tuple([self._sizes[v] for v in number])
-        key = adds, *scopes, sizes
+        key = *scopes, sizes
         if key not in self._known:
-            self._known[key] = self._way(_axes(scopes, sizes), adds)
+            self._known[key] = self._way(_axes(scopes, sizes))
         swaps, columns = self._known[key]
         x, y = (y, x) if swaps else (x, y)
-        self._rows.append((x.array, y.array, c.array, x.first, y.first, c.first, adds, *columns))
+        self._rows.append((x.array, y.array, x.first, y.first, c.first, *columns))
         n_terms = math.prod(sizes) // self._cells(c)
         self._bounds.append(self._bounds_of(x, y, c, n_terms))
 
@@ -427,7 +425,7 @@ class ProductBuilder:
         places, columns = terms
         self._rows.append(
             (
-                *(x.array, y.array, c.array, x.first, y.first, c.first, 0),
+                *(x.array, y.array, x.first, y.first, c.first),
                 *(_TERMS, self._n_places, n_cells, len(places), len(columns), 0, 0, 0),
             )
         )
@@ -445,17 +443,17 @@ class ProductBuilder:
     def build(self) -> ProductList:
         """Return the products."""
         rows = np.array(self._rows, dtype=np.uint64).reshape(-1, PRODUCT)
-        most = int(rows[rows[:, 7] == _TILES, 11].max(initial=0))
+        most = int(rows[rows[:, 5] == _TILES, 9].max(initial=0))
         tables = np.concatenate([np.empty(0, dtype=np.int64), *self._tables]).astype(np.uint64)
         bounds = np.array(self._bounds, dtype=np.int64).reshape(-1, 6)
         starts = range(0, len(rows), _AT_ONCE)
         parts = [(rows[i : i + _AT_ONCE], bounds[i : i + _AT_ONCE]) for i in starts]
         return ProductList(tuple(parts), tables, (ROWS + most) * LANES)
 
-    def _way(self, axes: Sequence[_Axis], adds: bool) -> tuple[bool, tuple[int, ...]]:
+    def _way(self, axes: Sequence[_Axis]) -> tuple[bool, tuple[int, ...]]:
         """Return whether to exchange X and Y, and the last columns of a product."""
         first = self._n_places
-        tiles = [_tiles(axes, adds), _tiles([a.exchanged() for a in axes], adds)]
+        tiles = [_tiles(axes), _tiles([a.exchanged() for a in axes])]
         swaps = tiles[1].cost < tiles[0].cost
         best = tiles[swaps]
         if best.cost < _cost_of_loops(axes):
@@ -543,7 +541,7 @@ class _Tiles(NamedTuple):
         return np.concatenate(parts)
 
 
-def _tiles(axes: Sequence[_Axis], adds: bool) -> _Tiles:
+def _tiles(axes: Sequence[_Axis]) -> _Tiles:
     """Return a product in tiles whose lanes are the variables of Y and C."""
     groups: tuple[list[_Axis], ...] = ([], [], [], [])
     for axis in sorted(axes, key=lambda axis: -axis.c):
@@ -557,7 +555,7 @@ def _tiles(axes: Sequence[_Axis], adds: bool) -> _Tiles:
     are_neighbors = _distance([axis.c for axis in j], j) == 1
     strips, tiles = -(-n_j // LANES), -(-n_i // ROWS)
     packed = 0 if step and n_j >= LANES else strips
-    scattered = 0 if are_neighbors and not adds and n_j >= LANES else strips
+    scattered = 0 if are_neighbors and n_j >= LANES else strips
     tile = strips * tiles * (8 + 4 * n_s)
     cost = 30 + n_b * (10 + tile + 10 * packed * n_s + 10 * scattered * n_i)
     return _Tiles(b, i, s, j, step, are_neighbors, cost)

@@ -499,6 +499,7 @@ class Program:
         inputs: Sequence[Values],
         kind: Arithmetic = PLAIN,
         progress: Callable[[int], None] | None = None,
+        powers: Sequence[int] = (),
     ) -> tuple[list[Values], list[int], bool]:
         """Return the registers after the last step; those not kept are empty.
 
@@ -510,6 +511,8 @@ class Program:
             The treatment of numbers that are too small or too large.
         progress
             A function that is called with the number of steps done.
+        powers
+            The powers of two that the inputs of a scaled run are multiples of; one by default.
 
         Returns
         -------
@@ -527,10 +530,11 @@ class Program:
                     for register in spent:
                         registers[register] = empty
                 return registers, [], watch.has_lost
-            powers = [0] * len(registers)
+            own = list(powers) or [0] * len(registers)
             if kind.scaled:
                 for number, table in enumerate(inputs):
-                    registers[number], powers[number] = _scaled(table, kind, watch)
+                    registers[number], power = _scaled(table, kind, watch)
+                    own[number] += power
             for (operation, left, right), spent in self._reported(progress):
                 values = operation(registers[left], registers[right])
                 power = 0
@@ -538,12 +542,12 @@ class Program:
                     values = watch.rounded_up(values)
                 if kind.scaled:
                     values, power = _scaled(values, kind, watch)
-                    power += powers[left] + (0 if is_sum(operation) else powers[right])
+                    power += own[left] + (0 if is_sum(operation) else own[right])
                 registers.append(values)
-                powers.append(power)
+                own.append(power)
                 for register in spent:
                     registers[register] = empty
-        return registers, powers, watch.has_lost
+        return registers, own, watch.has_lost
 
     def _reported(
         self, progress: Callable[[int], None] | None

@@ -10,8 +10,6 @@ import pytest
 
 from bnmind.errors import CancellationError, InvalidArgumentError, TooLargeError
 from bnmind.junction import Limits, compile_derivatives
-from bnmind.junction.derivatives.plan import register_program
-from bnmind.junction.program.program import Product, Program, Step
 from bnmind.pgm import Factor, FactorModel, FunctionalCPD, Network, TabularCPD, Variable
 from tests.junction.derivatives.test_derivatives import GARDEN
 from tests.networks import enumerate_joint
@@ -60,27 +58,6 @@ def test_evidence_too_improbable_for_a_run_is_not_called_impossible() -> None:
         " derivatives have no correct digits; the evidence is b=0"
     )
     assert plan.log_evidence({"b": "1"}).value == pytest.approx(0.0)
-
-
-def test_a_register_of_several_steps_gets_the_sum_of_its_derivatives() -> None:
-    shape = (2, 3)
-    times = Product(
-        left_axes=None, right_axes=None, left_shape=shape, right_shape=shape, shape=shape,
-        cost=6, sums=False,
-    )  # fmt: skip
-    # 2 = ab, 3 = a²b, 4 = a³b, 5 = a⁶b²
-    steps = (Step(times, 0, 1), Step(times, 2, 0), Step(times, 3, 0), Step(times, 4, 4))
-    program = Program(n_inputs=2, steps=steps, spent=((),) * 4, scopes=((0, 1),) * 6, sizes=shape)
-    a, b = np.arange(1.0, 7.0).reshape(shape), np.full(shape, 0.5)
-    seed = np.arange(2.0, 8.0).reshape(shape)
-    run = register_program(program).run([a, b], scaled=False)
-    for wanted in ([0, 1], [0], [1]):
-        found, _ = run.adjoints(5, seed, wanted)
-        assert sorted(found) == wanted
-        expected = {0: seed * 6 * a**5 * b**2, 1: seed * 2 * a**6 * b}
-        for number in wanted:
-            np.testing.assert_allclose(found[number], expected[number], rtol=1e-12)
-    np.testing.assert_array_equal(seed, np.arange(2.0, 8.0).reshape(shape))
 
 
 def test_tables_without_entries_have_no_derivatives_and_say_so() -> None:
