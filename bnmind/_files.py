@@ -43,7 +43,7 @@ from typing import Any, BinaryIO
 from uuid import uuid4
 
 from bnmind._messages import made_by_newer, shown
-from bnmind.errors import FileWriteError, ModelFileError
+from bnmind.errors import ModelFileError
 
 SMALL_FILE = 2**24
 """The limit for files of persons and games: noise, weights, saved games (16 MiB)."""
@@ -310,7 +310,7 @@ def write_file(path: str | os.PathLike[str], content: str | bytes) -> None:
 
     Raises
     ------
-    FileWriteError
+    ModelFileError
         If the file cannot be written. The error names the file, and an existing file is unchanged.
     """
     write_files({Path(path): content})
@@ -330,7 +330,7 @@ def write_files(contents: Mapping[Path, str | bytes]) -> None:
 
     Raises
     ------
-    FileWriteError
+    ModelFileError
         If a file cannot be written. The error names the file, and all files are unchanged.
     """
     drafts: list[_Draft] = []
@@ -368,7 +368,7 @@ def writing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
     Raises
     ------
-    FileWriteError
+    ModelFileError
         If the file cannot be written. The error names the file.
     """
     name = os.fspath(path)
@@ -427,7 +427,7 @@ def create_file(path: str | os.PathLike[str], content: str | bytes) -> bool:
 
     Raises
     ------
-    FileWriteError
+    ModelFileError
         If the file cannot be written. The error names the file.
     """
     name = os.fspath(path)
@@ -459,7 +459,7 @@ def move(path: Path, new: Path) -> None:
 
     Raises
     ------
-    FileWriteError
+    ModelFileError
         If it cannot be renamed. The error names it.
     """
     with naming(str(path)):
@@ -477,7 +477,7 @@ def check_writable(*paths: str | os.PathLike[str]) -> None:
 
     Raises
     ------
-    FileWriteError
+    ModelFileError
         If a directory does not exist or is not writable, or the name is that of a directory or not
         a valid name. The error names the file.
     """
@@ -493,7 +493,7 @@ def check_writable_directory(path: str | os.PathLike[str]) -> None:
 
     Raises
     ------
-    FileWriteError
+    ModelFileError
         If it is a file, or cannot be created or written. The error names the directory.
     """
     with naming(os.fspath(path)):
@@ -505,13 +505,13 @@ def check_writable_directory(path: str | os.PathLike[str]) -> None:
 
 
 def encoded(path: str | os.PathLike[str], content: str | bytes) -> bytes:
-    """Return the bytes of a file; `FileWriteError` if UTF-8 cannot encode its text."""
+    """Return the bytes of a file; `ModelFileError` if UTF-8 cannot encode its text."""
     if not isinstance(content, str):
         return content
     try:
         return content.encode("utf-8")
     except UnicodeEncodeError as fault:
-        raise FileWriteError(
+        raise ModelFileError(
             f"the text for {os.fspath(path)} contains {fault.object[fault.start]!a}, which UTF-8"
             " cannot encode",
             os.fspath(path),
@@ -520,15 +520,15 @@ def encoded(path: str | os.PathLike[str], content: str | bytes) -> bytes:
 
 @contextmanager
 def naming(path: str) -> Iterator[None]:
-    """Convert errors of the operating system to a `FileWriteError` that names the file."""
+    """Convert errors of the operating system to a `ModelFileError` that names the file."""
     try:
         yield
-    except FileWriteError:
+    except ModelFileError:
         raise
     except OSError as fault:
-        raise FileWriteError(f"cannot write {path} ({fault.strerror or fault})", path) from fault
+        raise ModelFileError(f"cannot write {path} ({fault.strerror or fault})", path) from fault
     except ValueError as fault:  # a null in the name
-        raise FileWriteError(f"{path!r} is not the name of a file: {fault}", path) from fault
+        raise ModelFileError(f"{path!r} is not the name of a file: {fault}", path) from fault
 
 
 def real_place(path: str) -> Path:
@@ -680,12 +680,14 @@ def _require_name(name: str) -> None:
 _NO_LOCKS = {errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL}
 
 
-class LockHeldError(FileWriteError):
-    """Another program or thread holds the lock of a file."""
+class OvertakenError(ModelFileError):
+    """Another program has written to a file in the meantime: nothing can be saved there."""
 
 
 @contextmanager
-def locked(path: str | os.PathLike[str], *, patience: float = 10.0) -> Iterator[None]:
+def locked(
+    path: str | os.PathLike[str], *, patience: float = 10.0, held: str = ""
+) -> Iterator[None]:
     """Lock a file against other programs and threads that lock it.
 
     Parameters
@@ -694,20 +696,26 @@ def locked(path: str | os.PathLike[str], *, patience: float = 10.0) -> Iterator[
         The file; it need not exist. Readers need no lock, because files are replaced in one step.
     patience
         Seconds to wait for another holder of the lock.
+    held
+        What the error says if the lock is held for all this time, unless it names the file.
 
     Raises
     ------
-    FileWriteError
+    ModelFileError
         If the lock is held for all this time, or the directory cannot be written. The error names
         the file.
     """
     name = os.fspath(path)
+    held = held or (
+        f"another program has been writing {name} for {patience:.0f} seconds; try again when it"
+        " has ended"
+    )
     with naming(name):
         if is_stream(name):  # a pipe or a device holds nothing that could be lost
             place, handle = None, None
         else:
             place = _lock_file(real_place(name))
-            handle = _acquire(place, name, patience)
+            handle = _acquire(place, name, patience, held)
     try:
         yield
     finally:
@@ -724,7 +732,7 @@ def _lock_file(place: Path) -> Path:
     return place.with_name(f".bnmind-{digest}.lock")
 
 
-def _acquire(place: Path, name: str, patience: float) -> int:
+def _acquire(place: Path, name: str, patience: float, held: str) -> int:
     """Return a handle of the lock file, which is locked while the handle is open."""
     end = time.monotonic() + patience
     while True:
@@ -742,11 +750,7 @@ def _acquire(place: Path, name: str, patience: float) -> int:
         if taken:  # but the last holder has removed the file in the meantime
             continue
         if time.monotonic() > end:
-            raise LockHeldError(
-                f"another program has been writing {name} for {patience:.0f} seconds; try again"
-                " when it has ended",
-                name,
-            )
+            raise ModelFileError(held, name)
         # Random times keep two programs from always trying at the same time.
         time.sleep(0.001 + os.urandom(1)[0] / 25_600)
 

@@ -53,7 +53,7 @@ from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar, cast
 
 from bnmind._files import check_writable_directory, write_file
-from bnmind.errors import FileWriteError
+from bnmind.errors import ModelFileError
 
 
 class KernelSource:
@@ -441,7 +441,7 @@ class KernelCache:
 
         Raises
         ------
-        FileWriteError
+        ModelFileError
             If it cannot be saved, and `MUST_SAVE` is set.
         """
         name = self._name(signature, code.codegen)
@@ -458,13 +458,13 @@ class KernelCache:
             _sweep(path)
 
     def _writable_folder(self, must: bool) -> str:
-        """Return `cache_path`; `FileWriteError` if there is none, or the user wants another."""
+        """Return `cache_path`; `ModelFileError` if there is none, or the user wants another."""
         from numba.core import config
 
         if must and config.CACHE_DIR:
             check_writable_directory(config.CACHE_DIR)
         if self.cache_path is None:
-            raise FileWriteError(NO_DIRECTORY, "")
+            raise ModelFileError(NO_DIRECTORY, "")
         return self.cache_path
 
     def enable(self) -> None:

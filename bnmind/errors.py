@@ -1,7 +1,7 @@
 """The exceptions of bnmind.
 
 All of them derive from `BnmindError`, and each is also a `ValueError` or a `LookupError`. A message
-says what is wrong and how to correct it. Attributes hold the offending values.
+says what is wrong and how to correct it. Attributes hold the faults and the offending values.
 """
 
 from __future__ import annotations
@@ -15,14 +15,12 @@ __all__ = [
     "BnmindError",
     "CancellationError",
     "ContractError",
-    "FileWriteError",
     "ImpossibleEvidenceError",
     "InvalidArgumentError",
     "InvalidModelError",
     "MissingLibraryError",
     "ModelFileError",
     "NothingToAskError",
-    "SessionFileError",
     "TableError",
     "TooFewSamplesError",
     "TooLargeError",
@@ -33,6 +31,13 @@ __all__ = [
 
 class BnmindError(Exception):
     """The base class of all exceptions of bnmind."""
+
+    def __init__(self, problems: str | Iterable[str] = "", value: object = None) -> None:
+        self.problems = (problems,) if isinstance(problems, str) else tuple(problems)
+        """Every fault found, a sentence each."""
+        super().__init__(problems if isinstance(problems, str) else listed(self.problems))
+        self.value = value
+        """The offending value."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Workers pickle errors, and the attributes must survive.
@@ -46,22 +51,11 @@ def _rebuild(kind: type[BnmindError], args: tuple[Any, ...], state: dict[str, An
     return error
 
 
-class _FaultError(BnmindError, ValueError):
-    """An error about what somebody gave: it lists its faults, and holds the offending value."""
-
-    def __init__(self, problems: str | Iterable[str], value: object = None) -> None:
-        self.problems = (problems,) if isinstance(problems, str) else tuple(problems)
-        """Every fault found, a sentence each."""
-        super().__init__(problems if isinstance(problems, str) else listed(self.problems))
-        self.value = value
-        """The offending value."""
-
-
-class InvalidArgumentError(_FaultError):
+class InvalidArgumentError(BnmindError, ValueError):
     """An argument has the wrong type or is out of range, or arguments contradict each other."""
 
 
-class InvalidModelError(_FaultError):
+class InvalidModelError(BnmindError, ValueError):
     """A network, a table or an order is invalid."""
 
 
@@ -76,7 +70,7 @@ class TableError(InvalidArgumentError):
             self.args = (f"{self}; and {more:,} more",)
 
 
-class ContractError(_FaultError, AssertionError):
+class ContractError(BnmindError, ValueError, AssertionError):
     """A member of a family breaks a promise of the family; `value` is the member.
 
     It is an `AssertionError` too, so that a test that ends with it has failed.
@@ -95,8 +89,8 @@ class ContractError(_FaultError, AssertionError):
         """The example that shows it; empty if no example is needed."""
 
 
-class ModelFileError(_FaultError):
-    """A file cannot be read as what it should hold, or cannot hold what it should."""
+class ModelFileError(BnmindError, ValueError):
+    """A file cannot be read as what it should hold, cannot hold it, or cannot be written."""
 
     def __init__(
         self,
@@ -111,14 +105,6 @@ class ModelFileError(_FaultError):
         """The line of the fault in the file, from 1, or None."""
         self.column = column
         """The column of the fault in its line, from 1, or None."""
-
-
-class SessionFileError(ModelFileError):
-    """A file is not a session of this bank, is damaged, or was changed by another program."""
-
-
-class FileWriteError(ModelFileError):
-    """A file cannot be written; `value` is its name."""
 
 
 class MissingLibraryError(BnmindError, LookupError):

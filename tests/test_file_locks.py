@@ -21,9 +21,9 @@ from typing import Any
 
 import pytest
 
-from bnmind._files import locked, write_file
+from bnmind._files import OvertakenError, locked, write_file
 from bnmind.adaptive import ItemBank, Session
-from bnmind.errors import BnmindError, FileWriteError, SessionFileError
+from bnmind.errors import BnmindError, ModelFileError
 from bnmind.lab.mastermind import SavedGame, content_of, read_game, write_game
 from bnmind.mastermind import Board, Reply, Turn
 from tests.command_line import ROOT
@@ -112,7 +112,7 @@ def answer(directory: Path, number: int) -> list[str]:
         try:
             session = session.change("item_1", 1, at=at)
             acknowledged.append(at)
-        except SessionFileError:
+        except OvertakenError:
             session = Session.load(place, BANK)
     return acknowledged
 
@@ -139,7 +139,7 @@ def start(directory: Path, number: int) -> list[str]:
         try:
             Session.start(BANK, path=place, about={"by": str(number)})
             begun.append(f"{count}.json {number}")
-        except SessionFileError:
+        except ModelFileError:
             continue
     return begun
 
@@ -201,7 +201,7 @@ def test_who_waits_too_long_is_reported(tmp_path: Path) -> None:
         for spelling in (place, tmp_path / "A", tmp_path / "link"):
             if spelling.name == "link":
                 spelling.symlink_to("a")
-            told = pytest.raises(FileWriteError, match="another program has been writing")
+            told = pytest.raises(ModelFileError, match="another program has been writing")
             with told, locked(spelling, patience=0.02):
                 raise AssertionError("locked twice")
         with locked(tmp_path / "b", patience=0):
@@ -250,14 +250,14 @@ def test_where_there_are_no_locks_nothing_is_locked(
 
 
 def test_other_errors_name_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(FileWriteError, match="missing/a"), locked(tmp_path / "missing" / "a"):
+    with pytest.raises(ModelFileError, match="missing/a"), locked(tmp_path / "missing" / "a"):
         pass
 
     def refuse(handle: int, operation: int) -> None:
         raise OSError(errno.EIO, "broken")
 
     monkeypatch.setattr(fcntl, "flock", refuse)
-    with pytest.raises(FileWriteError, match=r"/a \(broken\)"), locked(tmp_path / "a"):
+    with pytest.raises(ModelFileError, match=r"/a \(broken\)"), locked(tmp_path / "a"):
         pass
 
 

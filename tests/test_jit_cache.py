@@ -246,11 +246,11 @@ def test_code_that_must_be_saved_and_cannot_be_is_an_error(package: Package, fau
     most = "1000, 1000" if fault == "a full disk" else "10**9, 10**9"
     statement = f"""
 import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({most}))
-from bnmind.errors import FileWriteError
+from bnmind.errors import ModelFileError
 from sums.caller import steps
 try:
     steps(10)
-except FileWriteError as error:
+except ModelFileError as error:
     print(error)
 """
     paths = {"PYTHONPATH": f"{package.source.parent}{os.pathsep}{ROOT}", MUST_SAVE: "1"}

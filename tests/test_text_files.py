@@ -30,7 +30,7 @@ from bnmind._files import (
     write_file,
     write_files,
 )
-from bnmind.errors import FileWriteError
+from bnmind.errors import ModelFileError
 from tests.command_line import ROOT
 
 ROOT_USER = os.geteuid() == 0
@@ -165,7 +165,7 @@ def test_several_files_are_written_or_none(tmp_path: Path) -> None:
     first.write_text("old")
     first.chmod(0o600)
     third.mkdir()
-    with pytest.raises(FileWriteError, match=r"third \(Is a directory\)"):
+    with pytest.raises(ModelFileError, match=r"third \(Is a directory\)"):
         write_files({first: "new", second: "new", third: "new"})
     assert names(tmp_path) == ["first", "third"]
     assert first.read_text() == "old"
@@ -200,7 +200,7 @@ def test_what_took_its_place_is_put_back(
     monkeypatch.setattr(os, "replace", replaced)
     if not links:
         monkeypatch.setattr(os, "link", no_links)
-    with pytest.raises((FileWriteError, KeyboardInterrupt)):
+    with pytest.raises((ModelFileError, KeyboardInterrupt)):
         write_files(dict.fromkeys(places, "new"))
     assert names(tmp_path) == ["a", "c"]
     assert [places[0].read_text(), places[2].read_text()] == ["old a", "old c"]
@@ -307,7 +307,7 @@ def test_where_nothing_can_be_written(name: str, reason: str, tmp_path: Path) ->
         lambda: create_file(place, "new"),
         lambda: check_writable(place),
     ):
-        with pytest.raises(FileWriteError, match=reason) as caught:
+        with pytest.raises(ModelFileError, match=reason) as caught:
             attempt()
         assert isinstance(caught.value.value, str)
         assert os.path.basename(place) in caught.value.value
@@ -318,7 +318,7 @@ def test_where_nothing_can_be_written(name: str, reason: str, tmp_path: Path) ->
 def test_text_that_utf8_cannot_hold(tmp_path: Path) -> None:
     place = tmp_path / "a"
     place.write_text("old")
-    with pytest.raises(FileWriteError, match=r"a contains '\\udcff'"):
+    with pytest.raises(ModelFileError, match=r"a contains '\\udcff'"):
         write_file(place, "new \udcff")
     assert place.read_text() == "old"
 
@@ -328,13 +328,13 @@ def test_what_may_only_be_read_is_not_replaced(tmp_path: Path) -> None:
     place = tmp_path / "a"
     place.write_text("old")
     place.chmod(0o400)
-    with pytest.raises(FileWriteError, match="Permission denied"):
+    with pytest.raises(ModelFileError, match="Permission denied"):
         write_file(place, "new")
-    with pytest.raises(FileWriteError, match="Permission denied"):
+    with pytest.raises(ModelFileError, match="Permission denied"):
         check_writable(place)
     tmp_path.chmod(0o500)
     for check in (check_writable, check_writable_directory):
-        with pytest.raises(FileWriteError, match="Permission denied"):
+        with pytest.raises(ModelFileError, match="Permission denied"):
             check(tmp_path / "b")
     tmp_path.chmod(0o700)
 
@@ -345,7 +345,7 @@ def test_a_directory_may_be_made_later(tmp_path: Path) -> None:
     check_writable_directory(tmp_path / "a" / "b")
     assert names(tmp_path) == ["file"]
     for name in ("file", "file/a", "n" * 300, f"a/{'n' * 300}/b"):
-        with pytest.raises(FileWriteError):
+        with pytest.raises(ModelFileError):
             check_writable_directory(tmp_path / name)
 
 
@@ -409,7 +409,7 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
     try:
-        with pytest.raises(FileWriteError, match=r"/a \(File too large\)"):
+        with pytest.raises(ModelFileError, match=r"/a \(File too large\)"):
             write_file(place, "n" * 10_000)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
@@ -432,7 +432,12 @@ def test_the_functions_say_what_they_raise(tmp_path: Path) -> None:
         "encoded": lambda: _files.encoded(missing, "\udcff"),
         "move": lambda: _files.move(missing, tmp_path / "b"),
         "naming": lambda: within(_files.naming),
+        "parse_document": lambda: _files.parse_document("=", "bnmind-session", 1),
+        "parse_json": lambda: _files.parse_json("{"),
+        "read_bytes": lambda: _files.read_bytes(missing, most=1),
+        "read_text": lambda: _files.read_text(missing, most=1),
         "real_place": lambda: _files.real_place(str(tmp_path)),
+        "require_head": lambda: _files.require_head("", 1, "bnmind-session", [1]),
         "write_file": lambda: write_file(missing, "new"),
         "write_files": lambda: write_files({missing: "new"}),
         "writing": lambda: within(_files.writing),
@@ -442,12 +447,12 @@ def test_the_functions_say_what_they_raise(tmp_path: Path) -> None:
         for name, one in vars(_files).items()
         if not name.startswith("_") and getattr(one, "__module__", "") == _files.__name__
     }
-    named = {name for name, one in functions.items() if "FileWriteError" in (one.__doc__ or "")}
+    named = {name for name, one in functions.items() if "ModelFileError" in (one.__doc__ or "")}
     assert named == {*attempts, "locked"} - {"real_place"}
     for name, attempt in attempts.items():
-        with pytest.raises((FileWriteError, OSError)) as caught:
+        with pytest.raises((ModelFileError, OSError)) as caught:
             attempt()
-        kind = FileWriteError if caught.type is FileWriteError else OSError
+        kind = ModelFileError if caught.type is ModelFileError else OSError
         assert re.search(rf"\b{kind.__name__}\b", getattr(_files, name).__doc__), name
     assert not _files.is_stream(str(missing))
     _files.remove_directory(missing)

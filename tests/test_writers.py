@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from bnmind.adaptive import Examinees, ItemBank, RandomItem, Session, simulate, write_bank
-from bnmind.errors import FileWriteError
+from bnmind.errors import ModelFileError
 from bnmind.junction import compile_plan, write_plan
 from bnmind.lab import compare, save_comparison, save_simulation
 from bnmind.lab.mastermind import SavedGame, content_of, write_game
@@ -208,7 +208,7 @@ def _command(*arguments: str) -> Callable[[Path], None]:
             assert result.exit_code == 2
             assert result.stderr.startswith("error: ")
             assert result.stderr.count("\n") == 1
-            raise FileWriteError(result.stderr)
+            raise ModelFileError(result.stderr)
 
     return run_it
 
@@ -304,7 +304,7 @@ def test_a_full_disk_harms_no_file(
     else:
         for path in files:
             path.write_text("old")
-    with full_disk(), pytest.raises(FileWriteError) as caught:
+    with full_disk(), pytest.raises(ModelFileError) as caught:
         write(out / file)
     assert "File too large" in str(caught.value)
     assert any(str(path) in str(caught.value) for path in files)

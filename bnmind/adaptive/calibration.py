@@ -108,7 +108,7 @@ from bnmind.adaptive.learning.skill_families import maximized
 from bnmind.adaptive.response_models.base import model_near, model_table, parameter_vector
 from bnmind.adaptive.responses.responses import Responses, responses_to
 from bnmind.adaptive.sessions.session import design_saved, read_log, replayed
-from bnmind.errors import InvalidArgumentError, SessionFileError
+from bnmind.errors import InvalidArgumentError, ModelFileError
 from bnmind.information import Floats
 from bnmind.pgm import Network
 
@@ -438,7 +438,7 @@ def read_answers(paths: Sequence[str | os.PathLike[str]], bank: ItemBank) -> Ans
 
     Raises
     ------
-    SessionFileError
+    ModelFileError
         If a file is not a session of this bank, or no test has an answer.
     """
     tests: list[tuple[str, str, dict[str, int]]] = []
@@ -457,7 +457,7 @@ def read_answers(paths: Sequence[str | os.PathLike[str]], bank: ItemBank) -> Ans
             at = saved.events[-1].at
             tests.append((at, place.name, given))
     if not tests:
-        raise SessionFileError("expected sessions with answers, got none", None)
+        raise ModelFileError("expected sessions with answers, got none", None)
     tests.sort(key=lambda test: test[0])
     codes = np.full((len(tests), len(bank.items)), MISSING, dtype=np.int16)
     longest = max(len(given) for _, _, given in tests)

@@ -14,7 +14,7 @@ import typer
 
 from bnmind import adaptive, questions
 from bnmind._display import Table, parts_of
-from bnmind._files import SMALL_FILE, check_writable
+from bnmind._files import SMALL_FILE, OvertakenError, check_writable
 from bnmind._messages import counted, in_shell, percent
 from bnmind._registry import made_by_name
 from bnmind.cli.inputs import DEFAULT_SELECTOR, DesignOptions, SelectorName, with_named_prior
@@ -23,7 +23,7 @@ from bnmind.cli.shared.command import Json, ModelFile, OneOf, Seed, is_saved, sh
 from bnmind.cli.shared.dialogue import Command, ask_end, converse
 from bnmind.cli.shared.dialogue import ask as prompt
 from bnmind.cli.shared.terminal import INTERRUPTED, interruptible, tell, tell_json, working
-from bnmind.errors import BnmindError, SessionFileError
+from bnmind.errors import BnmindError, ModelFileError
 
 # --- Answers, as they are typed -------------------------------------------------------------------
 
@@ -193,7 +193,7 @@ def run_test(
         again = f"the same command with --session {in_shell(run.path)} resumes the test"
         tell(f"Each answer is saved in {run.path}; {again}.")
     talk = _Items(run)
-    interrupted = converse(talk.ask, talk.act, fatal=SessionFileError)
+    interrupted = converse(talk.ask, talk.act, fatal=OvertakenError)
     run = talk.session
     tell("")
     show_parts(parts_of(run.report()))
@@ -249,10 +249,10 @@ def _as_saved(
     text = read_text(path, most=SMALL_FILE, damaged=True)
     try:
         saved = salvaged(text) if salvage else session_from_json(text)
-    except SessionFileError as fault:
+    except ModelFileError as fault:
         cut = fault.line is not None and not salvage
         more = "; --salvage saves what is whole in another file" if cut else ""
-        raise SessionFileError(f"{fault}, in {path}{more}", str(path)) from fault
+        raise ModelFileError(f"{fault}, in {path}{more}", str(path)) from fault
     has_design = "design" in saved.about
     if has_design and asked.get("design", saved.about["design"]) != saved.about["design"]:
         raise BnmindError(
@@ -318,9 +318,8 @@ class _Items:
             return True
         try:
             self.session = _after(before, entry, before.state.responses)
-        except SessionFileError as fault:
-            # Nothing that is typed from here on could be saved.
-            raise SessionFileError(
+        except OvertakenError as fault:
+            raise OvertakenError(
                 f"expected {before.path} as this test left it, got another content: another"
                 " program has written to it, and the last answer here is not saved; the same"
                 " command resumes what is there",
@@ -499,7 +498,7 @@ def ask(options: AskOptions) -> None:
     else:
         tell(f"Each answer is saved in {options.session}; the same command resumes the dialogue.")
     show_parts(_belief_shown(dialogue))
-    interrupted = converse(talk.ask, talk.act, fatal=SessionFileError)
+    interrupted = converse(talk.ask, talk.act, fatal=OvertakenError)
     show_parts(_report_shown(talk.dialogue))
     if talk.path is not None and not talk.dialogue.stop_reason(talk.stoppers):
         tell(f"Saved in {talk.path}; the same command resumes the dialogue.")

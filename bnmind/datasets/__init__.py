@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from bnmind._arguments import checked
 from bnmind._files import write_files
 from bnmind._values import Value
-from bnmind.errors import FileWriteError, InvalidArgumentError, ModelFileError, UnknownNameError
+from bnmind.errors import InvalidArgumentError, ModelFileError, UnknownNameError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -227,7 +227,7 @@ def copy_examples(directory: Path | str, *, name: str | None = None) -> tuple[Pa
     ------
     UnknownNameError
         If there is no such set.
-    FileWriteError
+    ModelFileError
         If a file cannot be written, or exists with other content. Nothing is written then.
     """
     place = Path(directory)
@@ -239,7 +239,7 @@ def copy_examples(directory: Path | str, *, name: str | None = None) -> tuple[Pa
         contents |= {into / file: one.path(file).read_bytes() for file in one.files}
     for path, content in contents.items():
         if path.exists() and not (path.is_file() and path.read_bytes() == content):
-            raise FileWriteError(
+            raise ModelFileError(
                 f"{path} exists already, with other content; choose another directory", str(path)
             )
     for folder in sorted({path.parent for path in contents}):
@@ -253,4 +253,4 @@ def _make(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as fault:
         reason = fault.strerror or type(fault).__name__
-        raise FileWriteError(f"cannot make the directory {folder}: {reason}", str(folder)) from None
+        raise ModelFileError(f"cannot make the directory {folder}: {reason}", str(folder)) from None

@@ -460,9 +460,8 @@ def write_dynamic(
     Raises
     ------
     ModelFileError
-        If the suffix is another one, or tables vary from slice to slice.
-    FileWriteError
-        If the file cannot be written.
+        If the suffix is another one, tables vary from slice to slice, or the file cannot be
+        written.
     TooLargeError
         If the largest table has more than ``max_cells`` cells.
     """

@@ -181,7 +181,7 @@ def write_plan(plan: Plan, path: str | os.PathLike[str]) -> None:
     ------
     InvalidArgumentError
         If evidence or inputs of the plan are already known: write the plan before it is restricted.
-    FileWriteError
+    ModelFileError
         If the file cannot be written.
     """
     query, known = plan.compiled.query, plan.compiled.known

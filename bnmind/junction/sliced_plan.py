@@ -219,7 +219,7 @@ def write_sums(path: str | os.PathLike[str], sums: SliceSums, question: str) -> 
 
     Raises
     ------
-    FileWriteError
+    ModelFileError
         If the file cannot be written; an existing file is unchanged.
     """
     content = {
@@ -490,9 +490,8 @@ class SlicedPlan(Value):
         ImpossibleEvidenceError
             If the evidence has probability zero. The error names all findings.
         ModelFileError
-            If the file is damaged, or belongs to another question.
-        FileWriteError
-            If the file cannot be written, or another program uses it.
+            If the file is damaged, belongs to another question, cannot be written, or is used by
+            another program.
         TooLargeError
             With a file, if the table of a function of your own has too many cells.
         InvalidArgumentError, UnknownNameError

@@ -689,9 +689,7 @@ def write_experiment(experiment: Experiment, path: str | os.PathLike[str]) -> No
     Raises
     ------
     ModelFileError, UnknownNameError
-        See `experiment_to_toml`.
-    FileWriteError
-        If the file cannot be written.
+        See `experiment_to_toml`; also if the file cannot be written.
     """
     is_json = Path(path).suffix.lower() == ".json"
     write_file(path, (experiment_to_json if is_json else experiment_to_toml)(experiment))

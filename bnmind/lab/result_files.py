@@ -31,7 +31,7 @@ def write_files(directory: Path, contents: Mapping[str, bytes]) -> tuple[Path, .
 
     Raises
     ------
-    FileWriteError
+    ModelFileError
         If a file cannot be written; the error names it. The directory is then unchanged.
     """
     created: list[Path] = []

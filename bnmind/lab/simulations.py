@@ -230,7 +230,7 @@ def save_simulation(
 
     Raises
     ------
-    FileWriteError
+    ModelFileError
         If the files cannot be written; the directory is then as it was.
     """
     attributes = result.attributes

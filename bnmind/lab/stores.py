@@ -26,7 +26,7 @@ import re
 import tomllib
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -39,7 +39,6 @@ import numpy as np
 from bnmind._arguments import checked
 from bnmind._files import (
     SMALL_FILE,
-    LockHeldError,
     check_writable_directory,
     locked,
     move,
@@ -55,7 +54,6 @@ from bnmind._messages import listed, one_line, shown
 from bnmind._values import Value
 from bnmind._workers import finished_of
 from bnmind.errors import (
-    FileWriteError,
     MissingLibraryError,
     ModelFileError,
     TooLargeError,
@@ -456,19 +454,14 @@ _PATIENCE = 0.5
 """Seconds to wait for another run, which may just be ending."""
 
 
-@contextmanager
-def alone(directory: Path) -> Iterator[None]:
+def alone(directory: Path) -> AbstractContextManager[None]:
     """Keep other runs out of a directory; raise `ModelFileError` if one is writing into it."""
-    with ExitStack() as stack:
-        try:
-            stack.enter_context(locked(directory / EXPERIMENT, patience=_PATIENCE))
-        except LockHeldError as error:
-            raise ModelFileError(
-                f"another run is writing into {directory}; wait until it ends, or name another"
-                " directory",
-                str(directory),
-            ) from error
-        yield
+    return locked(
+        directory / EXPERIMENT,
+        patience=_PATIENCE,
+        held=f"another run is writing into {directory}; wait until it ends, or name another"
+        " directory",
+    )
 
 
 def require_readable(experiment: Experiment) -> None:
@@ -669,9 +662,8 @@ def run_into(
     ModelFileError
         If the directory holds another experiment, or rows of another version of bnmind, which the
         message compares; or rows of a strategy of your own whose source code has changed since; or
-        if another run is writing into it; or if a part of the experiment has no name.
-    FileWriteError
-        If a file cannot be written.
+        if another run is writing into it; or if a part of the experiment has no name, or a file
+        cannot be written.
     TooLargeError
         If the file with the experiment would be larger than the largest that is read.
     MissingLibraryError
@@ -801,10 +793,8 @@ def resumed_games(
     Raises
     ------
     ModelFileError
-        If another run keeps its games there, or the source code of a strategy of your own has
-        changed since.
-    FileWriteError
-        If the directory cannot be written.
+        If another run keeps its games there, the source code of a strategy of your own has
+        changed since, or the directory cannot be written.
     """
     batches = experiment.batches()
     sources = {} if place is None else own_sources(experiment)
@@ -857,7 +847,7 @@ def forget_unfinished(directory: Path, place: Path | None) -> None:
         remove_directory(left)  # a run was killed here
     if place is not None and place.is_dir():
         # In one step, so that a run that is killed now leaves all or nothing.
-        with suppress(FileWriteError):
+        with suppress(ModelFileError):
             move(place, place.with_name(f".{place.name}"))
     for left in directory.glob(f".{_PREFIX}*"):
         remove_directory(left)

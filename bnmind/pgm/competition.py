@@ -180,9 +180,7 @@ def write_evidence(
     UnknownNameError
         If there is no such variable or state.
     ModelFileError
-        If the file of the model cannot be read.
-    FileWriteError
-        If the file cannot be written.
+        If the file of the model cannot be read, or the other cannot be written.
     """
     write_competition_text(evidence_to_uai(evidence, _variables(model)), path)
 
@@ -199,7 +197,7 @@ def write_query(
     ------
     InvalidArgumentError
         If there are no names, or one of them occurs twice.
-    UnknownNameError, ModelFileError, FileWriteError
+    UnknownNameError, ModelFileError
         As in `write_evidence`.
     """
     write_competition_text(query_to_uai(names, _variables(model)), path)
@@ -221,7 +219,7 @@ def write_log_evidence(log_evidence: float, path: str | os.PathLike[str]) -> Non
     ------
     InvalidArgumentError
         If the logarithm is NaN or infinite, except −inf.
-    FileWriteError
+    ModelFileError
         If the file cannot be written.
     """
     write_competition_text(log_evidence_to_uai(log_evidence), path)
@@ -239,7 +237,7 @@ def write_marginals(
     ------
     InvalidArgumentError
         If a variable has no distribution, or one of another length. The error names them all.
-    ModelFileError, FileWriteError
+    ModelFileError
         As in `write_evidence`.
     """
     write_competition_text(marginals_to_uai(marginals, _variables(model)), path)
@@ -257,7 +255,7 @@ def write_explanation(
     ------
     InvalidArgumentError
         If a variable has no state.
-    UnknownNameError, ModelFileError, FileWriteError
+    UnknownNameError, ModelFileError
         As in `write_evidence`.
     """
     write_competition_text(explanation_to_uai(states, _variables(model)), path)
@@ -273,7 +271,7 @@ def write_marginal_map(
 
     Raises
     ------
-    UnknownNameError, ModelFileError, FileWriteError
+    UnknownNameError, ModelFileError
         As in `write_evidence`.
     """
     write_competition_text(marginal_map_to_uai(states, _variables(model)), path)

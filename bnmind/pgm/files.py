@@ -170,9 +170,8 @@ def write_model(
     Raises
     ------
     ModelFileError
-        If the suffix is unknown or the format cannot hold the model.
-    FileWriteError
-        If a file cannot be written. The error names the file.
+        If the suffix is unknown, the format cannot hold the model, or a file cannot be written.
+        The error names the file.
     TooLargeError
         If the largest table has more than ``max_cells`` cells. The error names the table.
     """

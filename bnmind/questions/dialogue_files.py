@@ -23,7 +23,7 @@ from typing import Annotated
 from pydantic import Field
 
 from bnmind._arguments import checked
-from bnmind._files import SMALL_FILE, locked, read_text, write_file
+from bnmind._files import SMALL_FILE, OvertakenError, locked, read_text, write_file
 from bnmind._messages import one_line
 from bnmind._records import (
     EXACTLY,
@@ -34,7 +34,7 @@ from bnmind._records import (
     record_from_json,
 )
 from bnmind._values import Value
-from bnmind.errors import BnmindError, SessionFileError
+from bnmind.errors import BnmindError, ModelFileError
 from bnmind.questions.dialogue import AnswerEvent, Dialogue, Inquiry, fingerprint
 
 
@@ -119,16 +119,16 @@ def write_dialogue(
 
     Raises
     ------
-    SessionFileError
+    OvertakenError
         If the file holds something else.
-    FileWriteError
+    ModelFileError
         If it cannot be written. An existing file is then unchanged.
     """
     text = dialogue_text(dialogue, options=options)
     place = Path(path)
     with locked(place):
         if place.exists() and (before is None or read_text(place, most=SMALL_FILE) != before):
-            raise SessionFileError(
+            raise OvertakenError(
                 f"another program has written to {place}, so this dialogue is not saved there; the"
                 " same command resumes what is there",
                 str(place),
@@ -148,7 +148,7 @@ def read_dialogue(path: str | os.PathLike[str]) -> SavedDialogue:
 
     Raises
     ------
-    SessionFileError
+    ModelFileError
         If the file cannot be read, is not such a file, is damaged or from a newer version.
     """
     place = os.fspath(path)
@@ -156,7 +156,7 @@ def read_dialogue(path: str | os.PathLike[str]) -> SavedDialogue:
         return _saved(read_text(place, most=SMALL_FILE))
     except BnmindError as fault:
         line, column = (getattr(fault, name, None) for name in ("line", "column"))
-        raise SessionFileError(
+        raise ModelFileError(
             f"expected a dialogue in {place}: {fault}", place, line=line, column=column
         ) from fault
 
@@ -178,17 +178,17 @@ def resumed_dialogue(
 
     Raises
     ------
-    SessionFileError
+    ModelFileError
         If it is a dialogue about another network or other targets, or an event is not valid.
     """
     place = os.fspath(path) or "the file"
     if saved.fingerprint != fingerprint(inquiry.engine):
-        raise SessionFileError(
+        raise ModelFileError(
             f"the dialogue in {place} is about a network with other variables, states or tables",
             place,
         )
     if saved.about != inquiry.about:
-        raise SessionFileError(
+        raise ModelFileError(
             f"the dialogue in {place} is about {one_line(', '.join(saved.about))}, not about"
             f" {', '.join(inquiry.about)}",
             place,
@@ -197,7 +197,7 @@ def resumed_dialogue(
         dialogue = Dialogue(inquiry, saved.events)
         _ = dialogue.belief  # raises if the answers are impossible
     except BnmindError as fault:
-        raise SessionFileError(f"{fault}, in {place}", place) from fault
+        raise ModelFileError(f"{fault}, in {place}", place) from fault
     return dialogue
 
 

@@ -376,7 +376,7 @@ def write_value(value: BeliefValue, path: Path | str) -> None:
 
     Raises
     ------
-    FileWriteError
+    ModelFileError
         If the file cannot be written. An existing file is then unchanged.
     """
     document: dict[str, Any] = {"format": _FORMAT, "version": _VERSION}

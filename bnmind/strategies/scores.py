@@ -551,7 +551,7 @@ def write_weights(score: WeightedEntropy, path: Path | str) -> None:
 
     Raises
     ------
-    FileWriteError
+    ModelFileError
         If the file cannot be written. An existing file is then unchanged.
     """
     board = score.board

@@ -288,9 +288,8 @@ def write_tree(tree: StrategyTree, path: Path | str) -> None:
     Raises
     ------
     ModelFileError
-        If no format has the suffix.
-    FileWriteError
-        If the file cannot be written. An existing file is then unchanged.
+        If no format has the suffix, or the file cannot be written. An existing file is then
+        unchanged.
     InvalidArgumentError
         If the tree was built for noisy replies.
     """

@@ -18,7 +18,7 @@ from fastapi.staticfiles import StaticFiles
 
 from bnmind._files import create_file, write_file
 from bnmind._front_door import installed_version
-from bnmind.errors import FileWriteError, InvalidArgumentError
+from bnmind.errors import InvalidArgumentError, ModelFileError
 from bnmind.web import games, networks, pages, pictures, play, watch
 from bnmind.web import tests as offers
 from bnmind.web.forms import REFUSALS
@@ -187,7 +187,7 @@ def key_of(folder: Path) -> bytes:
     If the folder cannot be read or written, the key is a new one.
     """
     key, file = secrets.token_bytes(_BYTES), folder / "key"
-    with suppress(OSError, FileWriteError):
+    with suppress(OSError, ModelFileError):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # nobody else may read the key
         create_file(file, key)  # the first of two servers that start at once does
         found = file.read_bytes()
@@ -205,7 +205,7 @@ def port_of(folder: Path) -> int:
 
 def remember_port(folder: Path, port: int) -> None:
     """Remember a port for the next time."""
-    with suppress(OSError, FileWriteError):
+    with suppress(OSError, ModelFileError):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_file(folder / "port", str(port))
 

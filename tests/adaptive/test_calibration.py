@@ -35,7 +35,7 @@ from bnmind.adaptive import (
     simulate_designs,
     with_certainties,
 )
-from bnmind.errors import BnmindError, InvalidArgumentError, SessionFileError
+from bnmind.errors import BnmindError, InvalidArgumentError, ModelFileError
 
 Q = [[1, 0], [0, 1], [1, 1]] * 5
 TRUTH = ItemBank.from_qmatrix(Q, guess=0.2, slip=0.1)
@@ -175,7 +175,7 @@ def test_from_live_tests_to_a_calibrated_bank(tmp_path: pathlib.Path) -> None:
     assert not any(row.is_ready for row in found.items)
     drift = item_drift(GUESSED, tests.responses, rng=rng, asked=tests.asked, pilot=tests.pilot)
     assert not {row.item for row in drift} & set(NEW)
-    with pytest.raises(SessionFileError, match="skills, items or probabilities"):
+    with pytest.raises(ModelFileError, match="skills, items or probabilities"):
         read_answers(paths, TRUTH)
 
 

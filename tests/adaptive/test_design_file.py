@@ -42,7 +42,7 @@ from bnmind.adaptive import (
 )
 from bnmind.adaptive.selection.selectors import LENGTH
 from bnmind.adaptive.sessions.design_file import design_from, with_options
-from bnmind.errors import ModelFileError, SessionFileError
+from bnmind.errors import ModelFileError
 
 ROOT = Path(__file__).parents[2]
 BANK = read_bank(ROOT / "models/banks/fractions.json")
@@ -285,11 +285,11 @@ def test_a_saved_session_holds_its_design(tmp_path: Path) -> None:
     assert again.next_item() == session.next_item()
     damaged = tmp_path / "damaged.json"
     damaged.write_text(path.read_text("utf-8").replace('\\"seed\\": 7', '\\"seed\\" 7'), "utf-8")
-    with pytest.raises(SessionFileError, match="design in the saved session is damaged"):
+    with pytest.raises(ModelFileError, match="design in the saved session is damaged"):
         resume_session(damaged, BANK)
     plain = tmp_path / "bob.json"
     Session.start(BANK, path=plain)
-    with pytest.raises(SessionFileError, match="holds no design"):
+    with pytest.raises(ModelFileError, match="holds no design"):
         resume_session(plain, BANK)
 
 

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bnmind._files import SMALL_FILE
+from bnmind._files import SMALL_FILE, OvertakenError
 from bnmind.adaptive import (
     AllOf,
     AnyOf,
@@ -40,12 +40,10 @@ from bnmind.adaptive import (
 )
 from bnmind.adaptive.sessions.records import bank_fingerprint
 from bnmind.errors import (
-    BnmindError,
     InvalidArgumentError,
     InvalidModelError,
     ModelFileError,
     NothingToAskError,
-    SessionFileError,
     UnknownNameError,
 )
 from bnmind.information import entropy
@@ -272,7 +270,7 @@ def test_a_copy_may_be_asked_to_be_new(tmp_path: Path) -> None:
     path = tmp_path / "s.json"
     assert session.save(path, new=True).path == path
     before = path.read_bytes()
-    with pytest.raises(SessionFileError, match="exists; load it"):
+    with pytest.raises(ModelFileError, match="exists; load it"):
         session.undo().save(path, new=True)
     assert path.read_bytes() == before
     session.undo().save(path)
@@ -296,9 +294,9 @@ def test_a_session_whose_file_was_removed_is_written_anew(tmp_path: Path) -> Non
     assert [entry.name for entry in tmp_path.iterdir()] == ["s.json"]
 
 
-def damaged(path: Path, *words: str, bank: ItemBank = BANK) -> SessionFileError:
+def damaged(path: Path, *words: str, bank: ItemBank = BANK) -> ModelFileError:
     before = path.read_bytes()
-    with pytest.raises(SessionFileError) as caught:
+    with pytest.raises(ModelFileError) as caught:
         Session.load(path, bank)
     for word in (*words, str(path)):
         assert word in str(caught.value)
@@ -319,7 +317,7 @@ def test_bad_files_are_reported_and_left_alone(tmp_path: Path) -> None:
     assert (fault.line, fault.value) == (4, str(path))
     saved = Session.load(path, BANK, salvage=True)
     assert (saved.state.asked, saved.path) == (("item_1",), None)
-    with pytest.raises(SessionFileError, match="someone else"):
+    with pytest.raises(OvertakenError, match="someone else"):
         session.answer("item_3", 1)
     path.write_text(text.replace('"version": 1', '"version": 2'))
     damaged(path, "version 1", "newer bnmind")
@@ -336,9 +334,9 @@ def test_bad_files_are_reported_and_left_alone(tmp_path: Path) -> None:
     path.write_text(text)
     other = ItemBank.from_qmatrix([[1, 0], [0, 1]]).with_title("Another")
     damaged(path, "of the bank Another", "Two skills", bank=other)
-    with pytest.raises(SessionFileError, match="cannot read"):
+    with pytest.raises(ModelFileError, match="cannot read"):
         Session.load(tmp_path / "none.json", BANK)
-    with pytest.raises(SessionFileError, match="exists; load it"):
+    with pytest.raises(ModelFileError, match="exists; load it"):
         Session.start(BANK, path=path)
 
 
@@ -361,7 +359,7 @@ def test_two_writers_do_not_lose_each_others_answers(tmp_path: Path) -> None:
     path = tmp_path / "s.json"
     first = Session.start(BANK, path=path)
     second = Session.load(path, BANK).answer("item_1", 1)
-    with pytest.raises(SessionFileError, match="someone else"):
+    with pytest.raises(OvertakenError, match="someone else"):
         first.answer("item_2", 1)
     assert Session.load(path, BANK).state == second.state
 
@@ -445,14 +443,14 @@ def test_the_report_is_plain_data() -> None:
     assert plain["profile"] == {"skill_1": "1", "skill_2": "0"}
     assert plain["cost"] == plain["time"] == 3.0
     assert Session.start(BANK).rank()[0].allowed
-    assert issubclass(SessionFileError, BnmindError)
+    assert issubclass(OvertakenError, ModelFileError)
 
 
 def test_files_beyond_every_session_are_refused_unread(tmp_path: Path) -> None:
     path = tmp_path / "ann.json"
     with path.open("wb") as file:
         file.truncate(SMALL_FILE + 1)
-    with pytest.raises(SessionFileError, match="larger than 16,777,216 bytes"):
+    with pytest.raises(ModelFileError, match="larger than 16,777,216 bytes"):
         Session.load(path, ItemBank.from_qmatrix([[1]], guess=0.2, slip=0.1))
 
 
@@ -464,14 +462,14 @@ def test_a_session_never_writes_a_file_too_long_to_be_loaded_again(
     session = Session.start(bank, path=path).answer("item_1", "1")
     size = len(path.read_bytes())
     monkeypatch.setattr("bnmind.adaptive.sessions.session.SMALL_FILE", size + 10)
-    with pytest.raises(SessionFileError, match=r"too long.*start a new session"):
+    with pytest.raises(ModelFileError, match=r"too long.*start a new session"):
         session.answer("item_2", "1")
-    with pytest.raises(SessionFileError, match=r"too long.*start a new session"):
+    with pytest.raises(ModelFileError, match=r"too long.*start a new session"):
         session.undo()
     elsewhere = session.save(tmp_path / "other.json")
     assert elsewhere.events == session.events
     monkeypatch.setattr("bnmind.adaptive.sessions.session.SMALL_FILE", size - 10)
-    with pytest.raises(SessionFileError, match="too long"):
+    with pytest.raises(ModelFileError, match="too long"):
         session.save(tmp_path / "third.json")
     monkeypatch.undo()
     assert not (tmp_path / "third.json").exists()

@@ -10,7 +10,7 @@ import pytest
 
 from bnmind.adaptive import QMatrix, Responses, read_bank, read_design
 from bnmind.datasets import EXAMPLES, copy_examples, example_path, example_set, example_table
-from bnmind.errors import FileWriteError, InvalidArgumentError, ModelFileError, UnknownNameError
+from bnmind.errors import InvalidArgumentError, ModelFileError, UnknownNameError
 from tests.command_line import assert_one_line_error, run
 
 ROOT = Path(__file__).parents[2]
@@ -87,7 +87,7 @@ def test_copies_are_made_once(tmp_path: Path) -> None:
     assert copies == (tmp_path / "new" / "fractions.toml",)
     assert copies == copy_examples(tmp_path / "new", name="designs")
     copies[0].write_text("mine")
-    with pytest.raises(FileWriteError, match=r"fractions\.toml exists already"):
+    with pytest.raises(ModelFileError, match=r"fractions\.toml exists already"):
         copy_examples(tmp_path / "new", name="designs")
     assert copies[0].read_text() == "mine"
 
@@ -99,7 +99,7 @@ def test_all_copies_are_where_the_documentation_has_them(tmp_path: Path) -> None
 
 def test_a_place_that_cannot_be_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(FileWriteError, match="cannot make the directory"):
+    with pytest.raises(ModelFileError, match="cannot make the directory"):
         copy_examples(tmp_path / "file" / "inside", name="designs")
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bnmind.errors import FileWriteError, InvalidArgumentError
+from bnmind.errors import InvalidArgumentError, ModelFileError
 from bnmind.lab.mastermind import SavedGame, read_game, write_game
 from bnmind.lab.mastermind.advice import few_codes, learned_noise, start, start_learning
 from bnmind.lab.mastermind.records import GameRows, SavedPlay, read_play, write_play
@@ -76,7 +76,7 @@ def test_a_played_game_is_saved_without_its_code(tmp_path: Path) -> None:
     content = write_play(place, game, before=None)
     assert read_play(place) == game
     write_play(place, replace(game, over=True), before=content)
-    with pytest.raises(FileWriteError, match="another program"):
+    with pytest.raises(ModelFileError, match="another program"):
         write_play(place, game, before=content)
     with pytest.raises(InvalidArgumentError, match="expected a saved game"):
         read_game(place)

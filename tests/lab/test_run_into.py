@@ -13,7 +13,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from bnmind.errors import BnmindError, FileWriteError, MissingLibraryError, ModelFileError
+from bnmind.errors import BnmindError, MissingLibraryError, ModelFileError
 from bnmind.lab import (
     Experiment,
     GameExperiment,
@@ -292,7 +292,7 @@ def test_a_full_disk_is_not_called_another_run(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr("bnmind._files._open", full)
-    with pytest.raises(FileWriteError, match="No space left"):
+    with pytest.raises(ModelFileError, match="No space left"):
         run_into(experiment, tmp_path)
 
 

@@ -11,12 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bnmind._files import OvertakenError
 from bnmind.errors import (
     BnmindError,
     ImpossibleEvidenceError,
     InvalidArgumentError,
+    ModelFileError,
     NothingToAskError,
-    SessionFileError,
     UnknownNameError,
 )
 from bnmind.junction import compile_model
@@ -229,7 +230,7 @@ def test_a_file_of_another_program_is_not_replaced(tmp_path: Path) -> None:
     text = write_dialogue(path, begin())
     other = write_dialogue(path, after(begin(), noise="no"), before=text)
     for before in (None, text):
-        with pytest.raises(SessionFileError, match="another program"):
+        with pytest.raises(OvertakenError, match="another program"):
             write_dialogue(path, begin(), before=before)
     assert path.read_text() == other
     path.unlink()
@@ -254,7 +255,7 @@ def test_damaged_files_are_named(tmp_path: Path, old: str, new: str, text: str) 
     whole = write_dialogue(path, after(begin(), noise="no"))
     assert old in whole
     path.write_text(whole.replace(old, new))
-    with pytest.raises(SessionFileError, match=text) as caught:
+    with pytest.raises(ModelFileError, match=text) as caught:
         read_dialogue(path)
     assert str(path) in str(caught.value)
 
@@ -264,13 +265,13 @@ def test_a_dialogue_resumes_with_its_own_network_and_targets(tmp_path: Path) -> 
     write_dialogue(path, after(begin(), noise="no"))
     saved = read_dialogue(path)
     other = Network((*MACHINE.cpds[1:], table(FAULT, (), [0.5, 0.4, 0.1])))
-    with pytest.raises(SessionFileError, match="other variables, states or tables"):
+    with pytest.raises(ModelFileError, match="other variables, states or tables"):
         resumed_dialogue(saved, Inquiry.of(other, about="fault"), path=path)
-    with pytest.raises(SessionFileError, match="about fault, not about leak"):
+    with pytest.raises(ModelFileError, match="about fault, not about leak"):
         resumed_dialogue(saved, Inquiry.of(MACHINE, about="leak"))
-    with pytest.raises(SessionFileError, match="given before the dialogue"):
+    with pytest.raises(ModelFileError, match="given before the dialogue"):
         resumed_dialogue(saved, Inquiry.of(MACHINE, about="fault", evidence={"noise": "no"}))
-    with pytest.raises(SessionFileError, match="expected a dialogue"):
+    with pytest.raises(ModelFileError, match="expected a dialogue"):
         read_dialogue(tmp_path / "missing.json")
 
 

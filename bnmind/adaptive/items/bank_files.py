@@ -63,9 +63,8 @@ def write_bank(
     Raises
     ------
     ModelFileError
-        If the suffix is unknown or the format cannot hold the network.
-    FileWriteError
-        If a file cannot be written; the message names the file.
+        If the suffix is unknown, the format cannot hold the network, or a file cannot be written;
+        the message names the file.
     TooLargeError
         If a table has more cells.
     """

@@ -67,7 +67,7 @@ from bnmind.adaptive.sessions.design import Design, ReportOptions
 from bnmind.adaptive.sessions.events import Event
 from bnmind.adaptive.stopping.ending import most_items_of
 from bnmind.adaptive.stopping.stoppers import stopper_by_names
-from bnmind.errors import InvalidArgumentError, ModelFileError, SessionFileError, UnknownNameError
+from bnmind.errors import InvalidArgumentError, ModelFileError, UnknownNameError
 
 _NONE, _BETWEEN, _END = "[\n", ",\n", "\n ]}\n"
 """The text before the first event, between two, and after the last."""
@@ -154,7 +154,7 @@ def session_from_json(text: str) -> SavedSession:
 
     Raises
     ------
-    SessionFileError
+    ModelFileError
         If the text is truncated, with the line and column of the fault and the number of
         complete events; is not of this form; or is of a newer version.
     """
@@ -164,8 +164,8 @@ def session_from_json(text: str) -> SavedSession:
         line, column = fault.line, fault.column
         whole = _whole_events(text)
         if not whole and not text.lstrip().startswith("{"):
-            raise SessionFileError(f"expected a saved session, got {shown(text)}") from fault
-        raise SessionFileError(
+            raise ModelFileError(f"expected a saved session, got {shown(text)}") from fault
+        raise ModelFileError(
             f"the session is truncated or damaged at line {line}, column {column}, after"
             f" {len(whole)} whole event{'s' * (len(whole) != 1)}, which can be salvaged",
             line=line,
@@ -179,7 +179,7 @@ def salvaged(text: str) -> SavedSession:
 
     Raises
     ------
-    SessionFileError
+    ModelFileError
         If its first line is not complete.
     """
     head = text.split("\n", 1)[0].rstrip().rstrip(",")
@@ -191,7 +191,7 @@ def _validated(text: str) -> SavedSession:
     try:
         return record_from_json(text, "bnmind-session", {1: SavedSession})
     except ModelFileError as fault:
-        raise SessionFileError(str(fault)) from fault
+        raise ModelFileError(str(fault)) from fault
 
 
 def _whole_events(text: str) -> tuple[Event, ...]:

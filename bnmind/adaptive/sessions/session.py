@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from bnmind._arguments import checked, checked_if_it_fails
 from bnmind._display import Result, Table
-from bnmind._files import SMALL_FILE, create_file, locked, write_file
+from bnmind._files import SMALL_FILE, OvertakenError, create_file, locked, write_file
 from bnmind._messages import counted, percent
 from bnmind._values import ReadOnlyDict, Value, made
 from bnmind.adaptive.beliefs.belief import SkillBelief, skills_html
@@ -44,7 +44,7 @@ from bnmind.adaptive.sessions.events import (
     believed,
 )
 from bnmind.adaptive.stopping.ending import NOTHING_LEFT, Progress
-from bnmind.errors import BnmindError, NothingToAskError, SessionFileError
+from bnmind.errors import BnmindError, ModelFileError, NothingToAskError
 
 if TYPE_CHECKING:
     from bnmind.adaptive.sessions.records import SavedSession
@@ -55,7 +55,7 @@ def read_log(place: Path, bank: ItemBank | None, *, salvage: bool) -> SavedSessi
 
     Raises
     ------
-    SessionFileError
+    ModelFileError
         If the file is not a session, or is a session of another bank than one that is given.
     """
     from bnmind.adaptive.sessions.records import bank_fingerprint, salvaged, session_from_json
@@ -66,9 +66,9 @@ def read_log(place: Path, bank: ItemBank | None, *, salvage: bool) -> SavedSessi
     except BnmindError as fault:
         line, column = (getattr(fault, name, None) for name in ("line", "column"))
         where = "" if str(place) in str(fault) else f", in {place}"
-        raise SessionFileError(f"{fault}{where}", str(place), line=line, column=column) from fault
+        raise ModelFileError(f"{fault}{where}", str(place), line=line, column=column) from fault
     if bank is not None and saved.bank.fingerprint != bank_fingerprint(bank):
-        raise SessionFileError(
+        raise ModelFileError(
             f"expected a session of the bank {bank.title or 'given'}, got a session of"
             f" {saved.bank.title or 'another bank'} with other skills, items or probabilities,"
             f" in {place}",
@@ -82,7 +82,7 @@ def replayed(place: Path, bank: ItemBank, events: Sequence[Event]) -> SessionSta
 
     Raises
     ------
-    SessionFileError
+    ModelFileError
         If an event is not valid; the message names the event.
     """
     replay = Replay(bank)
@@ -90,7 +90,7 @@ def replayed(place: Path, bank: ItemBank, events: Sequence[Event]) -> SessionSta
         try:
             replay.add(event)
         except BnmindError as fault:
-            raise SessionFileError(f"{fault}, at events.{number} in {place}", str(place)) from fault
+            raise ModelFileError(f"{fault}, at events.{number} in {place}", str(place)) from fault
     return replay.state()
 
 
@@ -110,8 +110,10 @@ def write_log(place: Path, content: str, *, text_before: str, before: tuple[Even
 
     Raises
     ------
-    SessionFileError
-        If another program has written to the file, or if no reader would take so long a text.
+    OvertakenError
+        If another program has written to the file.
+    ModelFileError
+        If no reader would take so long a text, or if the file cannot be written.
     """
     refuse_long(place, content)
     with locked(place):
@@ -122,7 +124,7 @@ def write_log(place: Path, content: str, *, text_before: str, before: tuple[Even
             if unchanged:
                 write_file(place, content)
     if not unchanged:
-        raise SessionFileError(
+        raise OvertakenError(
             f"someone else has written to {place} since this session wrote to it; load it"
             " again, or save this session to another file",
             str(place),
@@ -134,21 +136,21 @@ def refuse_long(place: Path, content: str) -> None:
 
     Raises
     ------
-    SessionFileError
+    ModelFileError
         If the text has more than 16 MiB.
     """
     # A character takes at most four bytes: short texts need not be encoded to be measured.
     if len(content) * 4 > SMALL_FILE and len(content.encode()) > SMALL_FILE:
-        raise SessionFileError(
+        raise ModelFileError(
             f"the session has become too long: {place} would have more than the"
             f" {SMALL_FILE >> 20} MiB that can be loaded again; start a new session",
             str(place),
         )
 
 
-def exists_already(place: Path) -> SessionFileError:
+def exists_already(place: Path) -> ModelFileError:
     """Return the error for a new session whose file exists."""
-    return SessionFileError(
+    return ModelFileError(
         f"{place} exists; load it to continue that session, or choose another file",
         str(place),
     )
@@ -395,10 +397,8 @@ class Session(Value):
 
         Raises
         ------
-        SessionFileError
-            If the file exists.
-        FileWriteError
-            If it cannot be written.
+        ModelFileError
+            If the file exists, or cannot be written.
         TooLargeError
             If the bank's junction tree is too large.
         """
@@ -450,7 +450,7 @@ class Session(Value):
 
         Raises
         ------
-        SessionFileError
+        ModelFileError
             If the file cannot be read, is truncated, is of a newer version or of another
             bank, or an event is not valid. The file does not change.
         """
@@ -566,10 +566,8 @@ class Session(Value):
             If the bank has no such item.
         InvalidArgumentError
             If the item has no such response, or was answered already.
-        SessionFileError
-            If another program has written to the file in the meantime.
-        FileWriteError
-            If the file cannot be written.
+        ModelFileError
+            If another program has written to the file in the meantime, or it cannot be written.
         """
         number = self.bank.response(item, response)
         name = self.bank.responses(item)[number]
@@ -622,10 +620,9 @@ class Session(Value):
 
         Raises
         ------
-        SessionFileError
-            If it must not exist, and does, or if the session has become too long to be read.
-        FileWriteError
-            If it cannot be written.
+        ModelFileError
+            If it must not exist, and does; if the session has become too long to be read; or if
+            it cannot be written.
         """
         moved = dataclasses.replace(self, path=Path(path))
         refuse_long(Path(path), moved.to_json())
@@ -748,16 +745,15 @@ def resume_session(
 
     Raises
     ------
-    SessionFileError
-        If the file cannot be read, holds no design, or is of another bank.
     ModelFileError
-        If its design does not fit the bank any more.
+        If the file cannot be read, holds no design, or is of another bank, or if its design does
+        not fit the bank any more.
     """
     # The bank of the session is that of its design, which may have another prior.
     saved = read_log(Path(path), None, salvage=salvage)
     design = design_saved(saved.about, bank)
     if design is None:
-        raise SessionFileError(
+        raise ModelFileError(
             f"{os.fspath(path)} holds no design; load it with Session.load and its design",
             os.fspath(path),
         )
@@ -773,5 +769,5 @@ def design_saved(about: Mapping[str, str], bank: ItemBank) -> Design | None:
         if not isinstance(content, dict):
             raise ValueError(content)
     except (ValueError, RecursionError) as fault:
-        raise SessionFileError("the design in the saved session is damaged", "design") from fault
+        raise ModelFileError("the design in the saved session is damaged", "design") from fault
     return design_from(content, bank)

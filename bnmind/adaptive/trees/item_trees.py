@@ -806,9 +806,8 @@ def write_item_tree(tree: ItemTree, path: Path | str) -> None:
     Raises
     ------
     ModelFileError
-        If no format has the suffix.
-    FileWriteError
-        If the file cannot be written. An existing file is then unchanged.
+        If no format has the suffix, or the file cannot be written. An existing file is then
+        unchanged.
     """
     place = Path(path)
     known = ITEM_TREE_FORMATS.get(place.suffix.lower())

@@ -19,7 +19,7 @@ from bnmind._display import Strong, Table, parts_of
 from bnmind._messages import counted, percent, shown
 from bnmind.cli.shared import command, terminal
 from bnmind.cli.shared.dialogue import WORDS, Command, converse
-from bnmind.errors import BnmindError, FileWriteError, InvalidArgumentError
+from bnmind.errors import BnmindError, InvalidArgumentError, ModelFileError
 from bnmind.lab.mastermind import advice as advising
 from bnmind.lab.mastermind import words
 
@@ -589,7 +589,7 @@ class Game(ABC):
 
     def run(self) -> None:
         """Go from guess to guess, until the game is over or the player leaves."""
-        interrupted = converse(self.ask, self.act, fatal=FileWriteError)
+        interrupted = converse(self.ask, self.act, fatal=ModelFileError)
         if not self.over and self.rows.turns:
             terminal.show(f"Saved in {self.path}; the same command resumes the game.")
         if interrupted:

@@ -584,9 +584,7 @@ def check_place(path: Path, suffixes: Sequence[str], what: str) -> None:
     Raises
     ------
     ModelFileError
-        If the name has another ending.
-    FileWriteError
-        If the file cannot be written.
+        If the name has another ending, or the file cannot be written.
     """
     if suffixes and path.suffix.lower() not in suffixes:
         raise ModelFileError(
@@ -626,7 +624,7 @@ def results_place(out: Path | None) -> tuple[Path, tuple[str, ...]]:
     ------
     BnmindError
         If it is a file.
-    FileWriteError
+    ModelFileError
         If nothing can be written there.
     """
     directory = out or DEFAULT_RESULTS

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from bnmind._files import LARGE_FILE, SMALL_FILE, read_bytes
 from bnmind._messages import bytes_text, one_line, shown
-from bnmind.errors import FileWriteError, MissingLibraryError, ModelFileError, TableError
+from bnmind.errors import MissingLibraryError, ModelFileError, TableError
 from bnmind.junction.cases.tables import CaseTableWarning
 
 if TYPE_CHECKING:
@@ -538,7 +538,7 @@ class FrameWriter:
         try:
             self._write_table(pyarrow.Table.from_pandas(_plain(frame), preserve_index=False))
         except pyarrow.ArrowException as fault:
-            raise FileWriteError(
+            raise ModelFileError(
                 f"cannot write {self._path}: a column has values of different types; write a .csv"
                 f" file instead ({one_line(str(fault))})",
                 os.fspath(self._path),

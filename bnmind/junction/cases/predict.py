@@ -556,10 +556,8 @@ def answer_file(
         If a cell holds no state of its variable. The error names the first ten such cells of the
         whole file, and their number. Nothing is written.
     ModelFileError
-        If the cases cannot be read, or are no table, or openpyxl is needed for a workbook and is
-        not installed.
-    FileWriteError
-        If the answers cannot be written.
+        If the cases cannot be read, or are no table; if openpyxl is needed for a workbook and is
+        not installed; or if the answers cannot be written.
     MissingLibraryError
         If pyarrow is needed for a Parquet file, and is not installed.
     """

@@ -486,7 +486,7 @@ def save_comparison(
 
     Raises
     ------
-    FileWriteError
+    ModelFileError
         If the files cannot be written. The directory is then unchanged.
     """
     plots = {"game-lengths": plot_lengths(comparison)}

@@ -34,7 +34,6 @@ from bnmind._records import FileRecord, LargeRecord, Record, record_from_json
 from bnmind._values import Value
 from bnmind.errors import (
     BnmindError,
-    FileWriteError,
     InvalidArgumentError,
     ModelFileError,
     TooLargeError,
@@ -511,10 +510,9 @@ def write_game(path: Path, game: SavedGame, *, before: bytes | None) -> bytes:
 
     Raises
     ------
-    FileWriteError
-        If the content of the file is not `before`.
-    FileWriteError
-        If the file cannot be written. An existing file is then unchanged.
+    ModelFileError
+        If the content of the file is not `before`, or the file cannot be written. An existing file
+        is then unchanged.
     """
     board = game.board
     version = 1 if game.prior == UNIFORM else VERSION
@@ -541,7 +539,7 @@ def _write(path: Path, record: Mapping[str, Any], *, before: bytes | None) -> by
     with locked(path):
         # A file that was removed in the meantime is written again: nothing can be lost.
         if content_of(path) not in (before, None):
-            raise FileWriteError(
+            raise ModelFileError(
                 f"another program has written to {path}, so this game is not saved there; the same"
                 " command resumes what is there, --save names another file",
                 str(path),
@@ -658,7 +656,7 @@ def write_play(path: Path, game: SavedPlay, *, before: bytes | None) -> bytes:
 
     Raises
     ------
-    FileWriteError
+    ModelFileError
         If the content of the file is not `before`, or it cannot be written.
     """
     board = game.board

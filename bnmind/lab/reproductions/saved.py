@@ -10,9 +10,8 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import chain, count
@@ -22,7 +21,6 @@ from typing import Any
 from bnmind._arguments import checked
 from bnmind._files import (
     LARGE_FILE,
-    LockHeldError,
     locked,
     naming,
     read_text,
@@ -32,7 +30,7 @@ from bnmind._files import (
 from bnmind._front_door import installed_version
 from bnmind._messages import made_by_newer, shown
 from bnmind._values import Value
-from bnmind.errors import BnmindError, FileWriteError, InvalidArgumentError
+from bnmind.errors import BnmindError, InvalidArgumentError
 from bnmind.lab.reproductions.figures import Figure, Standing
 from bnmind.lab.reproductions.reproduction import DonePart, Reproduction, Setting, Size
 from bnmind.lab.result_files import png, svg
@@ -130,7 +128,7 @@ def reproduce_into(
 
     Raises
     ------
-    FileWriteError
+    ModelFileError
         If the directory cannot be written, or another program runs this reproduction there.
     """
     run = SavedRun(name=name, version=installed_version(), size=setting.size, seed=setting.seed)
@@ -141,7 +139,8 @@ def reproduce_into(
     with naming(str(directory)):
         directory.mkdir(parents=True, exist_ok=True)
     place = directory / f"{name}.json"
-    with _alone(place):
+    held = f"another program computes {place} now; wait for it, or name another directory"
+    with locked(place, patience=1.0, held=held):
         run = _resumed(place, run)
         if run.complete:
             endings = (".csv",) if reproduction.draw is None else (".csv", ".png", ".svg")
@@ -248,20 +247,6 @@ def _figure(record: dict[str, Any], form: int) -> Figure:
         for old in ("published", "published_error"):
             record[old.replace("published", "reference")] = record.pop(old)
     return Figure.from_dict(record)
-
-
-@contextmanager
-def _alone(place: Path) -> Iterator[None]:
-    """Refuse to run a reproduction twice at the same time in one directory."""
-    with ExitStack() as stack:
-        try:
-            stack.enter_context(locked(place, patience=1.0))
-        except LockHeldError as fault:
-            raise FileWriteError(
-                f"another program computes {place} now; wait for it, or name another directory",
-                str(place),
-            ) from fault
-        yield
 
 
 def _resumed(place: Path, run: SavedRun) -> SavedRun:

@@ -18,7 +18,6 @@ import pytest
 
 from bnmind.errors import (
     BnmindError,
-    FileWriteError,
     InvalidArgumentError,
     MissingLibraryError,
     ModelFileError,
@@ -273,7 +272,7 @@ def test_faulty_arguments_are_refused(tmp_path: Path, monkeypatch: pytest.Monkey
         answer_file(GARDEN, tmp_path / "cases.csv", tmp_path / "out.xlsx", predict)
     with pytest.raises(ModelFileError, match="cannot read"):
         answer_file(GARDEN, tmp_path / "none.csv", out, predict)
-    with pytest.raises(FileWriteError):
+    with pytest.raises(ModelFileError):
         answer_file(GARDEN, tmp_path / "cases.csv", tmp_path / "none" / "out.csv", predict)
     with pytest.raises(InvalidArgumentError, match="rows"):
         answer_file(GARDEN, tmp_path / "cases.csv", out, predict, rows=0)
@@ -326,7 +325,7 @@ def test_numbers_and_text_in_a_column_of_a_parquet_file_become_text(tmp_path: Pa
     pd.DataFrame({"on": ["no", "yes"], "state": [2, 1]}).to_parquet(cases)
     answer_file(model, cases, out, ask)
     assert pd.read_parquet(out)["state"].tolist() == ["1", "unknown"]
-    with pytest.raises(FileWriteError, match="different types"):
+    with pytest.raises(ModelFileError, match="different types"):
         answer_file(model, cases, out, ask, rows=1)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cases.parquet", "out.parquet"]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bnmind.errors import FileWriteError, InvalidArgumentError
+from bnmind.errors import InvalidArgumentError, ModelFileError
 from bnmind.lab.reproductions import (
     Figure,
     Part,
@@ -177,7 +177,7 @@ def test_two_runs_at_the_same_time_in_one_directory_are_refused(tmp_path: Path) 
     thread.start()
     assert started.wait(60)
     try:
-        with pytest.raises(FileWriteError, match="another program"):
+        with pytest.raises(ModelFileError, match="another program"):
             reproduce_into(tmp_path, "x", reproduction(tmp_path), setting())
     finally:
         end.set()
