@@ -123,10 +123,10 @@ def each_of(count: int, noun: str) -> str:
     return f"the {noun}" if count == 1 else f"each of {counted(count, noun)}"
 
 
-def bytes_text(number: int) -> str:
+def format_bytes(number: int) -> str:
     """Return a number of bytes as text in a suitable unit.
 
-    >>> bytes_text(736), bytes_text(2**31)
+    >>> format_bytes(736), format_bytes(2**31)
     ('736 bytes', '2 GiB')
     """
     unit, shift = next((u, s) for u, s in _UNITS if number >> s < 1000 or u == "GiB")

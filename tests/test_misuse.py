@@ -307,7 +307,7 @@ def of_functions() -> Iterator[Call]:
             },
         ),
         (questions.dialogue_stoppers_by_names, {"texts": ["certainty:0.9"]}),
-        (questions.dialogue_text, {"dialogue": dialogue(), "options": {"a": "b"}}),
+        (questions.dialogue_to_json, {"dialogue": dialogue(), "options": {"a": "b"}}),
         (
             questions.resumed_dialogue,
             {"saved": saved_dialogue(), "inquiry": dialogue().inquiry, "path": "talk.json"},

@@ -146,12 +146,14 @@ class Agreement(Result, Value):
         ]
         examinees = counted(self.n_examinees, "examinee")
         yield f"Shares of right classifications, for {examinees} with a known profile:"
-        yield Table(("", "MAP", "EAP"), [(one, share_text(a), share_text(b)) for one, a, b in rows])
+        yield Table(
+            ("", "MAP", "EAP"), [(one, _format_share(a), _format_share(b)) for one, a, b in rows]
+        )
 
     __repr__ = text_of
 
 
-def share_text(share: float) -> str:
+def _format_share(share: float) -> str:
     """Return a share with three digits, or a dash for a share of nothing."""
     return "-" if math.isnan(share) else f"{share:.3f}"
 
@@ -434,15 +436,21 @@ class Classification(Result, Value):
         if has_ability(self.bank):
             yield (
                 f"Mean ability {self.expected.mean():.3f}, mean standard error"
-                f" {self.deviations.mean():.3f}, reliability {share_text(self.eap_reliability[0])}."
+                f" {self.deviations.mean():.3f}, reliability"
+                f" {_format_share(self.eap_reliability[0])}."
             )
         else:
             whole = self.reliability
             rows = [
-                ["whole profile", "", share_text(whole.accuracy), share_text(whole.consistency)]
+                [
+                    "whole profile",
+                    "",
+                    _format_share(whole.accuracy),
+                    _format_share(whole.consistency),
+                ]
             ]
             for row, mean in zip(whole.skills, self.expected.mean(axis=0), strict=True):
-                shares = [share_text(row.accuracy), share_text(row.consistency)]
+                shares = [_format_share(row.accuracy), _format_share(row.consistency)]
                 rows.append([row.skill, f"{mean:.3f}", *shares])
             yield "If the bank holds, the test classifies:"
             yield Table(("", "mean level", "accuracy", "consistency"), rows)

@@ -22,7 +22,7 @@ from bnmind.cli.networks import Evidence, Targets, entries, evidence_of, names_o
 from bnmind.cli.shared.command import Json, ModelFile, OneOf, Seed, is_saved, show_parts
 from bnmind.cli.shared.dialogue import Command, ask_end, converse
 from bnmind.cli.shared.dialogue import ask as prompt
-from bnmind.cli.shared.terminal import INTERRUPTED, interruptible, tell, tell_json, working
+from bnmind.cli.shared.terminal import INTERRUPTED, interruptible, tell, tell_record, working
 from bnmind.errors import BnmindError, ModelFileError
 
 # --- Answers, as they are typed -------------------------------------------------------------------
@@ -462,7 +462,7 @@ def ask(options: AskOptions) -> None:
     saved = None
     if options.session is not None and is_saved(options.session):
         saved = questions.read_dialogue(options.session)
-    texts = _texts(options, None if saved is None else saved.options)
+    texts = _merge_options(options, None if saved is None else saved.options)
     stoppers = questions.dialogue_stoppers_by_names(texts.get("--stop", ()))
     inquiry = _inquiry(options, texts)
     dialogue = (
@@ -475,7 +475,7 @@ def ask(options: AskOptions) -> None:
         if options.as_json:
             rows = [vars(row) | {"predicted": dict(row.predicted)} for row in ranking]
             about = list(inquiry.about)
-            tell_json({"about": about, "entropy": dialogue.entropy, "questions": rows})
+            tell_record({"about": about, "entropy": dialogue.entropy, "questions": rows})
         else:
             tell(repr(ranking))
         return
@@ -610,7 +610,9 @@ def _inquiry(options: AskOptions, texts: Mapping[str, Sequence[str]]) -> questio
     )
 
 
-def _texts(options: AskOptions, saved: Mapping[str, str] | None) -> Mapping[str, Sequence[str]]:
+def _merge_options(
+    options: AskOptions, saved: Mapping[str, str] | None
+) -> Mapping[str, Sequence[str]]:
     """Return the texts of each option that was given, or those of a saved dialogue.
 
     Raises

@@ -506,7 +506,7 @@ def reproduce(options: ReproduceOptions) -> None:
     if options.page is not None:
         _write_page(options.page, runs, options)
     if options.as_json:
-        terminal.tell_json([run.to_dict() for run in runs])
+        terminal.tell_record([run.to_dict() for run in runs])
 
 
 def _size(options: ReproduceOptions) -> Size:
@@ -577,7 +577,7 @@ def _list(known: Mapping[str, Reproduction], *, as_json: bool) -> None:
     if as_json:
         fields = ("title", "source", "quick_minutes", "minutes", "data")
         listed = [{"id": n} | {f: getattr(one, f) for f in fields} for n, one in known.items()]
-        terminal.tell_json(listed)
+        terminal.tell_record(listed)
         return
     rows = []
     for name, one in known.items():

@@ -479,7 +479,7 @@ def _answer_task(
     samples: Sequence[Mapping[str, str]],
 ) -> Result:
     """Return the answer to a task, written to its file if there is one."""
-    from bnmind.pgm.competition import write_competition_text
+    from bnmind.pgm.competition import write_packed
 
     engine = junction.compile_model(question.model, order=question.order, limits=question.limits)
     names = _variables_of_task(options, question) if task.has_query else ()
@@ -488,7 +488,7 @@ def _answer_task(
     )
     if options.out is None:
         return command.Outcome({}, [text.removesuffix("\n")])
-    write_competition_text(text, options.out)
+    write_packed(text, options.out)
     return command.Outcome({}, [f"Written: {options.out}"])
 
 
@@ -576,12 +576,12 @@ def _planned(question: _Question) -> tuple[junction.Plan | junction.SlicedPlan, 
 
 def _words_of(plan: junction.Plan | junction.SlicedPlan) -> str:
     """Return what is said while a plan runs."""
-    from bnmind.junction.inference.limits import seconds_text
+    from bnmind.junction.inference.limits import format_seconds
 
     if isinstance(plan, junction.SlicedPlan):
         return f"computing {plan.n_slices:,} slices"
     return (
-        f"computing, {seconds_text(plan.seconds)} in all" if plan.seconds > _LONG else "computing"
+        f"computing, {format_seconds(plan.seconds)} in all" if plan.seconds > _LONG else "computing"
     )
 
 

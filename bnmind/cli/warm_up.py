@@ -16,7 +16,7 @@ import typer
 from bnmind._files import check_writable_directory
 from bnmind._messages import counted
 from bnmind.cli.shared import command
-from bnmind.cli.shared.terminal import EXIT_CODE, Report, say, tell, tell_json, working
+from bnmind.cli.shared.terminal import EXIT_CODE, Report, say, tell, tell_record, working
 from bnmind.errors import BnmindError
 
 _LARGE = "relational_03_08_03.uai"
@@ -73,7 +73,7 @@ def warm_up(*, as_json: command.Json = False) -> None:
     size = sum(file.stat().st_size for file in after)
     if as_json:
         content = {"directory": where, "files": len(after), "new": new, "bytes": size}
-        tell_json({**content, "seconds": round(seconds, 1), "runs": runs})
+        tell_record({**content, "seconds": round(seconds, 1), "runs": runs})
     else:
         for run in failed:
             say(f"note: the example of {run['about']} failed: {run['error']}")

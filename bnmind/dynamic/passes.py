@@ -35,7 +35,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bnmind._messages import bytes_text, counted, many, one_line
+from bnmind._messages import counted, format_bytes, many, one_line
 from bnmind._values import ReadOnlyDict, Sealed
 from bnmind.dynamic.network import DynamicNetwork, previous
 from bnmind.dynamic.sequences import Group, Sequences
@@ -415,8 +415,8 @@ def check_messages(plans: SlicePlans, n_slices: int) -> None:
     if needed > budget:
         raise TooLargeError(
             f"the messages between the slices of a sequence of {counted(n_slices, 'slice')} would"
-            f" take {bytes_text(needed)}; allowed are max_bytes={budget:,}. Use shorter sequences,"
-            " let fewer variables have children in the next slice, or raise the limit.",
+            f" take {format_bytes(needed)}; allowed are max_bytes={budget:,}. Use shorter"
+            " sequences, let fewer variables have children in the next slice, or raise the limit.",
             needed=needed,
             budget=budget,
         )

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._messages import bytes_text, counted, listed
+from bnmind._messages import counted, format_bytes, listed
 from bnmind._values import ReadOnlyDict, Sealed, Value, made, sealed
 from bnmind.dynamic.network import DynamicNetwork, previous
 from bnmind.dynamic.passes import (
@@ -381,7 +381,7 @@ class DynamicPlan(Value):
         needed = slices * (16 * sum(v.n_states for v in self.targets) + 80)
         if needed > self.limits.max_bytes:
             raise TooLargeError(
-                f"the predictions of {counted(slices, 'slice')} would take {bytes_text(needed)};"
+                f"the predictions of {counted(slices, 'slice')} would take {format_bytes(needed)};"
                 f" allowed are max_bytes={self.limits.max_bytes:,}",
                 needed=needed,
                 budget=self.limits.max_bytes,

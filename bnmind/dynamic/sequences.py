@@ -24,7 +24,7 @@ from bnmind.information import Floats
 from bnmind.junction.cases.tables import frame_of, read_table
 from bnmind.junction.inference.evidence import label_of, real_numbers
 from bnmind.junction.inference.posterior import Posterior
-from bnmind.pgm.variable import Variable, name_text
+from bnmind.pgm.variable import Variable, format_name
 
 if TYPE_CHECKING:
     import pandas
@@ -192,7 +192,7 @@ def read_sequences(
         network.variable(name)
     table = None
     # With likelihoods, no column needs to be a variable.
-    if not soft or any(name_text(label) in known for label in frame.columns):
+    if not soft or any(format_name(label) in known for label in frame.columns):
         table = read_table(network.variables, frame, as_text=as_text, first_row=first_row)
     columns = {} if table is None else table.columns
     allowed = {v.name for v in observed}

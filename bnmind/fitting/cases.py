@@ -17,7 +17,7 @@ from bnmind.information import Floats
 from bnmind.junction.cases.case_files import is_text, read_frames
 from bnmind.junction.cases.tables import distinct_rows, frame_of, read_table, separator_question
 from bnmind.pgm.network import Network
-from bnmind.pgm.variable import label_text
+from bnmind.pgm.variable import format_label
 
 MISSING = -1
 """The position of a missing cell."""
@@ -73,7 +73,7 @@ class DistinctCases(Sealed):
         frame = frame_of(cases)
         without = frozenset(hidden)
         known = {v.name: v for v in network.variables}
-        named = {label_text(label) for label in frame.columns}
+        named = {format_label(label) for label in frame.columns}
         problems = [
             str(UnknownNameError("hidden variable", name, known))
             for name in sorted(without - set(known))
@@ -93,7 +93,7 @@ class DistinctCases(Sealed):
         if problems:
             raise TableError(problems)
         distinct = cls.of_positions(table.states(slice(None)).T)
-        ignored = tuple(label_text(label) for label in table.unused)
+        ignored = tuple(format_label(label) for label in table.unused)
         return cls(
             states=distinct.states,
             weights=distinct.weights,
@@ -140,7 +140,7 @@ def other_columns(labels: Iterable[Hashable], known: Container[str], absent: Seq
     >>> other_columns(["EKG", "day", "age"], {"age", "ECG"}, ["ECG"])
     '; the columns that are no variables are EKG, day; did you mean EKG by ECG?'
     """
-    names = list(map(label_text, labels))
+    names = list(map(format_label, labels))
     if question := separator_question(names):
         return question
     unused = [name for name in names if name and name not in known]

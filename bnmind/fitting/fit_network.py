@@ -26,7 +26,7 @@ from bnmind.junction.inference.evidence import is_missing
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import Network
 from bnmind.pgm.tabular import TabularCPD
-from bnmind.pgm.variable import Variable, label_text, name_text, state_text
+from bnmind.pgm.variable import Variable, format_label, format_name, format_state
 
 _MOST_FRACTIONS = 20
 """More different fractions in a column are hardly states, if most cells have their own value."""
@@ -67,7 +67,7 @@ def network_of_structure(
     """
     nodes, edges = _nodes_and_edges(structure)
     frame = frame_of(cases)
-    columns = {label_text(label): frame.iloc[:, at] for at, label in enumerate(frame.columns)}
+    columns = {format_label(label): frame.iloc[:, at] for at, label in enumerate(frame.columns)}
     known = dict(hidden or {})
     problems = [
         f"the hidden variable {name} is not in the structure" for name in known if name not in nodes
@@ -112,15 +112,15 @@ def _nodes_and_edges(structure: Any) -> tuple[list[str], list[tuple[str, str]]]:
         given = [structure]
     wrong: list[Any] = [edge for edge in given if not _is_pair(edge)]
     nodes += [name for edge in given if _is_pair(edge) for name in edge]
-    wrong += [name for name in nodes if not isinstance(name_text(name), str)]
+    wrong += [name for name in nodes if not isinstance(format_name(name), str)]
     if wrong or not nodes:
         raise InvalidArgumentError(
             "expected a Network, a graph, or a structure as pairs (parent, child) of names, such as"
             f" [('rain', 'wet')]; got {shown(wrong[0] if wrong else structure)}",
             structure,
         )
-    edges = [(name_text(edge[0]), name_text(edge[1])) for edge in given]
-    return list(dict.fromkeys(map(name_text, nodes))), list(dict.fromkeys(edges))
+    edges = [(format_name(edge[0]), format_name(edge[1])) for edge in given]
+    return list(dict.fromkeys(map(format_name, nodes))), list(dict.fromkeys(edges))
 
 
 def _is_pair(edge: Any) -> bool:
@@ -394,7 +394,7 @@ def _check_hidden(network: Network, hidden: Mapping[str, int | Sequence[Any]]) -
         states = known[name]
         number = state_number(given)
         if number is None and isinstance(given, Sequence) and not isinstance(given, str):
-            fits = not given or tuple(map(state_text, given)) == states
+            fits = not given or tuple(map(format_state, given)) == states
         else:
             fits = number == len(states)
         if not fits:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._messages import bytes_text, counted
+from bnmind._messages import counted, format_bytes
 from bnmind._values import Natural, Value, made
 from bnmind.errors import (
     ImpossibleEvidenceError,
@@ -429,7 +429,7 @@ class Engine(TableQuestions, Value):
         used = sum(stored.bytes for stored in plans)
         return (
             f"Engine({counted(len(self.model.variables), 'variable')}, {_plans(len(plans))} in"
-            f" {bytes_text(used)} of at most {bytes_text(self.memory)})"
+            f" {format_bytes(used)} of at most {format_bytes(self.memory)})"
         )
 
     def __str__(self) -> str:
@@ -438,16 +438,16 @@ class Engine(TableQuestions, Value):
         states = sum(v.n_states for v in self.model.variables)
         lines = [
             f"engine for {counted(len(self.model.variables), 'variable')} with {states:,} states",
-            f"remembers {_plans(len(plans))} in {bytes_text(used)} of at most"
-            f" {bytes_text(self.memory)}",
+            f"remembers {_plans(len(plans))} in {format_bytes(used)} of at most"
+            f" {format_bytes(self.memory)}",
         ]
         latest = plans[: -_MOST_LINES - 1 : -1]
-        lines += [f"  {stored.title}  {bytes_text(stored.bytes)}" for stored in latest]
+        lines += [f"  {stored.title}  {format_bytes(stored.bytes)}" for stored in latest]
         if len(plans) > _MOST_LINES:
             lines.append(f"  … and {len(plans) - _MOST_LINES:,} more")
         lines.append(
             f"an answer may take {counted(self.limits.max_multiplications, 'multiplication')} and"
-            f" {bytes_text(self.limits.max_bytes)}"
+            f" {format_bytes(self.limits.max_bytes)}"
         )
         return "\n".join(lines)
 

@@ -26,7 +26,7 @@ from bnmind.junction.program.sparse_steps import lists_of
 from bnmind.junction.triangulation.greedy import quick_cells
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import FactorModel, Network
-from bnmind.pgm.variable import Variable, name_text
+from bnmind.pgm.variable import Variable, format_name
 
 if TYPE_CHECKING:
     from bnmind.junction.cases.predict import CaseAnswers, Names
@@ -332,7 +332,7 @@ class Reader:
         return names
 
     def _scope(self, target: Any) -> tuple[str, ...]:
-        if isinstance(name_text(target), str):
+        if isinstance(format_name(target), str):
             return (self._name(target),)
         if not isinstance(target, Iterable) or isinstance(target, bytes | Mapping):
             raise InvalidArgumentError(
@@ -343,7 +343,7 @@ class Reader:
         return names
 
     def _name(self, name: Any) -> str:
-        text = name_text(name)
+        text = format_name(name)
         if not isinstance(text, str):
             raise InvalidArgumentError(f"expected the name of a variable, got {shown(name)}", name)
         return text if text in self.variables else self.model.variable(text).name
@@ -378,7 +378,7 @@ _LONGEST = 24
 """The most characters of a name."""
 
 
-def question_text(
+def format_question(
     kind: str,
     targets: Sequence[Sequence[str]] | None,
     hard: Sequence[str],
@@ -397,9 +397,9 @@ def question_text(
 
     Examples
     --------
-    >>> question_text("posterior", [["tub"], ["lung", "smoke"]], ["xray"], ["dysp"])
+    >>> format_question("posterior", [["tub"], ["lung", "smoke"]], ["xray"], ["dysp"])
     'posterior  tub; lung, smoke | xray, dysp?'
-    >>> question_text("mpe", None, [], [])
+    >>> format_question("mpe", None, [], [])
     'mpe  all variables'
     """
     asked = "all variables"
@@ -652,7 +652,7 @@ class Planner:
 
         def stored() -> Stored:
             plan = make()
-            return Stored(plan, plan_bytes(plan), question_text(*key))
+            return Stored(plan, plan_bytes(plan), format_question(*key))
 
         return self.store.get((*key, states), stored)
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._messages import bytes_text
+from bnmind._messages import format_bytes
 from bnmind._values import sealed
 from bnmind.errors import (
     ImpossibleEvidenceError,
@@ -381,7 +381,7 @@ def compiled_tree(
     cells = sum(math.prod([sizes_in_order[v] for v in clique]) for clique in parts.cliques)
     if _BYTES_OF_A_CELL * cells > limits.max_bytes:
         raise TooLargeError(
-            f"the tree for any evidence would take about {bytes_text(_BYTES_OF_A_CELL * cells)},"
+            f"the tree for any evidence would take about {format_bytes(_BYTES_OF_A_CELL * cells)},"
             f" allowed are max_bytes={limits.max_bytes:,}. Compile a plan for the evidence"
             " variables instead, or raise the limit.",
             needed=_BYTES_OF_A_CELL * cells,

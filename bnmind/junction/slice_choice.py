@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._messages import bytes_text, many
+from bnmind._messages import format_bytes, many
 from bnmind.errors import InvalidModelError, TooLargeError
 from bnmind.information import Floats
 from bnmind.junction.graphs import OrderFinder
@@ -374,11 +374,11 @@ def _refusal(whole: Plan, predicted: tuple[int, int, int], limits: Limits) -> To
         times = f"about {many(work).removeprefix('about ')}"
         in_slices = (
             f"in {many(slices)} slices it would take {times} multiplications and"
-            f" {bytes_text(memory)}"
+            f" {format_bytes(memory)}"
         )
     return TooLargeError(
         f"a run of this plan would take {many(whole.multiplications)} multiplications and"
-        f" {bytes_text(whole.memory)}; {in_slices}. Allowed are max_multiplications="
+        f" {format_bytes(whole.memory)}; {in_slices}. Allowed are max_multiplications="
         f"{limits.max_multiplications:,} and max_bytes={limits.max_bytes:,}. Observe more"
         " variables, ask for fewer targets, pass order=BestOrder(), or raise the limits.",
         needed=work if by_work else memory,

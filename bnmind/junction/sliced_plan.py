@@ -17,7 +17,7 @@ import numpy as np
 
 from bnmind._arguments import checked
 from bnmind._files import locked, parse_document, read_text, write_file
-from bnmind._messages import bytes_text, counted, many
+from bnmind._messages import counted, format_bytes, many
 from bnmind._values import Sealed, Value, made, sealed
 from bnmind.errors import (
     ImpossibleEvidenceError,
@@ -458,8 +458,8 @@ class SlicedPlan(Value):
                 f"multiplications in a slice  {self.plan.multiplications:,}",
                 f"multiplications in all slices  {self.multiplications:,}"
                 f" of at most {limits.max_multiplications:,}",
-                f"memory in a run  {bytes_text(self.memory)}"
-                f" of at most {bytes_text(limits.max_bytes)}",
+                f"memory in a run  {format_bytes(self.memory)}"
+                f" of at most {format_bytes(limits.max_bytes)}",
                 "evidence  " + (", ".join(v.name for v in self.evidence) or "none"),
                 f"targets  {many(len(self.targets))}",
             ]

@@ -22,9 +22,9 @@ from bnmind.lab.mastermind.setting import (
     GameSetting,
     Player,
     are_all_games,
-    ending_text,
+    format_ending,
+    format_prior,
     game_seed,
-    prior_text,
     remembering,
     series_faults,
 )
@@ -152,7 +152,7 @@ class GameExperiment(Value):
         """Raise unless these are the rows of a setting, of which the first has a position."""
         board, *others = _identity(setting)
         players = [
-            (player.strategy.name, believed.name, prior_text(prior))
+            (player.strategy.name, believed.name, format_prior(prior))
             for player, believed, prior in zip(
                 setting.players, setting.believed, setting.believed_priors, strict=True
             )
@@ -190,9 +190,9 @@ class GameExperiment(Value):
             games=games,
             seed=self.seed,
             max_guesses=setting.ending.limit,
-            ending=ending_text(setting.ending),
-            prior=prior_text(setting.prior),
-            assumed_prior=" or ".join(dict.fromkeys(map(prior_text, setting.believed_priors))),
+            ending=format_ending(setting.ending),
+            prior=format_prior(setting.prior),
+            assumed_prior=" or ".join(dict.fromkeys(map(format_prior, setting.believed_priors))),
             match=self.match,
             exhaustive=self.games is None and are_all_games(setting, self.match),
             rows=tuple(rows),
@@ -354,8 +354,8 @@ def _identity(setting: GameSetting) -> tuple[object, ...]:
     return (
         setting.board,
         setting.channel.name,
-        prior_text(setting.prior),
-        ending_text(setting.ending),
+        format_prior(setting.prior),
+        format_ending(setting.ending),
         setting.ending.limit,
     )
 

@@ -97,7 +97,7 @@ from bnmind.lab.mastermind.records import (
     is_named_prior,
     listed_prior,
 )
-from bnmind.lab.mastermind.setting import GameSetting, Player, ending_text, leads_to
+from bnmind.lab.mastermind.setting import GameSetting, Player, format_ending, leads_to
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.prior import Prior
@@ -330,7 +330,7 @@ def _prior_content(prior: Prior) -> str | dict[str, Any]:
 
 
 def _ending_content(ending: Ending) -> str:
-    text = ending_text(ending)
+    text = format_ending(ending)
     if isinstance(ending, Declared):
         text = f"declared:{float(ending.certainty)!r}"
     try:

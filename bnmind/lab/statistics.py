@@ -599,7 +599,7 @@ class PairedDifference(Value):
         mean, low, high = 0.0 - self.mean, 0.0 - self.high, 0.0 - self.low
         return replace(self, first=self.second, second=self.first, mean=mean, low=low, high=high)
 
-    def as_dict(self) -> dict[str, str | int | float | bool | None]:
+    def to_dict(self) -> dict[str, str | int | float | bool | None]:
         """Return the fields by name, with None for numbers that JSON lacks."""
         return {**finite(asdict(self)), "can_be_told": self.can_be_told}
 

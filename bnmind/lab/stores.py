@@ -183,7 +183,7 @@ def own_sources(experiment: Experiment) -> dict[str, str]:
     return {name: digest for name, digest in digests.items() if digest is not None}
 
 
-def environment_text(sources: Mapping[str, str], before: Mapping[str, Any] | None = None) -> str:
+def format_environment(sources: Mapping[str, str], before: Mapping[str, Any] | None = None) -> str:
     """Return the content of the file, with the run that begins now after those before."""
     now = {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -499,9 +499,9 @@ def begin(directory: Path, experiment: Experiment, sources: Mapping[str, str]) -
         raise ModelFileError(obstacle, str(directory))
     if path.exists():
         before = read_environment(directory)
-        write_file(directory / ENVIRONMENT, environment_text(sources, before))
+        write_file(directory / ENVIRONMENT, format_environment(sources, before))
     else:
-        write_files({directory / ENVIRONMENT: environment_text(sources), path: text})
+        write_files({directory / ENVIRONMENT: format_environment(sources), path: text})
 
 
 def _obstacle(directory: Path, text: str, sources: Mapping[str, str]) -> str | None:

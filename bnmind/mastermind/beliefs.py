@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._display import MOST_ROWS, table_html
+from bnmind._messages import counted
 from bnmind._values import Value, made
 from bnmind.errors import CancellationError, ImpossibleEvidenceError
 from bnmind.information import Floats
@@ -176,32 +177,20 @@ class NoErrors:
         return (0.0,) * self.turns
 
 
-def belief_text(belief: Belief) -> str:
-    """Return a belief in one line."""
-    channel, n = belief.channel, len(belief.history)
-    turns = f"{n} turn{'' if n == 1 else 's'}"
-    return f"{type(belief).__name__}({channel.board}, {channel.name}, {turns})"
-
-
-def belief_html(belief: Posterior) -> str:
-    """Return the most probable codes as an HTML table for notebooks."""
-    board = belief.board
-    likely = belief.most_probable(MOST_ROWS)
-    rows = [(board.code_text(code), f"{probability:.4g}") for code, probability in likely]
-    return table_html(("most probable code", "probability"), rows, caption=repr(belief))
-
-
 class FromCodes:
     """The methods of `ExactBelief` that follow from its ``codes``."""
 
     __slots__ = ()
 
     def __repr__(self: ExactBelief) -> str:
-        return belief_text(self)
+        channel, turns = self.channel, counted(len(self.history), "turn")
+        return f"{type(self).__name__}({channel.board}, {channel.name}, {turns})"
 
     def _repr_html_(self: ExactBelief) -> str:
         """Return the most probable codes as an HTML table, which notebooks display."""
-        return belief_html(self)
+        likely = self.most_probable(MOST_ROWS)
+        rows = [(self.board.format_index(code), f"{chance:.4g}") for code, chance in likely]
+        return table_html(("most probable code", "probability"), rows, caption=repr(self))
 
     def masses(self: ExactBelief, guesses: NDArray[np.intp]) -> Floats:
         """Return the probability of each true reply, ``(guesses, len(board.true_replies))``."""

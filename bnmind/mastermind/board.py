@@ -438,9 +438,9 @@ class Board(Value):
         InvalidArgumentError
             If it is not a code of the board.
         """
-        return self._text(self.checked(code))
+        return self._format(self.checked(code))
 
-    def code_text(self, index: int) -> str:
+    def format_index(self, index: int) -> str:
         """Return the code with an index as `format` writes it; errors as `code`.
 
         Parameters
@@ -448,7 +448,7 @@ class Board(Value):
         index
             The index, from 0 to ``n_codes - 1``.
         """
-        return self._text(self.code(index))
+        return self._format(self.code(index))
 
     def checked(self, code: Sequence[int]) -> tuple[int, ...]:
         """Return a code as plain integers.
@@ -473,13 +473,13 @@ class Board(Value):
         self._check(colors, colors)
         return tuple([int(color) for color in colors])
 
-    def _text(self, code: Sequence[int]) -> str:
+    def _format(self, code: Sequence[int]) -> str:
         if self.colors <= 10:
             return "".join(str(int(color) % 10) for color in code)
         return " ".join(str(int(color)) for color in code)
 
     def _example(self) -> str:
-        return self._text(self.code(min(self.n_codes - 1, self.colors + 1)))
+        return self._format(self.code(min(self.n_codes - 1, self.colors + 1)))
 
     def _separated_example(self) -> str:
         """Return the two forms of a code with a color above nine, if they are short."""
@@ -487,7 +487,7 @@ class Board(Value):
             return ""
         code = (*range(1, self.pegs), self.colors)
         letters = "".join(ascii_uppercase[color - 1] for color in code)
-        return f", like {self._text(code)} or {letters}"
+        return f", like {self._format(code)} or {letters}"
 
     def _check(self, code: Sequence[int], got: object, *, letters: bool = False) -> None:
         """Raise unless it is a code of the board; the message shows `got`, or its letters."""
@@ -711,13 +711,14 @@ def _parse_turn(board: Board, number: int, entry: str) -> Turn:
                 fault = fault or error
     if fault is not None:
         if any(_LETTERED_REPLY.fullmatch(word) for word in words[:-1]):
-            one, other = f"{board.code_text(0)} 1b0w", f"{board.code_text(board.n_codes - 1)} 0b0w"
+            one, other = map(board.format_index, (0, board.n_codes - 1))
             fault = InvalidArgumentError(
-                f"expected a comma between rows, like {one}, {other}, got {shown(entry.strip())}",
+                f"expected a comma between rows, like {one} 1b0w, {other} 0b0w,"
+                f" got {shown(entry.strip())}",
                 entry,
             )
         raise InvalidArgumentError(f"entry {number} of the history: {fault}", entry) from fault
-    example = board.code_text(0)
+    example = board.format_index(0)
     raise InvalidArgumentError(
         f"expected a guess and its reply, like {example} 1b0w, in entry {number} of the "
         f"history, got {shown(entry.strip())}",

@@ -32,7 +32,7 @@ from bnmind.pgm.formats.pgmpy_bridge import (
 )
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.tabular import DEFAULT_CELLS, TabularCPD
-from bnmind.pgm.variable import Variable, name_text
+from bnmind.pgm.variable import Variable, format_name
 
 __all__ = [
     "factors_from_pgmpy",
@@ -356,7 +356,7 @@ def factors_from_pgmpy(model: Any) -> FactorModel:
         problems += [
             f"expected a factor over {node}, got none"
             for node in model.nodes()
-            if name_text(node) not in known_names
+            if format_name(node) not in known_names
         ]
     if problems:
         raise InvalidModelError(problems)

@@ -57,12 +57,12 @@ __all__ = [
     "read_log_evidence",
     "read_marginals",
     "read_query",
-    "write_competition_text",
     "write_evidence",
     "write_explanation",
     "write_log_evidence",
     "write_marginal_map",
     "write_marginals",
+    "write_packed",
     "write_query",
 ]
 
@@ -182,7 +182,7 @@ def write_evidence(
     ModelFileError
         If the file of the model cannot be read, or the other cannot be written.
     """
-    write_competition_text(evidence_to_uai(evidence, _variables(model)), path)
+    write_packed(evidence_to_uai(evidence, _variables(model)), path)
 
 
 @checked
@@ -200,7 +200,7 @@ def write_query(
     UnknownNameError, ModelFileError
         As in `write_evidence`.
     """
-    write_competition_text(query_to_uai(names, _variables(model)), path)
+    write_packed(query_to_uai(names, _variables(model)), path)
 
 
 @checked
@@ -222,7 +222,7 @@ def write_log_evidence(log_evidence: float, path: str | os.PathLike[str]) -> Non
     ModelFileError
         If the file cannot be written.
     """
-    write_competition_text(log_evidence_to_uai(log_evidence), path)
+    write_packed(log_evidence_to_uai(log_evidence), path)
 
 
 @checked
@@ -240,7 +240,7 @@ def write_marginals(
     ModelFileError
         As in `write_evidence`.
     """
-    write_competition_text(marginals_to_uai(marginals, _variables(model)), path)
+    write_packed(marginals_to_uai(marginals, _variables(model)), path)
 
 
 @checked
@@ -258,7 +258,7 @@ def write_explanation(
     UnknownNameError, ModelFileError
         As in `write_evidence`.
     """
-    write_competition_text(explanation_to_uai(states, _variables(model)), path)
+    write_packed(explanation_to_uai(states, _variables(model)), path)
 
 
 @checked
@@ -274,10 +274,10 @@ def write_marginal_map(
     UnknownNameError, ModelFileError
         As in `write_evidence`.
     """
-    write_competition_text(marginal_map_to_uai(states, _variables(model)), path)
+    write_packed(marginal_map_to_uai(states, _variables(model)), path)
 
 
-def write_competition_text(text: str, path: str | os.PathLike[str]) -> None:
+def write_packed(text: str, path: str | os.PathLike[str]) -> None:
     """Write a text to a file, compressed by gzip if the name of the file ends in ``.gz``."""
     packed = os.fspath(path).endswith(".gz")
     write_file(path, gzip.compress(text.encode(), mtime=0) if packed else text)

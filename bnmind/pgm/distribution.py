@@ -16,7 +16,7 @@ from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.pgm.factor import Factor
-from bnmind.pgm.variable import Variable, name_text
+from bnmind.pgm.variable import Variable, format_name
 
 if TYPE_CHECKING:
     import pandas
@@ -99,7 +99,7 @@ class Distribution(Value, Mapping[Any, float]):
     def _cell(self, states: Any) -> tuple[int, ...]:
         names = self.names
         if isinstance(states, Mapping):
-            by_name = {name_text(name): state for name, state in states.items()}
+            by_name = {format_name(name): state for name, state in states.items()}
             if by_name.keys() == set(names):
                 return tuple([v.index(by_name[v.name]) for v in self.scope])
         elif len(names) == 1:
@@ -215,17 +215,17 @@ class Distribution(Value, Mapping[Any, float]):
         for number in chosen.tolist():
             cell = np.unravel_index(number, self.probabilities.shape)
             states = tuple(v.states[i] for v, i in zip(self.scope, cell, strict=True))
-            rows.append((states, probability_text(float(flat[number]))))
+            rows.append((states, format_probability(float(flat[number]))))
         if len(rows) < flat.size:
             rest = max(0.0, float(flat.sum() - flat[chosen].sum()))
-            rows.append(((f"{flat.size - len(rows):,} others",), probability_text(rest)))
+            rows.append(((f"{flat.size - len(rows):,} others",), format_probability(rest)))
         return rows
 
 
-def probability_text(probability: float) -> str:
+def format_probability(probability: float) -> str:
     """Return a probability as text; ``0`` and ``1`` mean exactly 0 and 1.
 
-    >>> [probability_text(p) for p in (0.0, 1e-9, 0.0004, 0.25, 1.0)]
+    >>> [format_probability(p) for p in (0.0, 1e-9, 0.0004, 0.25, 1.0)]
     ['0', '1.0e-09', '4.0e-04', '0.250', '1']
     """
     if probability in (0.0, 1.0):

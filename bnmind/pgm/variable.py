@@ -42,12 +42,12 @@ def name_fault(name: object) -> str | None:
     return None
 
 
-def name_text(name: Any) -> Any:
+def format_name(name: Any) -> Any:
     """Return a name as text if it is a whole number; any other value unchanged.
 
     Columns of data frames are often numbered. Truth values are not names.
 
-    >>> name_text(7), name_text("rain")
+    >>> format_name(7), format_name("rain")
     ('7', 'rain')
     """
     if isinstance(name, str):
@@ -57,19 +57,19 @@ def name_text(name: Any) -> Any:
     return name
 
 
-def label_text(label: Any) -> str:
+def format_label(label: Any) -> str:
     """Return the label of a row or a column of a data frame as text; empty if it is missing.
 
-    >>> label_text("item.1"), label_text(7), label_text(None), label_text(float("nan"))
+    >>> format_label("item.1"), format_label(7), format_label(None), format_label(float("nan"))
     ('item.1', '7', '', '')
     """
-    return "" if label is None or label != label else str(name_text(label))
+    return "" if label is None or label != label else str(format_name(label))
 
 
-def state_text(state: Any) -> Any:
+def format_state(state: Any) -> Any:
     """Return a state as text if it is a number or a truth value; any other value unchanged.
 
-    >>> state_text(1), state_text(True), state_text(0.5), state_text(np.int64(3))
+    >>> format_state(1), format_state(True), format_state(0.5), format_state(np.int64(3))
     ('1', 'True', '0.5', '3')
     """
     if isinstance(state, str):
@@ -115,10 +115,10 @@ class Variable:
 
     def __post_init__(self) -> None:
         problems = []
-        name = name_text(self.name)
+        name = format_name(self.name)
         if fault := name_fault(name):
             problems.append(f"expected a variable name, got {name!r}: {fault}")
-        states = self._as_texts()
+        states = self._format_states()
         if states is None:
             problems.append(
                 f"expected the states of {name!r}, such as ('no', 'yes'), got {self.states!r}"
@@ -140,12 +140,12 @@ class Variable:
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "states", states)
 
-    def _as_texts(self) -> tuple[Any, ...] | None:
+    def _format_states(self) -> tuple[Any, ...] | None:
         """Return the states as texts where possible; None if they are not a sequence."""
         states: Any = self.states
         if isinstance(states, str | bytes | Mapping) or not isinstance(states, Iterable):
             return None
-        return tuple([state_text(state) for state in states])
+        return tuple([format_state(state) for state in states])
 
     @classmethod
     @checked
@@ -195,7 +195,7 @@ class Variable:
         >>> Variable("history", ("TRUE", "FALSE")).index(False)
         1
         """
-        for text in (state,) if isinstance(state, str) else _equal_texts(state):
+        for text in (state,) if isinstance(state, str) else _spell(state):
             if text in self.states:
                 return self.states.index(text)
         if isinstance(state, bool | np.bool_):
@@ -219,9 +219,9 @@ class Variable:
         return Variable(self.name, tuple(self.states[i] for i in chosen))
 
 
-def _equal_texts(state: Any) -> Iterator[str]:
+def _spell(state: Any) -> Iterator[str]:
     """Yield the texts of a number or a truth value, and of equal values of other types."""
-    text = state_text(state)
+    text = format_state(state)
     if not isinstance(text, str):
         return
     yield text

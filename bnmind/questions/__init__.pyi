@@ -19,7 +19,7 @@ from bnmind.questions.dialogue import MostCost as MostCost
 from bnmind.questions.dialogue import MostQuestions as MostQuestions
 from bnmind.questions.dialogue import dialogue_stoppers_by_names as dialogue_stoppers_by_names
 from bnmind.questions.dialogue_files import SavedDialogue as SavedDialogue
-from bnmind.questions.dialogue_files import dialogue_text as dialogue_text
+from bnmind.questions.dialogue_files import dialogue_to_json as dialogue_to_json
 from bnmind.questions.dialogue_files import read_dialogue as read_dialogue
 from bnmind.questions.dialogue_files import resumed_dialogue as resumed_dialogue
 from bnmind.questions.dialogue_files import write_dialogue as write_dialogue

@@ -72,7 +72,7 @@ class SavedDialogue(Value):
 
 
 @checked
-def dialogue_text(dialogue: Dialogue, *, options: Mapping[str, str] | None = None) -> str:
+def dialogue_to_json(dialogue: Dialogue, *, options: Mapping[str, str] | None = None) -> str:
     """Return a dialogue as JSON text, with one event on each line.
 
     Parameters
@@ -112,7 +112,7 @@ def write_dialogue(
     path
         The file.
     dialogue, options
-        As for `dialogue_text`.
+        As for `dialogue_to_json`.
     before
         The text that the file has if this program was the last to write it; None if the file must
         not exist. A file that was removed in the meantime is written again.
@@ -124,7 +124,7 @@ def write_dialogue(
     ModelFileError
         If it cannot be written. An existing file is then unchanged.
     """
-    text = dialogue_text(dialogue, options=options)
+    text = dialogue_to_json(dialogue, options=options)
     place = Path(path)
     with locked(place):
         if place.exists() and (before is None or read_text(place, most=SMALL_FILE) != before):

@@ -31,6 +31,7 @@ The function `bnmind.information.information` computes it, as for guesses and fo
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -41,7 +42,7 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import checked, checked_if_it_fails
 from bnmind._display import frame_html
-from bnmind._messages import bytes_text, counted, many
+from bnmind._messages import counted, format_bytes, many
 from bnmind._registry import NUMBER, Registered
 from bnmind._values import NonNegative, Sealed, Value
 from bnmind.errors import (
@@ -70,35 +71,6 @@ _MOST_ROWS = 20
 _MOST_NAMES = 3
 
 
-def names_text(names: Sequence[str]) -> str:
-    """Return the first names as text, and the number of the others.
-
-    >>> names_text(["pump", "valve"]), names_text(list("abcde"))
-    ('pump, valve', 'a, b, c and 2 more')
-    """
-    shown = ", ".join(label(name) for name in names[:_MOST_NAMES])
-    more = len(names) - _MOST_NAMES
-    return f"{shown} and {more:,} more" if more > 0 else shown
-
-
-def table_text(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a title and a table: the first column to the left, the others to the right.
-
-    Long tables are cut, and end with the number of the other rows.
-    """
-    shown = rows if len(rows) <= _MOST_ROWS else rows[: _MOST_ROWS - 1]
-    lines = [title]
-    if rows:
-        cells = [header, *([label(row[0]), *row[1:]] for row in shown)]
-        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        for row in cells:
-            first, rest = row[0].ljust(widths[0]), map(str.rjust, row[1:], widths[1:])
-            lines.append("  ".join([first, *rest]).rstrip())
-    if len(shown) < len(rows):
-        lines.append(f"… and {len(rows) - len(shown):,} more")
-    return "\n".join(lines)
-
-
 _Row = TypeVar("_Row")
 
 
@@ -108,6 +80,7 @@ class QuestionRows(Sequence[_Row]):
     COLUMNS: ClassVar[tuple[str, ...]]
     """The fields of a row that a data frame shows."""
 
+    about: tuple[str, ...]
     rows: tuple[_Row, ...]
 
     @property
@@ -135,6 +108,34 @@ class QuestionRows(Sequence[_Row]):
 
     def __iter__(self) -> Iterator[_Row]:
         return iter(self.rows)
+
+    def _topic(self) -> str:
+        """Return the first targets as text, and the number of the others."""
+        first = ", ".join(label(name) for name in self.about[:_MOST_NAMES])
+        more = len(self.about) - _MOST_NAMES
+        return f"{first} and {more:,} more" if more > 0 else first
+
+    @abstractmethod
+    def _shown(self) -> tuple[str, Sequence[str], Sequence[Sequence[str]]]:
+        """Return a title, the heads of a table, and its rows, each of a question."""
+
+    def __repr__(self) -> str:
+        """Return a title and a table: the first column to the left, the others to the right.
+
+        Long tables are cut, and end with the number of the other rows.
+        """
+        title, header, rows = self._shown()
+        shown = rows if len(rows) <= _MOST_ROWS else rows[: _MOST_ROWS - 1]
+        lines = [title]
+        if rows:
+            cells = [header, *([label(row[0]), *row[1:]] for row in shown)]
+            widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+            for row in cells:
+                first, rest = row[0].ljust(widths[0]), map(str.rjust, row[1:], widths[1:])
+                lines.append("  ".join([first, *rest]).rstrip())
+        if len(shown) < len(rows):
+            lines.append(f"… and {len(rows) - len(shown):,} more")
+        return "\n".join(lines)
 
     def _repr_html_(self) -> str | None:
         """Return the first rows as an HTML table, which notebooks display."""
@@ -419,7 +420,7 @@ def _refuse_large(
         largest = max(range(len(counts)), key=counts.__getitem__)
         raise TooLargeError(
             f"{len(scopes[largest])} targets have {many(counts[largest])} configurations together;"
-            f" the answers to expect given each of them would take {bytes_text(needed)}; allowed"
+            f" the answers to expect given each of them would take {format_bytes(needed)}; allowed"
             f" are max_bytes={limits.max_bytes:,}. {_WAY_OUT}",
             needed=needed,
             budget=limits.max_bytes,
@@ -571,9 +572,9 @@ class QuestionRanking(QuestionRows[RankedQuestion], Value):
                 return row
         raise InvalidArgumentError(f"{question} is not among the ranked questions", question)
 
-    def __repr__(self) -> str:
+    def _shown(self) -> tuple[str, Sequence[str], Sequence[Sequence[str]]]:
         title = (
-            f"{counted(len(self), 'question')} about {names_text(self.about)},"
+            f"{counted(len(self), 'question')} about {self._topic()},"
             f" of which {self.entropy:.3f} bits are unknown"
         )
         with_costs = any(row.cost for row in self)
@@ -584,7 +585,7 @@ class QuestionRanking(QuestionRows[RankedQuestion], Value):
             cells = [row.question, f"{row.information:.3f}", f"{row.expected_entropy:.3f}"]
             cells += [f"{row.cost:g}"] * with_costs + [f"{row.score:.4g}"] * with_scores
             rows.append(cells)
-        return table_text(title, header, rows)
+        return title, header, rows
 
 
 @checked

@@ -59,7 +59,7 @@ from bnmind.junction.engine import Engine
 from bnmind.junction.inference.evidence import Evidence, likelihood
 from bnmind.junction.inference.limits import Limits
 from bnmind.pgm.network import FactorModel, Network
-from bnmind.pgm.variable import label_text, state_text
+from bnmind.pgm.variable import format_label, format_state
 from bnmind.questions.asked import (
     Asked,
     Costs,
@@ -73,9 +73,7 @@ from bnmind.questions.ranking import (
     TOLERANCE,
     QuestionRows,
     causes_of,
-    names_text,
     ranked_order,
-    table_text,
 )
 
 if TYPE_CHECKING:
@@ -164,7 +162,7 @@ class Decision(Value):
                     f" {shown(row)}",
                     utilities,
                 )
-            rows[label_text(action)] = ReadOnlyDict(
+            rows[format_label(action)] = ReadOnlyDict(
                 {_configuration(key): _number(action, key, value) for key, value in row.items()}
             )
         return cls(names, ReadOnlyDict(rows))
@@ -221,7 +219,7 @@ class Decision(Value):
 def _configuration(key: Any) -> tuple[str, ...]:
     """Return a state, or a tuple of states, as a tuple of texts."""
     parts = key if isinstance(key, tuple) else (key,)
-    return tuple(str(state_text(part)) for part in parts)
+    return tuple(str(format_state(part)) for part in parts)
 
 
 def _number(action: Any, key: Any, value: Any) -> float:
@@ -476,17 +474,17 @@ class InformationValues(QuestionRows[ValuedQuestion], Value):
         """The questions whose value exceeds their cost."""
         return tuple(row for row in self.rows if row.net > 0)
 
-    def __repr__(self) -> str:
+    def _shown(self) -> tuple[str, Sequence[str], Sequence[Sequence[str]]]:
         title = (
             f"{counted(len(self), 'question')} for a decision about"
-            f" {names_text(self.about)}\nnow {self.action}, expected utility"
+            f" {self._topic()}\nnow {self.action}, expected utility"
             f" {self.expected_utility:.6g}; perfect information is worth"
             f" {self.perfect_information:.6g}"
         )
         rows = [
             [row.question, f"{row.value:.6g}", f"{row.cost:g}", f"{row.net:.6g}"] for row in self
         ]
-        return table_text(title, ["question", "value", "cost", "net"], rows)
+        return title, ["question", "value", "cost", "net"], rows
 
 
 @checked

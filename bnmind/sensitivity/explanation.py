@@ -149,7 +149,7 @@ def weight_of_evidence(
         single = log_joint(model, target, {name: finding}, limits) if rest else after
         weights.append(
             FindingWeight(
-                finding=finding_text(name, finding),
+                finding=f"{name}={finding}" if is_state(finding) else f"{name} (likelihood)",
                 alone=_difference(_log_odds(single, place), empty),
                 given_others=_difference(full, _log_odds(without, place)),
                 without=_chance(without, place),
@@ -163,11 +163,6 @@ def weight_of_evidence(
         total=_difference(full, empty),
         findings=tuple(sorted(weights, key=lambda one: -one.given_others)),
     )
-
-
-def finding_text(name: str, finding: Any) -> str:
-    """Return a finding as text: a state, or that it is uncertain."""
-    return f"{name}={finding}" if is_state(finding) else f"{name} (likelihood)"
 
 
 def _log_odds(logs: Floats, place: int) -> float:

@@ -139,7 +139,7 @@ class StrategyTree:
 
     def __repr__(self) -> str:
         guess = self.root.guess
-        first = "no guess" if guess is None else f"first guess {self.board.code_text(guess)}"
+        first = "no guess" if guess is None else f"first guess {self.board.format_index(guess)}"
         return f"StrategyTree({self.board}, {self.channel.name}, {first})"
 
     def _repr_html_(self) -> str:
@@ -490,14 +490,14 @@ def outline_of(tree: StrategyTree) -> Outline:
             if node.found:
                 return Outline("=")
             if node.possible == 1:
-                return Outline(f"= {board.code_text(int(codes[0]))}")
+                return Outline(f"= {board.format_index(int(codes[0]))}")
             return Outline(f"? {node.possible}")
         replies = replies_among(board, node.guess, codes)
         below: dict[str, Outline] = {}
         for outcome, child in node.children:
             place = places[outcome]
             below[str(board.true_replies[place])] = entry(child, codes[replies == place])
-        return Outline(board.code_text(node.guess), below)
+        return Outline(board.format_index(node.guess), below)
 
     return entry(tree.root, np.arange(board.n_codes))
 
@@ -617,7 +617,7 @@ def _leaf(board: Board, codes: NDArray[np.intp], before: tuple[str, ...], *, is_
         return "a guess"
     if before and before[-1].endswith(f" {board.winning}"):
         return "="
-    return f"= {board.code_text(int(codes[0]))}"
+    return f"= {board.format_index(int(codes[0]))}"
 
 
 def _short(text: str) -> str:
@@ -724,7 +724,7 @@ def check_tree(tree: StrategyTree) -> None:
         if outcomes != expected:
             problems.append(f"expected nodes for outcomes {expected} at {where}, got {outcomes}")
             return
-        guess = board.code_text(node.guess)
+        guess = board.format_index(node.guess)
         for outcome, child in node.children:
             possible = after[outcome] > 0
             remaining = codes[possible]

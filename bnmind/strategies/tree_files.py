@@ -229,7 +229,7 @@ def tree_to_svg(tree: StrategyTree, *, width: int = 1200) -> str:
     board, reports = tree.board, tree.channel.reports
 
     def box(node: TreeNode, reply: str) -> TreeBox:
-        text = "" if node.guess is None else board.code_text(node.guess)
+        text = "" if node.guess is None else board.format_index(node.guess)
         names = [
             str(reports[outcome]) if outcome < len(reports) else "won"
             for outcome, _ in node.children

@@ -234,7 +234,7 @@ def _check_game(
     random = False
     memory: object = None
     for turn in range(len(guesses) + 1):
-        at = f"{where}, after {_text(board, guesses[:turn], secret)}" if turn else where
+        at = f"{where}, after {_format_turns(board, guesses[:turn], secret)}" if turn else where
         info = _check_choice(promises, strategy, belief, at)
         for situation in (Situation(memory=memory, guesses_left=3), Situation(guesses_left=1)):
             with promises.no_error("it chooses with and without a memory", at):
@@ -318,7 +318,7 @@ def _check_symmetry(promises: Promises, strategy: Strategy, board: Board, game: 
         for guess in guesses:
             belief = belief.update(guess, reply(guess, secret))
         _, info = strategy.choose(belief, np.random.default_rng(0))
-        where = f"on {board}, after {_text(board, guesses, secret)}"
+        where = f"on {board}, after {_format_turns(board, guesses, secret)}"
         found.append((info.score, info.tied, where))
     (score, tied, where), (other, also, there) = found
     promises.keep(
@@ -346,14 +346,14 @@ def _check_end(promises: Promises, strategy: Strategy, board: Board) -> None:
             fitting = [code for code in possible if reply(guess, code) == answer]
         belief, possible = belief.update(guess, answer), fitting
         asked.append(guess)
-    where = f"on {board}, after {_text(board, asked, secret)}"
+    where = f"on {board}, after {_format_turns(board, asked, secret)}"
     with promises.no_error("it chooses at the end of a game", where):
         chosen, info = strategy.choose(belief, np.random.default_rng(0))
     # A search that gives up says so.
     promises.keep(
         board.code(chosen) == secret or info.note,
         "it guesses a code that it knows, or notes that it found none",
-        f"{where}: {board.code_text(chosen)}",
+        f"{where}: {board.format_index(chosen)}",
     )
 
 
@@ -378,7 +378,7 @@ def _check_prior(promises: Promises, strategy: Strategy, board: Board) -> None:
         )
 
 
-def _text(board: Board, guesses: Sequence[Sequence[int]], secret: Sequence[int]) -> str:
+def _format_turns(board: Board, guesses: Sequence[Sequence[int]], secret: Sequence[int]) -> str:
     return ", ".join(f"{board.format(guess)} {reply(guess, secret)}" for guess in guesses)
 
 

@@ -105,7 +105,7 @@ def check_format(form: ModelFormat | str, *, thorough: bool = False) -> None:
         for about, network in networks.items():
             _check_network(promises, form, network, path, about)
         data = _written(promises, form, _NETWORKS["sums and odd names"], path)
-        _check_text(promises, form, path, data)
+        _check_other_editors(promises, form, path, data)
         _check_size(promises, form, path, data)
         _check_damage(promises, form, path, data, 300 if thorough else 40)
         if form.holds_factors:
@@ -249,7 +249,7 @@ def _check_network(
         )
 
 
-def _check_text(promises: Promises, form: ModelFormat, path: Path, data: bytes) -> None:
+def _check_other_editors(promises: Promises, form: ModelFormat, path: Path, data: bytes) -> None:
     """Check that files of other editors are read, too."""
     expected = form.read_network(ModelSource(path, data, _CELLS))
     for about, other in (
@@ -443,7 +443,7 @@ def _table(function: Function, sizes: Sequence[int]) -> NDArray[np.intp]:
 
 
 def _check_results(promises: Promises, function: Function, sizes: Sequence[int]) -> None:
-    where = f"arguments of {_text(sizes)} states"
+    where = f"arguments of {_format_numbers(sizes)} states"
     with promises.no_error("it takes its arguments", where), promises.pure(example=where):
         whole, again = _table(function, sizes), _table(function, sizes)
     promises.keep(whole.dtype.kind == "i", "its results are whole numbers", f"{whole.dtype}")
@@ -461,7 +461,7 @@ def _check_results(promises: Promises, function: Function, sizes: Sequence[int])
         promises.keep(
             one == whole[place],
             "it gives one configuration the result that it gives it among many",
-            f"{_text(place)}: {one}, among many {whole[place]}",
+            f"{_format_numbers(place)}: {one}, among many {whole[place]}",
         )
     if not isinstance(function, Stepwise):
         return
@@ -479,7 +479,7 @@ def _check_results(promises: Promises, function: Function, sizes: Sequence[int])
         promises.keep(
             steps.results[state] == whole[place],
             "its steps lead to its results",
-            f"{_text(place)}: {steps.results[state]}, right is {whole[place]}",
+            f"{_format_numbers(place)}: {steps.results[state]}, right is {whole[place]}",
         )
 
 
@@ -487,7 +487,7 @@ def _check_row(
     promises: Promises, function: Function, row: RegisteredFunction, sizes: Sequence[int]
 ) -> None:
     """Check that the registry is right about the arguments and the partial results."""
-    where = f"arguments of {_text(sizes)} states"
+    where = f"arguments of {_format_numbers(sizes)} states"
     promises.keep(
         row.n_arguments(function) in (None, len(sizes)), "the registry knows its arguments", where
     )
@@ -506,7 +506,7 @@ def _check_row(
         promises.keep(
             np.array_equal(moved, whole.transpose(order)),
             "its arguments can be put into another order",
-            f"{where} in the order {_text(order)}",
+            f"{where} in the order {_format_numbers(order)}",
         )
 
 
@@ -555,7 +555,7 @@ def _check_restricted(
     states: tuple[tuple[int, ...], ...],
 ) -> None:
     """Check the function in which arguments with one position left are fixed."""
-    where = f"arguments of {_text(sizes)} states, positions {states}"
+    where = f"arguments of {_format_numbers(sizes)} states, positions {states}"
     with promises.no_error("it can be restricted", where):
         left = [len(kept) for kept in states if len(kept) > 1]
         found = _table(function.restrict(states), left)
@@ -604,7 +604,9 @@ def _check_terms(
     middle = (n_results - 2, n_results - 1)
     for results in (tuple(range(n_results)), (n_results - 1,), (0,), middle):
         kept = (results, *states)
-        about = f"arguments of {_text(sizes)} states, positions {states}, results {results}"
+        about = (
+            f"arguments of {_format_numbers(sizes)} states, positions {states}, results {results}"
+        )
         with promises.no_error("it has a rank-one form", about):
             form = RankOne.of(cpd, make(function, states, results, None), kept)
         names = [variable.name for variable in cpd.scope]
@@ -616,7 +618,7 @@ def _check_terms(
             result, *arguments = (one[i] for one, i in zip(kept, place, strict=True))
             promises.broken(
                 "its rank-one form multiplies to its table at every configuration",
-                f"{about}; arguments {_text(arguments)}, result {result}: "
+                f"{about}; arguments {_format_numbers(arguments)}, result {result}: "
                 f"{complex(found[place]):.6g}, right is {right[np.ix_(*kept)][place]:g}",
             )
 
@@ -624,7 +626,7 @@ def _check_terms(
 def _check_chain(promises: Promises, function: Function, sizes: Sequence[int]) -> None:
     """Check that the links of the chain multiply to the table, at every configuration."""
     cpd = _cpd(function, sizes)
-    where = f"arguments of {_text(sizes)} states"
+    where = f"arguments of {_format_numbers(sizes)} states"
     with promises.no_error("it has a chain of partial results", where):
         links = chain_form(cpd)
     if links is None:
@@ -656,7 +658,7 @@ def _check_file(promises: Promises, function: Function, name: str) -> None:
     promises.keep(getattr(again, "function", None) == function, "a file restores it")
 
 
-def _text(numbers: Iterable[int]) -> str:
+def _format_numbers(numbers: Iterable[int]) -> str:
     return ", ".join(map(str, numbers))
 
 

@@ -114,7 +114,7 @@ def _given(events: Iterable[Event]) -> dict[str, str]:
     return {event.item: event.response for event in events if event.kind in kinds}
 
 
-def csv_text(table: _Table, separator: str) -> str:
+def format_csv(table: _Table, separator: str) -> str:
     """Return a table as CSV text."""
     file = io.StringIO()
     writer = csv.writer(file, delimiter=separator, lineterminator="\n")

@@ -482,12 +482,12 @@ async def export(
     """
 
     def work(tests: LiveTests) -> str:
-        from bnmind.web.exports import EXPORTS, SEPARATORS, csv_text
+        from bnmind.web.exports import EXPORTS, SEPARATORS, format_csv
 
         for kind, name, known in (("table", table, EXPORTS), ("separator", separator, SEPARATORS)):
             if name not in known:
                 raise HTTPException(404, f"There is no such {kind}; there are {', '.join(known)}.")
-        return csv_text(EXPORTS[table](tests), SEPARATORS[separator])
+        return format_csv(EXPORTS[table](tests), SEPARATORS[separator])
 
     text = await _run(request, work)
     content = (text if text.isascii() else f"{_MARK}{text}").encode()

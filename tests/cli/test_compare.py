@@ -255,7 +255,7 @@ def test_differences_are_those_of_the_same_games(tmp_path: Path) -> None:
     assert told["differences"]["guesses"] == {
         "confidence": 0.95,
         "interval": "Student's t",
-        "pairs": [pair.as_dict() for pair in found.pairs],
+        "pairs": [pair.to_dict() for pair in found.pairs],
     }
     assert told["groups"] == [list(group) for group in found.groups]
     assert (told["match"], told["until"], told["reached"]) == (1, None, None)

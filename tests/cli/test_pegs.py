@@ -15,7 +15,7 @@ from bnmind.cli.mastermind.screen import (
     Change,
     SetNoise,
     colors_of,
-    pegs_text,
+    format_pegs,
     read_command,
     show_board,
 )
@@ -57,7 +57,7 @@ def test_a_narrow_pane_keeps_the_pegs() -> None:
 
 
 def test_more_colors_than_letters_are_numbers() -> None:
-    assert pegs_text((26, 27)).plain == "(Z)(27)"
+    assert format_pegs((26, 27)).plain == "(Z)(27)"
     assert colors_of(Board(2, 27)) == "colors 1 to 27"
 
 

@@ -24,7 +24,7 @@ from bnmind.cli.shared.terminal import (
     show,
     show_table,
     tell,
-    tell_json,
+    tell_record,
 )
 from bnmind.pgm import Network, TabularCPD, Variable
 from bnmind.pgm.files import write_model
@@ -61,7 +61,7 @@ def test_json_reads_back_and_is_harmless(record: dict[str, str]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         shown: list[Any] = []
         patch.setattr("typer.echo", lambda text, **_: shown.append(text))
-        tell_json(record)
+        tell_record(record)
         tell(str(record))
     assert json.loads(shown[0]) == record
     assert harmless(shown[0])

@@ -13,7 +13,7 @@ import bnmind.junction.inference.limits as run_time
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.junction import BestOrder, Limits, Plan, Portfolio, compile_model, compile_plan
 from bnmind.junction.inference.compile import interaction_graph
-from bnmind.junction.inference.limits import Work, predicted_seconds, seconds_text
+from bnmind.junction.inference.limits import Work, format_seconds, predicted_seconds
 from bnmind.pgm import Factor, FactorModel, Network, Variable
 from bnmind.pgm.files import write_model
 from tests.command_line import run
@@ -120,9 +120,9 @@ def test_progress_reaches_the_end() -> None:
 
 
 def test_times_are_told_in_words() -> None:
-    assert seconds_text(0.0) == "less than 0.1 s"
-    assert seconds_text(3 * 3600) == "about 3 h"
-    assert seconds_text(1e12) == "more than 100,000 days"
+    assert format_seconds(0.0) == "less than 0.1 s"
+    assert format_seconds(3 * 3600) == "about 3 h"
+    assert format_seconds(1e12) == "more than 100,000 days"
     assert "time of a run  less than 0.1 s of at most 60 s" in str(corners(4))
 
 

@@ -110,7 +110,7 @@ def test_summaries() -> None:
         within = [w and g <= 10 for w, g in zip(won, guesses, strict=True)]
         assert summary.within_ten == np.mean(within)
     assert [summary.strategy for summary in comparison.summaries] == ["random", "map"]
-    single = compare([MapCode()], NOISY, games=1).summaries[0].as_dict()
+    single = compare([MapCode()], NOISY, games=1).summaries[0].to_dict()
     assert (single["sd"], single["games"]) == (None, 1)
 
 

@@ -384,7 +384,7 @@ def test_groups_and_numbers_for_json() -> None:
     assert found.differ("a", "worse")
     alone = paired_differences({"a": [3.0]})
     assert (alone.ranking, alone.pairs, alone.groups) == (("a",), (), (("a",),))
-    single = paired_differences({"a": [3.0], "b": [4.0]}).pairs[0].as_dict()
+    single = paired_differences({"a": [3.0], "b": [4.0]}).pairs[0].to_dict()
     assert (single["standard_error"], single["low"], single["can_be_told"]) == (None, None, False)
     assert str(found.pairs[0]).startswith(f"{found.ranking[0]} - {found.ranking[1]}: ")
 

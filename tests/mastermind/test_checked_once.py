@@ -48,7 +48,7 @@ def test_replies_by_index_are_those_by_code(board: Board) -> None:
         np.testing.assert_array_equal(row, expected)
         np.testing.assert_array_equal(replies_of(board, index), expected)
         assert not row.flags.writeable
-        assert board.code_text(index) == board.format(board.code(index))
+        assert board.format_index(index) == board.format(board.code(index))
 
 
 def test_a_belief_without_the_constructor_is_the_same() -> None:

@@ -35,7 +35,7 @@ from bnmind.questions import (
     MostCost,
     MostQuestions,
     dialogue_stoppers_by_names,
-    dialogue_text,
+    dialogue_to_json,
     rank_questions,
     read_dialogue,
     resumed_dialogue,
@@ -211,7 +211,7 @@ def test_text_is_one_event_a_line_and_reads_back(tmp_path: Path) -> None:
     dialogue = after(begin(), noise="no").skip("leak", at="12:00")[0].undo()[0]
     path = tmp_path / "talk.json"
     text = write_dialogue(path, dialogue, options={"--among": "noise"})
-    assert text == path.read_text() == dialogue_text(dialogue, options={"--among": "noise"})
+    assert text == path.read_text() == dialogue_to_json(dialogue, options={"--among": "noise"})
     assert [json.loads(line.strip(" ,"))["kind"] for line in text.splitlines()[2:5]] == [
         "answer",
         "skip",
@@ -222,7 +222,7 @@ def test_text_is_one_event_a_line_and_reads_back(tmp_path: Path) -> None:
     assert saved.events == dialogue.events
     again = resumed_dialogue(saved, dialogue.inquiry, path=path)
     assert again.belief == dialogue.belief
-    json.loads(dialogue_text(begin()))
+    json.loads(dialogue_to_json(begin()))
 
 
 def test_a_file_of_another_program_is_not_replaced(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from bnmind.adaptive import Design, Item, ItemBank, MaximalItems, Responses, wri
 from bnmind.cli.app import app
 from bnmind.errors import BnmindError, InvalidModelError
 from bnmind.web.command import _OPEN
-from bnmind.web.exports import csv_text
+from bnmind.web.exports import format_csv
 from bnmind.web.live import GivenTest, read_plan
 from bnmind.web.server import opened
 from bnmind.web.tests import OfferedTest, offered_test
@@ -169,7 +169,7 @@ def test_no_cell_is_a_formula_a_date_or_an_access_code(
 
 @pytest.mark.parametrize("text", ["3/10", "(3)", "12 %", "$5", "5 €", ".5", "1e-5", "007", "3 May"])
 def test_no_text_becomes_a_number(text: str) -> None:
-    assert csv_text(((text, "A", "1a"), ()), ",") == f"'{text},A,1a\n"
+    assert format_csv(((text, "A", "1a"), ()), ",") == f"'{text},A,1a\n"
 
 
 def test_one_workbook_has_the_whole_class_with_typed_cells(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ import pytest
 from fastapi import HTTPException
 
 from bnmind.errors import InvalidArgumentError
-from bnmind.web.exports import EXPORTS, csv_text
+from bnmind.web.exports import EXPORTS, format_csv
 from bnmind.web.live import LiveTests
 from bnmind.web.reports import State
 from bnmind.web.store import LostError, Store
@@ -99,7 +99,7 @@ def test_a_class_is_kept_in_postgresql(server: _Server, tmp_path: Path) -> None:
     assert tests.state(ann.key) == state == other.state(ann.key)
     assert [row.state for row in other.table()] == ["over", "not begun"]
     for export in EXPORTS.values():
-        assert ann.name in csv_text(export(tests), ",")
+        assert ann.name in format_csv(export(tests), ",")
         assert export(tests) == export(other)
     expected = [row[1:] for row in EXPORTS["responses"](twin)[1]]
     assert [row[1:] for row in EXPORTS["responses"](tests)[1]] == expected

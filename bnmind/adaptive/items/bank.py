@@ -26,7 +26,7 @@ from bnmind.adaptive.response_models.registry import gate_of
 from bnmind.errors import InvalidArgumentError, InvalidModelError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.pgm import FunctionalCPD, Network, Variable
-from bnmind.pgm.variable import label_text
+from bnmind.pgm.variable import format_label
 
 if TYPE_CHECKING:
     import pandas
@@ -296,11 +296,11 @@ class ItemBank(Value):
             from bnmind.pgm.formats.pgmpy_bridge import from_pgmpy
 
             model = from_pgmpy(model)
-        named = tuple(map(label_text, skills))
+        named = tuple(map(format_label, skills))
         if items is None:
             parents = {v.name for cpd in model.cpds for v in cpd.parents}
             items = [v.name for v in model.variables if v.name not in parents | set(named)]
-        bank_items = tuple(i if isinstance(i, Item) else Item(label_text(i)) for i in items)
+        bank_items = tuple(i if isinstance(i, Item) else Item(format_label(i)) for i in items)
         return cls(model, named, bank_items)
 
     @classmethod

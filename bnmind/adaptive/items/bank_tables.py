@@ -161,11 +161,11 @@ def answer_keys(source: Any, *, is_optional: bool = False) -> dict[str, AnswerKe
     if not is_optional and "key" not in columns and "choices" not in columns:
         if len(table.rows) == 1:
             cells = zip(table.header or (), table.rows[0], strict=True)
-            return {name: AnswerKey.of_right(cell) for name, cell in cells if name and _text(cell)}
+            return {name: AnswerKey.of_right(cell) for name, cell in cells if name and _clean(cell)}
         raise InvalidModelError(["expected a column item and a column key, with the right answers"])
     keys, problems = {}, []
     for row, name in enumerate(_names_in(table, "item")):
-        key, cell = (_text(columns[f][row]) if f in columns else "" for f in ("key", "choices"))
+        key, cell = (_clean(columns[f][row]) if f in columns else "" for f in ("key", "choices"))
         texts = texts_in(cell) if cell else ()
         try:
             if key:
@@ -244,7 +244,7 @@ def _described_items(bank: ItemBank, table: TextTable) -> tuple[Item, ...]:
         values = {
             field: _value(column[row], field, f"the {field} of item {item.name}", problems)
             for field, column in columns.items()
-            if row is not None and _text(column[row])
+            if row is not None and _clean(column[row])
         }
         key = values.pop("key", "")
         if "choices" in values:
@@ -269,11 +269,11 @@ def _labels(bank: ItemBank, table: TextTable) -> tuple[str, ...]:
     place = named[0] if named else 1
     if place >= len(header):
         raise InvalidModelError(["expected a column label of the skills"])
-    texts = [None if row is None else _text(table.column(place)[row]) for row in rows]
+    texts = [None if row is None else _clean(table.column(place)[row]) for row in rows]
     return tuple(text or label for text, label in zip(texts, bank.labels, strict=True))
 
 
-def _text(cell: Any) -> str:
+def _clean(cell: Any) -> str:
     text = "" if cell is None else " ".join(str(cell).split())
     return "" if text in ("nan", "<NA>", "NA") else text
 
@@ -282,12 +282,12 @@ def _value(cell: Any, field: str, what: str, problems: list[str]) -> Any:
     if field == "enemies":
         return tuple(part.strip() for part in str(cell).split(";"))
     if field == "shuffle":
-        said = _SAID.get(_text(cell).lower())
+        said = _SAID.get(_clean(cell).lower())
         if said is None:
             problems.append(f"expected yes or no for {what}, got {shown(cell)}")
         return said is not False
     if field not in ("cost", "time"):
-        return _text(cell)
+        return _clean(cell)
     number = number_of(cell)
     if number is None:
         problems.append(f"expected a number for {what}, got {shown(cell)}")

@@ -54,7 +54,7 @@ from bnmind.adaptive.response_models.tables import Gdina
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
 from bnmind.pgm import Network, TabularCPD, Variable
-from bnmind.pgm.variable import name_text
+from bnmind.pgm.variable import format_name
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,7 +232,7 @@ class Item(Value):
     _error = InvalidModelError
 
     def __post_init__(self) -> None:
-        self._set(name=name_text(self.name))
+        self._set(name=format_name(self.name))
         super().__post_init__()
 
     def _faults(self) -> Iterator[str]:

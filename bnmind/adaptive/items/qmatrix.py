@@ -43,7 +43,7 @@ from bnmind.adaptive.response_models.base import ResponseModel, made_for_skills
 from bnmind.errors import InvalidModelError, TooLargeError
 from bnmind.pgm import CPD, Network, TabularCPD, Variable
 from bnmind.pgm.tabular import DEFAULT_CELLS
-from bnmind.pgm.variable import label_text
+from bnmind.pgm.variable import format_label
 
 _CROSSES = frozenset(["x", "+", "✓", "✔", "✗", "×", "•"])
 """Marks that stand for 1."""
@@ -91,7 +91,7 @@ def qmatrix_parts(table: TextTable, expected: Sequence[str] = ()) -> QMatrixPart
     if place is None:
         items = tuple(f"item_{number}" for number in range(1, len(rows) + 1))
     else:
-        items = tuple(label_text(row[place]).strip() for row in rows)
+        items = tuple(format_label(row[place]).strip() for row in rows)
     if table.header is None:
         skills = tuple(f"skill_{number}" for number in range(1, len(columns) + 1))
         notes.append("the first line has no names; the skills are named skill_1 and so on")
@@ -162,7 +162,7 @@ def _item_column(
 
 def _holds_names(rows: Sequence[tuple[Any, ...]], column: int, expected: Sequence[str]) -> bool:
     """Return whether the cells of a column are distinct names among the expected ones."""
-    names = [label_text(row[column]).strip() for row in rows]
+    names = [format_label(row[column]).strip() for row in rows]
     match = match_names(expected, names) if len(set(names)) == len(names) > 2 else None
     return match is not None and not match.by_position
 
@@ -279,9 +279,9 @@ class QMatrix(Value):
         if skills is None:
             skills = [f"skill_{number + 1}" for number in range(n_columns)]
         named_items = tuple(
-            item if isinstance(item, Item) else Item(label_text(item)) for item in items
+            item if isinstance(item, Item) else Item(format_label(item)) for item in items
         )
-        return cls(needs, named_items, tuple(map(label_text, skills)), notes)
+        return cls(needs, named_items, tuple(map(format_label, skills)), notes)
 
     @checked
     def with_item_names(self, names: Sequence[str]) -> QMatrix:

@@ -25,7 +25,7 @@ from bnmind._files import LARGE_FILE, read_bytes
 from bnmind._messages import counted, first_faults
 from bnmind.errors import ModelFileError
 from bnmind.junction.cases.case_files import WORKBOOK, plain_cell, read_by, read_sheet
-from bnmind.pgm.variable import label_text
+from bnmind.pgm.variable import format_label
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -295,7 +295,7 @@ def read_table(path: str | os.PathLike[str], *, fixed_width: int | None = None) 
             return TextTable(cells.names, tuple(map(tuple, cells.rows)), notes=cells.notes)
         table = _trimmed(table_of(cells.rows))
         return replace(table, notes=(*cells.notes, *table.notes))
-    text, notes = _text(path, data)
+    text, notes = _decode(path, data)
     lines = [line for line in text.split("\n") if line.strip()]
     if fixed_width is not None:
         return _fixed(path, lines, fixed_width)
@@ -439,15 +439,15 @@ def _n_titles(rows: Sequence[Sequence[Any]]) -> int:
 
 def frame_table(frame: Any) -> TextTable:
     """Return the table of a data frame; an index that does not count is a column without a name."""
-    header = [label_text(name) for name in frame.columns]
+    header = [format_label(name) for name in frame.columns]
     rows = [tuple(row) for row in frame.itertuples(index=False, name=None)]
     if list(frame.index) != list(range(len(frame.index))):
         header = ["", *header]
-        rows = [(label_text(name), *row) for name, row in zip(frame.index, rows, strict=True)]
+        rows = [(format_label(name), *row) for name, row in zip(frame.index, rows, strict=True)]
     return TextTable(tuple(header), tuple(rows))
 
 
-def _text(path: str | os.PathLike[str], data: bytes) -> tuple[str, tuple[str, ...]]:
+def _decode(path: str | os.PathLike[str], data: bytes) -> tuple[str, tuple[str, ...]]:
     """Return the text of a file, and a note if its encoding had to be guessed."""
     for mark, what, remedy in _OTHER_FILES:
         if data.startswith(mark):

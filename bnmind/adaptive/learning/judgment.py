@@ -43,7 +43,6 @@ from bnmind.adaptive.learning.standard_errors import Coefficients, coefficients,
 from bnmind.adaptive.response_models.base import ability_values
 from bnmind.adaptive.response_models.tables import Gdina
 from bnmind.errors import BnmindError, TooLargeError
-from bnmind.fitting.squarem import LearningRecord
 
 if TYPE_CHECKING:
     import pandas
@@ -128,8 +127,24 @@ class LearnedSummary(Result, Value):
             f" {counted(found.n_parameters, 'parameter')},"
             f" AIC {found.aic:.2f}, BIC {found.bic:.2f}.",
             f"{'Converged' if record.converged else 'Not converged'} after"
-            f" {counted(record.steps, 'step')}{_starts_text(record)}.",
+            f" {counted(record.steps, 'step')}{self._starts()}.",
         ]
+
+    def _starts(self) -> str:
+        """Return how the starts ended, in words."""
+        record = self.learned.record
+        n = len(record.starts)
+        if n == 1:
+            return " from one start"
+        ends = [
+            f"{end:.2f}" + (" (stopped early)" if number in record.stopped_early else "")
+            for number, end in enumerate(record.starts[:_STARTS_SHOWN])
+        ]
+        more = f" and {n - _STARTS_SHOWN} more" if n > _STARTS_SHOWN else ""
+        return (
+            f", the best of {n} starts (number {record.best_start + 1}); they ended at"
+            f" {', '.join(ends)}{more}"
+        )
 
     def _shown(self) -> Iterator[str | Table]:
         yield from self._opening()
@@ -234,22 +249,6 @@ def _priors(found: Learned) -> str:
         if pair is not None
     ]
     return f"Priors: {', '.join(parts)}." if parts else ""
-
-
-def _starts_text(record: LearningRecord) -> str:
-    """Return how the starts ended, in words."""
-    n = len(record.starts)
-    if n == 1:
-        return " from one start"
-    ends = [
-        f"{end:.2f}" + (" (stopped early)" if number in record.stopped_early else "")
-        for number, end in enumerate(record.starts[:_STARTS_SHOWN])
-    ]
-    more = f" and {n - _STARTS_SHOWN} more" if n > _STARTS_SHOWN else ""
-    return (
-        f", the best of {n} starts (number {record.best_start + 1}); they ended at"
-        f" {', '.join(ends)}{more}"
-    )
 
 
 def shortened(note: LearningNote) -> str:
@@ -373,7 +372,7 @@ class Judgment(Result, Value):
 
     def _shown_items(self) -> Iterator[str | Table]:
         items, n = _known(self.items), len(self.learned.responses)
-        rows = [(one.item, f"{one.rmsd:.3f}", _p_text(one.p_value)) for one in items]
+        rows = [(one.item, f"{one.rmsd:.3f}", _format_p(one.p_value)) for one in items]
         yield from _first(("item", "RMSD", "p of S-X2, uncorrected"), rows)
         complete = items[0].n_complete if items else 0
         if items and not complete:
@@ -390,7 +389,7 @@ class Judgment(Result, Value):
                     " items (Holm), and the model that is chosen by the p of each item."
                 )
                 rows = [
-                    (one.item, *(_p_text(test.corrected_p) for test in one.tests), one.chosen)
+                    (one.item, *(_format_p(test.corrected_p) for test in one.tests), one.chosen)
                     for one in found
                 ]
                 yield from _first(
@@ -453,7 +452,7 @@ def _first(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Iterator[
         yield f"  and {len(rows) - _ROWS_SHOWN} more"
 
 
-def _p_text(p: float) -> str:
+def _format_p(p: float) -> str:
     return "–" if math.isnan(p) else f"{p:.3g}"
 
 

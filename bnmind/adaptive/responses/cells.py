@@ -123,7 +123,7 @@ def wrong_cells(
             count, first = sum(map(len, letters.values())), min(min(letters.values()))
             yield (
                 f"expected scored responses, 0 and 1, got the letters {', '.join(sorted(letters))}"
-                f" in {count:,} cells, the first in {place_text(*first, examinees, items)}; score"
+                f" in {count:,} cells, the first in {format_place(*first, examinees, items)}; score"
                 " them first: 1 for the right letter, and 0 for the others, as --key FILE does (in"
                 " Python key={item: letter})"
             )
@@ -139,7 +139,7 @@ def wrong_cells(
             yield (
                 f"expected the positions of responses, 0, 1, …, got the texts {some}"
                 f"{', …' if len(labels) > _FEW_LABELS else ''} in {count:,} cells, the first in"
-                f" {place_text(*first, examinees, items)}; put a number in place of each label, 0"
+                f" {format_place(*first, examinees, items)}; put a number in place of each label, 0"
                 " for the worst response; --missing declares a text that stands for a missing one"
             )
             groups = {text: places for text, places in groups.items() if text not in labels}
@@ -148,7 +148,7 @@ def wrong_cells(
                 yield (
                     f"expected the position of a response, or nothing, got {text} in"
                     f" {len(places):,} cells, the first in"
-                    f" {place_text(*places[0], examinees, items)}; {how_to_declare(text)}"
+                    f" {format_place(*places[0], examinees, items)}; {how_to_declare(text)}"
                 )
                 continue
             number = number_of(text) or 0.0
@@ -156,7 +156,7 @@ def wrong_cells(
             for row, column in places:
                 yield (
                     "expected the position of a response, or nothing, in"
-                    f" {place_text(row, column, examinees, items)}, got {text}"
+                    f" {format_place(row, column, examinees, items)}, got {text}"
                     + (f"; {how_to_declare(text)}" if is_code else "")
                 )
 
@@ -186,7 +186,7 @@ def how_to_declare(text: str) -> str:
     )
 
 
-def place_text(row: int, column: int, examinees: Sequence[str], items: Sequence[str]) -> str:
+def format_place(row: int, column: int, examinees: Sequence[str], items: Sequence[str]) -> str:
     """Return the place of a cell in words; rows are counted from 1 without the header."""
     who = f" (examinee {examinees[row]})" if examinees[row] != str(row + 1) else ""
     return f"row {row + 1}{who}, column {items[column]}"

@@ -47,15 +47,15 @@ from bnmind.adaptive.responses.cells import (
     CellCodes,
     ColumnOptions,
     ColumnRoles,
+    format_place,
     how_to_declare,
     is_examinee_name,
     left_out_note,
-    place_text,
     roles_of,
     wrong_cells,
 )
 from bnmind.errors import BnmindError, InvalidArgumentError, TableError
-from bnmind.pgm.variable import label_text, name_fault
+from bnmind.pgm.variable import format_label, name_fault
 
 if TYPE_CHECKING:
     import pandas
@@ -311,7 +311,7 @@ def read_responses(
     cells = CellCodes(tuple(missing))
     roles = roles_of(table, cells, options)
     items = roles.names if names.items is None else names.items
-    ids = _texts(table, roles.examinee) if names.examinees is None else names.examinees
+    ids = _read_column(table, roles.examinee) if names.examinees is None else names.examinees
     labels = ids or tuple(str(row + 1) for row in range(len(table.rows)))
     unnamed = [
         str(place + 1)
@@ -340,7 +340,7 @@ def read_responses(
     codes[codes == WRONG] = 0  # a wrong cell is not also reported as missing
     answered, empty = answered_rows(codes, labels)
     kept = np.flatnonzero(answered).tolist()
-    groups = _texts(table, roles.group)
+    groups = _read_column(table, roles.group)
     notes = (*table.notes, *roles.notes, *scored, *empty)
     return ReadResponses(
         codes=codes[answered],
@@ -392,7 +392,7 @@ def _keys(
     return found
 
 
-def _texts(table: TextTable, place: int | None) -> tuple[str, ...]:
+def _read_column(table: TextTable, place: int | None) -> tuple[str, ...]:
     if place is None:
         return ()
     return tuple(str(cell).strip() for cell in table.column(place))
@@ -579,7 +579,7 @@ class Responses(Value):
             ignore=tuple(ignore),
             keys={} if key is None else answer_keys(key),
         )
-        given = None if items is None else tuple(map(label_text, items))
+        given = None if items is None else tuple(map(format_label, items))
         names = GivenNames(given, None if examinees is None else tuple(map(str, examinees)))
         if hasattr(table, "columns"):
             return cls._read(frame_table(table), missing, options, names)
@@ -823,7 +823,7 @@ def _too_high(found: Responses, bank: ItemBank) -> list[str]:
     for value in np.unique(values).tolist():
         places = cells[values == value].tolist()
         for row, column in places if len(places) <= FEW_CELLS else places[:1]:
-            where = place_text(row, column, found.examinees, found.items)
+            where = format_place(row, column, found.examinees, found.items)
             problem = f"expected a response from 0 to {most[column]} in {where}, got {value}"
             if len(places) > FEW_CELLS:
                 problem += f", as in {len(places) - 1:,} other cells"
@@ -836,7 +836,7 @@ def _too_high(found: Responses, bank: ItemBank) -> list[str]:
     if steps and len(cells) > FEW_CELLS:
         if len(wrong) > 1:  # grades, rather than codes of missing responses
             row, column = cells[0].tolist()
-            where = place_text(row, column, found.examinees, found.items)
+            where = format_place(row, column, found.examinees, found.items)
             problems = [
                 f"expected the responses 0 and 1, got {given.min()} to {wrong[-1]} in"
                 f" {len(cells):,} cells, the first in {where}"
@@ -880,7 +880,7 @@ def _faults(codes: NDArray[Any], items: Sequence[str], examinees: Sequence[str])
     for row, column in np.argwhere((codes < MISSING) | (codes > MAX_CODE))[:MOST_FAULTS].tolist():
         yield (
             f"expected a response from 0 to {MAX_CODE}, or {MISSING} where there is none, in"
-            f" {place_text(row, column, examinees, items)}, got {codes[row, column]}"
+            f" {format_place(row, column, examinees, items)}, got {codes[row, column]}"
         )
     is_given = codes != MISSING
     for row in np.flatnonzero(~is_given.any(axis=1))[:MOST_FAULTS].tolist():

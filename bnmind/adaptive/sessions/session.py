@@ -635,10 +635,10 @@ class Session(Value):
 
     def to_json(self) -> str:
         """Return the session as JSON text."""
-        return self._text
+        return self._content
 
     @cached_property
-    def _text(self) -> str:
+    def _content(self) -> str:
         from bnmind.adaptive.sessions.records import session_to_json
 
         return session_to_json(self.bank, self.design.seed, self.about, self.events)
@@ -720,9 +720,9 @@ class Session(Value):
             return after
         from bnmind.adaptive.sessions.records import extended
 
-        text = extended(self._text, event)
-        write_log(self.path, text, text_before=self._text, before=self.events)
-        after.__dict__["_text"] = text  # the value of the cached property
+        text = extended(self._content, event)
+        write_log(self.path, text, text_before=self._content, before=self.events)
+        after.__dict__["_content"] = text  # the value of the cached property
         return after
 
 

@@ -74,7 +74,7 @@ def play(options: PlayOptions) -> None:
     chosen = saved or records.SavedPlay(
         board=options.board,
         noise="false:0.2" if options.noise is None else options.noise,
-        prior=options.prior_text or setting.UNIFORM,
+        prior=options.prior_name or setting.UNIFORM,
         ending="revealed" if options.ending is None else options.ending,
         max_guesses=options.max_guesses,
         seed=secrets.randbelow(10**9) if options.seed is None else options.seed,
@@ -366,11 +366,11 @@ def assist(options: AssistOptions) -> None:
     saved, content = options.saved(records.read_game, typed)
     if saved is None and content is not None and not options.new:
         show(f"The game in {options.save} is over; a new one begins.")
-    board, noise, prior_text = options.board, options.noise or "exact", options.prior_text
+    board, noise, prior_name = options.board, options.noise or "exact", options.prior_name
     if saved is not None:
-        board, noise, prior_text = saved.board, saved.noise, saved.prior
-    prior_text = prior_text or setting.UNIFORM
-    prior = setting.prior_of(board, prior_text)
+        board, noise, prior_name = saved.board, saved.noise, saved.prior
+    prior_name = prior_name or setting.UNIFORM
+    prior = setting.prior_of(board, prior_name)
     turns = _turns(options, board, saved)
     rows = records.GameRows(turns, () if saved is None else saved.ignored)
     # A finished game is not saved as unfinished, so these turns belong to an unfinished game.
@@ -385,7 +385,7 @@ def assist(options: AssistOptions) -> None:
         rng=np.random.default_rng(options.seed),
         explain=options.explain,
         prior=prior,
-        prior_text=prior_text,
+        prior_name=prior_name,
         max_guesses=options.max_guesses,
         strategy=None
         if options.strategy == "entropy"
@@ -396,7 +396,7 @@ def assist(options: AssistOptions) -> None:
     place = (
         f"Resumed from {options.save} after {replies}." if saved else f"Saved in {options.save}."
     )
-    chosen = "" if prior is None else f", prior {prior_text}"
+    chosen = "" if prior is None else f", prior {prior_name}"
     show(f"Board {board}, {screen.colors_of(board)}{chosen}. {place}")
     show(noise_in_words(noise))
     show("Enter takes what is proposed, u undoes, q quits, h lists what else you can type.")
@@ -472,7 +472,7 @@ class _Assisted(screen.Game):
 
     prior: Prior | None
     """The distribution from which the code was drawn; uniform if None."""
-    prior_text: str
+    prior_name: str
     max_guesses: int | None
     strategy: strategies.Strategy | None
     """The strategy that proposes guesses; None for the least expected entropy."""
@@ -502,7 +502,7 @@ class _Assisted(screen.Game):
             turns=state.rows.turns,
             ignored=state.rows.ignored,
             over=over,
-            prior=self.prior_text,
+            prior=self.prior_name,
         )
         self.content = records.write_game(self.path, game, before=self.content)
         self.over = over

@@ -76,7 +76,7 @@ def colors_of(board: Board) -> str:
     return f"colors A to {letter(board.colors)} or {numbers}"
 
 
-def pegs_text(code: Sequence[int]) -> Text:
+def format_pegs(code: Sequence[int]) -> Text:
     """Return a code as pegs: ``(A)(A)(B)(C)``."""
     from rich.text import Text
 
@@ -140,7 +140,7 @@ def _table(
         style = "bold" if isinstance(remark, Strong) else ""
         table.add_row(
             str(row + 1),
-            pegs_text(turn.guess),
+            format_pegs(turn.guess),
             *([board.format(turn.guess)] if coded else []),
             Text(str(turn.reply), style=style),
             *([Text(remark, style=style)] if remarked else []),
@@ -188,7 +188,7 @@ def show_position(position: Position, *, explain: bool, label: str = "Next") -> 
     chance = terminal.interruptible(lambda: advising.winning_probability(belief, code))
     few = terminal.interruptible(lambda: advising.few_codes(belief))
     sampled = advising.is_estimated(belief)
-    next_guess = Text.assemble(f"{label}: ", pegs_text(code), f" {advice.guess}")
+    next_guess = Text.assemble(f"{label}: ", format_pegs(code), f" {advice.guess}")
     if not explain:
         command.show_parts(advice.brief(few))
         odds = f"{percent(chance)} to be the code" if chance else words.chance(0, estimated=sampled)
@@ -274,7 +274,7 @@ def show_colors(belief: Posterior) -> None:
     for place, shares in enumerate(places, start=1):
         best = sorted(range(len(shares)), key=lambda color: -shares[color])[:_MOST_COLORS]
         cells = [
-            Text.assemble(pegs_text((color + 1,)), f" {percent(shares[color])}")
+            Text.assemble(format_pegs((color + 1,)), f" {percent(shares[color])}")
             for color in best
             if shares[color] > 0
         ]

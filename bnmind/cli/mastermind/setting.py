@@ -242,7 +242,7 @@ class GameOptions:
         )
 
     @property
-    def prior_text(self) -> str | None:
+    def prior_name(self) -> str | None:
         """The prior as it is saved; None if nobody named one."""
         return None if self.prior is None else self.prior.strip()
 
@@ -276,7 +276,7 @@ class GameOptions:
         names = ("noise", "prior", "ending", "max_guesses", "seed")
         stored |= {name: getattr(found, name) for name in names if hasattr(found, name)}
         for name, value in stored.items():
-            asked = self.prior_text if name == "prior" else getattr(self, name)
+            asked = self.prior_name if name == "prior" else getattr(self, name)
             if asked is not None and asked != value:
                 raise BnmindError(
                     f"expected --{name.replace('_', '-')} {value} of the game saved in {self.save},"

@@ -275,7 +275,7 @@ def _grown(options: StrategyOptions, player: strategies.Strategy, board: Any) ->
             f"Until one code is left: mean {lengths.determining:.4f} guesses"
             f" ({lengths.paper_EL:.4f} nodes).",
             lengths={name: getattr(lengths, name) for name in numbers},
-            first=None if guess is None else board.code_text(guess),
+            first=None if guess is None else board.format_index(guess),
         ),
         measured,
         options.max_guesses,

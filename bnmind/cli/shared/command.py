@@ -508,7 +508,7 @@ class Outcome(Result):
 def _show(result: Result, *, as_json: bool) -> None:
     """Print a result, and what to know about it on the error stream."""
     if as_json:
-        terminal.tell_json(result.to_dict())
+        terminal.tell_record(result.to_dict())
     else:
         show_parts(parts_of(result))
         for note in result.notes[:_NOTES_SHOWN]:

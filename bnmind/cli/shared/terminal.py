@@ -62,7 +62,7 @@ def tell(text: str, *, err: bool = False) -> None:
     typer.echo(printable(text), err=err)
 
 
-def tell_json(record: object) -> None:
+def tell_record(record: object) -> None:
     """Print a record as JSON, all in ASCII: it reads back as it is, whatever the terminal."""
     # The only ASCII control character that JSON does not escape.
     typer.echo(json.dumps(record, indent=2).replace("\x7f", r"\u007f"))

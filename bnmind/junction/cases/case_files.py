@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from bnmind._files import LARGE_FILE, SMALL_FILE, read_bytes
-from bnmind._messages import bytes_text, one_line, shown
+from bnmind._messages import format_bytes, one_line, shown
 from bnmind.errors import MissingLibraryError, ModelFileError, TableError
 from bnmind.junction.cases.tables import CaseTableWarning
 
@@ -66,7 +66,7 @@ class ShortLines(io.TextIOWrapper):
 
     def _check(self, length: int) -> None:
         if length > SMALL_FILE:
-            raise ValueError(f"a line is longer than {bytes_text(SMALL_FILE)}")
+            raise ValueError(f"a line is longer than {format_bytes(SMALL_FILE)}")
 
 
 def opened(path: str | os.PathLike[str], encoding: str) -> ShortLines:
@@ -426,7 +426,7 @@ def _excel_frames(path: str | os.PathLike[str], rows: int) -> Iterator[pandas.Da
     sheet = read_sheet(path, read_bytes(path, most=LARGE_FILE))
     for note in sheet.notes:
         warnings.warn(f"{path}: {note}", CaseTableWarning, stacklevel=2)
-    header, *cells = [[_cell_text(cell) for cell in row] for row in sheet.rows] or [[]]
+    header, *cells = [[_format_cell(cell) for cell in row] for row in sheet.rows] or [[]]
     # A column without a name and cells keeps others apart.
     used = [place for place, name in enumerate(header) if name or any(row[place] for row in cells)]
     if not any(header):
@@ -439,10 +439,10 @@ def _excel_frames(path: str | os.PathLike[str], rows: int) -> Iterator[pandas.Da
         yield pandas.DataFrame(chunk, columns=names, dtype="str")
 
 
-def _cell_text(cell: Any) -> str | None:
+def _format_cell(cell: Any) -> str | None:
     """Return the text of a cell as in a CSV file; None for nothing.
 
-    >>> _cell_text(1), _cell_text(0.5), _cell_text(True), _cell_text("a"), _cell_text("")
+    >>> _format_cell(1), _format_cell(0.5), _format_cell(True), _format_cell("a"), _format_cell("")
     ('1', '0.5', 'TRUE', 'a', None)
     """
     if isinstance(cell, bool):

@@ -27,7 +27,7 @@ from bnmind.junction.search import ExplanationSearch, compile_search, searched
 from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import FactorModel, Network, Potential
-from bnmind.pgm.variable import Variable, name_text
+from bnmind.pgm.variable import Variable, format_name
 
 if TYPE_CHECKING:
     import pandas
@@ -651,7 +651,7 @@ def _frame(
     index = table.frame.index.repeat(draws)
     labels: list[Any] = list(table.frame.columns)
     columns: list[Any] = []
-    for place, name in enumerate(map(name_text, labels)):
+    for place, name in enumerate(map(format_name, labels)):
         if isinstance(name, str) and name in table.columns:
             number = solver.numbers[name]
             columns.append(spelled(table, solver.variables[number], found[number], index).array)

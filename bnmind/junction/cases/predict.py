@@ -28,7 +28,7 @@ from bnmind.junction.cases.solver import CaseSolver, solver_of
 from bnmind.junction.cases.tables import CaseTable, frame_of, read_table, spelled
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.pgm.network import FactorModel, Network
-from bnmind.pgm.variable import label_text, name_text
+from bnmind.pgm.variable import format_label, format_name
 
 if TYPE_CHECKING:
     import pandas
@@ -129,7 +129,7 @@ def case_notes(
 
 
 def _some(labels: Sequence[Hashable], count: int) -> str:
-    texts = [one_line(label_text(label) or str(label), longest=40) for label in labels[:_SHOWN]]
+    texts = [one_line(format_label(label) or str(label), longest=40) for label in labels[:_SHOWN]]
     return ", ".join(texts) + (", …" if count > _SHOWN else "")
 
 
@@ -408,7 +408,7 @@ def target_names(solver: CaseSolver, table: CaseTable, targets: Names | None) ->
             )
         return names
     try:
-        names = [targets] if isinstance(targets, str) else list(map(name_text, targets))
+        names = [targets] if isinstance(targets, str) else list(map(format_name, targets))
     except TypeError:
         names = []
     if not names or len(set(map(str, names))) < len(names):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bnmind._messages import one_line, shown
 from bnmind.errors import InvalidArgumentError, TableError, UnknownNameError
 from bnmind.junction.inference.evidence import is_missing
-from bnmind.pgm.variable import Variable, label_text, name_text
+from bnmind.pgm.variable import Variable, format_label, format_name
 
 if TYPE_CHECKING:
     import pandas
@@ -255,7 +255,7 @@ def read_table(
     unused: list[Hashable] = []
     twice = []
     for number, label in enumerate(frame.columns):
-        name = name_text(label)
+        name = format_name(label)
         if not isinstance(name, str) or name not in by_name:
             unused.append(label)
         elif name in labels:
@@ -287,7 +287,7 @@ def close_names(unused: Sequence[Hashable], free: Sequence[str]) -> dict[str, tu
     """Return the free variables with a name similar to that of an unused column."""
     found: dict[str, tuple[str, ...]] = {}
     for label in islice(unused, 200):  # comparing takes time
-        text = label_text(label)
+        text = format_label(label)
         if similar := UnknownNameError("variable", text, free).close:
             found[text] = similar
     return found
@@ -301,7 +301,7 @@ def _no_column(
 
     text = (
         f"no column has the name of a variable: the columns are"
-        f" {some([label_text(label) for label in frame.columns]) or 'none'}; the variables are"
+        f" {some([format_label(label) for label in frame.columns]) or 'none'}; the variables are"
         f" {some([v.name for v in variables])}"
     )
     if question := separator_question(frame.columns):
@@ -317,7 +317,7 @@ def separator_question(labels: Iterable[Hashable]) -> str:
     >>> separator_question(["rain;wet"]), separator_question(["rain", "wet"])
     ("; is the separator ';'?", '')
     """
-    names = list(islice(map(label_text, labels), 2))
+    names = list(islice(map(format_label, labels), 2))
     found = [sign for sign in (";", "\t") if len(names) == 1 and sign in names[0]]
     return f"; is the separator {found[0]!r}?" if found else ""
 

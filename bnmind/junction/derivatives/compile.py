@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from bnmind._arguments import checked
-from bnmind._messages import bytes_text, listed
+from bnmind._messages import format_bytes, listed
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.junction.derivatives.gradient import input_tables
 from bnmind.junction.derivatives.plan import DerivativePlan
@@ -162,7 +162,7 @@ def compile_derivatives(
     cells = sum(math.prod([v.n_states for v in p.scope]) for p in formed)
     if cells > limits.table_cells:
         raise TooLargeError(
-            f"the tables of the model would take {bytes_text(8 * cells)}; allowed are"
+            f"the tables of the model would take {format_bytes(8 * cells)}; allowed are"
             f" max_bytes={limits.max_bytes:,}",
             needed=8 * cells,
             budget=limits.max_bytes,

@@ -343,7 +343,7 @@ class Gradient(Sealed):
                 continue
             columns = {
                 "table": potential.scope[0].name if potential.scope else "",
-                "entry": entry_texts(potential),
+                "entry": format_entries(potential),
                 "probability": np.real(potential.values).ravel(),
                 "partial": partial.ravel(),
             }
@@ -395,7 +395,7 @@ def without_each(values: Floats) -> Floats:
     return sums
 
 
-def entry_texts(potential: TabularCPD | Factor) -> list[str]:
+def format_entries(potential: TabularCPD | Factor) -> list[str]:
     """Return each entry of a table as text, such as ``wet=yes | rain=no``, in the table's order."""
     scope = potential.scope
     is_cpd = isinstance(potential, TabularCPD)

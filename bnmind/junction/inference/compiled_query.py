@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._messages import bytes_text, counted, listed, many
+from bnmind._messages import format_bytes, listed, many
 from bnmind._values import Sealed, Value
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.junction.causes import IndependentCauses
@@ -30,8 +30,8 @@ from bnmind.junction.inference.limits import (
     DEFAULT_PLAN_SECONDS,
     Limits,
     Work,
+    format_seconds,
     predicted_seconds,
-    seconds_text,
     work_of_steps,
 )
 from bnmind.junction.program.compiled_run import (
@@ -317,10 +317,61 @@ class CompiledQuery(Value):
     query is about, if it is answered by that alone; the program is empty then."""
 
     def __repr__(self) -> str:
-        return (
-            f"CompiledQuery({counted(len(self.targets), 'target')},"
-            f" {counted(self.total_size, 'cell')})"
+        """Return a plan in one line."""
+        evidence = _listed([v.name for v in self.evidence])
+        targets = _listed([", ".join(v.name for v in scope) for scope in self.targets], "; ")
+        soft = [f"{v.name}?" for v in self.soft]
+        condition = "; ".join([evidence or "nothing", *soft, *self.inputs])
+        size = f"{self.total_size:,} cells" if self.by_case is None else "planned for each case"
+        if self.summed is not None:
+            size = self.summed.line
+        return f"Plan({targets} | {condition}; {size})"
+
+    def __str__(self) -> str:
+        """Return a full description of a plan: its cliques, omitted parts, and cost."""
+        saved = self.savings
+        lines = [str(tree) for tree in self.trees]
+        if len(self.trees) > 1:
+            lines.append(f"total size of {len(self.trees)} trees  {self.total_size:,}")
+        if self.by_case is not None:
+            lines.append(
+                "planned for each case, since the size depends on what is observed: for any"
+                f" evidence it would have about {many(self.by_case)} cells"
+            )
+        elif self.summed is not None:
+            lines.append(f"no tree: {self.summed.line}")
+        else:
+            lines.append("separators  " + (_separators(self.trees) or "none"))
+        if saved.total_size_before is not None:
+            lines.append(
+                f"total size before restriction  {saved.total_size_before:,},"
+                f" after  {self.total_size:,}"
+            )
+        lines.append(
+            f"left out  {saved.barren} barren and {saved.observed} certain variables,"
+            f" {saved.states} impossible states"
         )
+        if self.by_case is None:
+            lines += _sparse_lines(self)
+            lines += [
+                f"multiplications in a run  {self.multiplications:,}"
+                f" of at most {self.limits.max_multiplications:,}",
+                f"time of a run  {format_seconds(self.seconds)}"
+                f" of at most {self.limits.max_seconds:g} s",
+                f"memory in a run  {format_bytes(self.memory)}"
+                f" of at most {format_bytes(self.limits.max_bytes)}",
+            ]
+        lines.append("evidence  " + (", ".join(v.name for v in self.evidence) or "none"))
+        if self.soft:
+            lines.append("soft      " + ", ".join(v.name for v in self.soft))
+        lines += [
+            f"input     {name}({', '.join(v.name for v in scope)})"
+            for name, scope in self.inputs.items()
+        ]
+        lines += [
+            f"target    {', '.join(v.name for v in scope)}" for scope in self.targets if scope
+        ]
+        return "\n".join(lines)
 
     @property
     def targets(self) -> tuple[tuple[Variable, ...], ...]:
@@ -513,18 +564,6 @@ def _separators(trees: Sequence[JunctionTree]) -> str:
     return ", ".join("{" + " ".join(separator) + "}" for separator in sorted(separators))
 
 
-def plan_line(plan: CompiledQuery) -> str:
-    """Return a plan in one line."""
-    evidence = _listed([v.name for v in plan.evidence])
-    targets = _listed([", ".join(v.name for v in scope) for scope in plan.targets], "; ")
-    soft = [f"{v.name}?" for v in plan.soft]
-    condition = "; ".join([evidence or "nothing", *soft, *plan.inputs])
-    size = f"{plan.total_size:,} cells" if plan.by_case is None else "planned for each case"
-    if plan.summed is not None:
-        size = plan.summed.line
-    return f"Plan({targets} | {condition}; {size})"
-
-
 def _sparse_lines(plan: CompiledQuery) -> list[str]:
     """Return how many steps visit only cells that may be other than zero, and their costs."""
     steps = [step.operation for step in plan.program.steps]
@@ -544,50 +583,6 @@ def _sparse_lines(plan: CompiledQuery) -> list[str]:
             f" {many(sum(cells))}"
         )
     return lines
-
-
-def plan_text(plan: CompiledQuery) -> str:
-    """Return a full description of a plan: its cliques, omitted parts, and cost."""
-    saved = plan.savings
-    lines = [str(tree) for tree in plan.trees]
-    if len(plan.trees) > 1:
-        lines.append(f"total size of {len(plan.trees)} trees  {plan.total_size:,}")
-    if plan.by_case is not None:
-        lines.append(
-            "planned for each case, since the size depends on what is observed: for any evidence"
-            f" it would have about {many(plan.by_case)} cells"
-        )
-    elif plan.summed is not None:
-        lines.append(f"no tree: {plan.summed.line}")
-    else:
-        lines.append("separators  " + (_separators(plan.trees) or "none"))
-    if saved.total_size_before is not None:
-        lines.append(
-            f"total size before restriction  {saved.total_size_before:,},"
-            f" after  {plan.total_size:,}"
-        )
-    lines.append(
-        f"left out  {saved.barren} barren and {saved.observed} certain variables,"
-        f" {saved.states} impossible states"
-    )
-    if plan.by_case is None:
-        lines += _sparse_lines(plan)
-        lines += [
-            f"multiplications in a run  {plan.multiplications:,}"
-            f" of at most {plan.limits.max_multiplications:,}",
-            f"time of a run  {seconds_text(plan.seconds)} of at most {plan.limits.max_seconds:g} s",
-            f"memory in a run  {bytes_text(plan.memory)}"
-            f" of at most {bytes_text(plan.limits.max_bytes)}",
-        ]
-    lines.append("evidence  " + (", ".join(v.name for v in plan.evidence) or "none"))
-    if plan.soft:
-        lines.append("soft      " + ", ".join(v.name for v in plan.soft))
-    lines += [
-        f"input     {name}({', '.join(v.name for v in scope)})"
-        for name, scope in plan.inputs.items()
-    ]
-    lines += [f"target    {', '.join(v.name for v in scope)}" for scope in plan.targets if scope]
-    return "\n".join(lines)
 
 
 # --- The initial registers of a run: the tables reduced to the evidence, and the inputs -----------

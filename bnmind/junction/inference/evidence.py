@@ -13,7 +13,7 @@ from bnmind._messages import close_names, did_you_mean, one_line, shown, some_na
 from bnmind.errors import InvalidArgumentError, InvalidModelError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.pgm.factor import numbers_of
-from bnmind.pgm.variable import Variable, name_text
+from bnmind.pgm.variable import Variable, format_name
 
 if TYPE_CHECKING:
     import pandas
@@ -70,7 +70,7 @@ def by_name(given: Any, what: str) -> dict[str, Any]:
         )
     findings: dict[str, Any] = {}
     for name, value in items():
-        text = name_text(name)
+        text = format_name(name)
         if not isinstance(text, str):
             raise InvalidArgumentError(
                 f"expected names of variables in {what}, got {shown(name)}", name

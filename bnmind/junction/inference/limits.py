@@ -12,7 +12,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from annotated_types import Gt
 
-from bnmind._messages import bytes_text, many
+from bnmind._messages import format_bytes, many
 from bnmind._values import Count, Value
 from bnmind._workers import one_blas_thread
 from bnmind.errors import TooLargeError
@@ -171,10 +171,10 @@ def _least(work: Callable[[], object], times: int) -> float:
     return min(seconds)
 
 
-def seconds_text(seconds: float) -> str:
+def format_seconds(seconds: float) -> str:
     """Return a predicted time, which is not exact, in words.
 
-    >>> seconds_text(0.03), seconds_text(0.26), seconds_text(47.2), seconds_text(500)
+    >>> format_seconds(0.03), format_seconds(0.26), format_seconds(47.2), format_seconds(500)
     ('less than 0.1 s', 'about 0.3 s', 'about 50 s', 'about 8 min')
     """
     if seconds < 0.1:
@@ -308,7 +308,7 @@ class Limits(Value):
         )
         if needed <= budget:
             return None
-        times, size = many(multiplications), bytes_text(memory)
+        times, size = many(multiplications), format_bytes(memory)
         if roughly:
             times, size = (f"about {text.removeprefix('about ')}" for text in (times, size))
         # A rough estimate counts messages only, so a small one says nothing.
@@ -321,7 +321,7 @@ class Limits(Value):
             clique = f" The largest clique is {{{names}}} with {many(largest.size)} cells."
         takes, allowed = "", ""
         if seconds > min(0.1, self.max_seconds):
-            takes, allowed = f", {seconds_text(seconds)}", f", max_seconds={self.max_seconds:g}"
+            takes, allowed = f", {format_seconds(seconds)}", f", max_seconds={self.max_seconds:g}"
         return TooLargeError(
             f"a run of this plan would take {times} multiplications{room}{takes}; allowed are"
             f" max_multiplications={self.max_multiplications:,}{allowed} and"
@@ -375,7 +375,7 @@ class Limits(Value):
             The cells of that table.
         """
         return TooLargeError(
-            f"the tables of functions would take {bytes_text(8 * cells)}; allowed are"
+            f"the tables of functions would take {format_bytes(8 * cells)}; allowed are"
             f" max_bytes={self.max_bytes:,}. The largest is the table of {largest} with"
             f" {many(size)} cells. {_WAY_OUT}",
             needed=8 * cells,

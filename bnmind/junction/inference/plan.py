@@ -36,8 +36,6 @@ from bnmind.junction.inference.compiled_query import (
     all_inputs,
     checked_inputs,
     opened,
-    plan_line,
-    plan_text,
     positions_of,
     registers_of,
     with_more,
@@ -590,10 +588,10 @@ class Plan(Value):
         return self.compiled.is_signed
 
     def __repr__(self) -> str:
-        return plan_line(self.compiled)
+        return repr(self.compiled)
 
     def __str__(self) -> str:
-        return plan_text(self.compiled)
+        return str(self.compiled)
 
     def _repr_html_(self) -> str:
         """Return the plan as `str` does, for notebooks."""

@@ -6,25 +6,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._messages import shown
+from bnmind._messages import counted, shown
 from bnmind._values import ReadOnlyDict, Value, made, sealed
 from bnmind.errors import InvalidArgumentError, UnknownNameError
-from bnmind.pgm.distribution import Distribution, label, probability_text
+from bnmind.pgm.distribution import Distribution, format_probability, label
 from bnmind.pgm.factor import Factor, Values
-from bnmind.pgm.variable import Variable, name_text
+from bnmind.pgm.variable import Variable, format_name
 
 if TYPE_CHECKING:
     import pandas
 
 # --- The tables of a posterior for terminals and notebooks ----------------------------------------
-
-_Joints: TypeAlias = Sequence[tuple[Sequence[Variable], Values]]
-"""The variables of each target, and their joint."""
 
 _MOST_ROWS = 18
 """The most targets in a terminal."""
@@ -37,50 +34,6 @@ _MOST_CELLS = 6
 
 _WIDTH = 79
 """The most columns of a line in a terminal."""
-
-
-def title(joints: _Joints, log_evidence: float) -> str:
-    """Return the number of targets, and the probability of the evidence."""
-    n = len(joints)
-    targets = "1 target" if n == 1 else f"{n:,} targets"
-    return f"Posterior({targets}, log_evidence={log_evidence:.6g})"
-
-
-def posterior_text(joints: _Joints, log_evidence: float) -> str:
-    """Return a line for each target: its variables, its states and their probabilities."""
-    n = len(joints)
-    number = n if n <= _MOST_ROWS else _MOST_ROWS - 1
-    rows = [(_names(scope), _cells(scope, values)) for scope, values in joints[:number]]
-    width = max((len(name) for name, _ in rows), default=0)
-    most = max((len(cells) for _, cells in rows), default=0)
-    columns = [max(len(c[i]) for _, c in rows if i < len(c)) for i in range(most)]
-    if width + sum(columns) + 2 * most > _WIDTH:
-        columns = [0] * most
-    lines = []
-    for name, cells in rows:
-        line = f"{name:<{width}}"
-        for cell, column in zip(cells, columns, strict=False):
-            if len(line) + 2 + len(cell) > _WIDTH - 3 and cell is not cells[-1]:
-                line += "  …"
-                break
-            line += f"  {cell:<{column}}"
-        lines.append(line.rstrip())
-    if number < n:
-        lines.append(f"… and {n - number:,} more")
-    return "\n".join([title(joints, log_evidence), *lines])
-
-
-def posterior_html(joints: _Joints, log_evidence: float) -> str:
-    """Return the lines of `posterior_text` as a table of HTML."""
-    n = len(joints)
-    rows = []
-    for scope, values in joints[:_MOST_ROWS_HTML]:
-        cells = "".join(f"<td>{escape(cell)}</td>" for cell in _cells(scope, values))
-        rows.append(f"<tr><th>{escape(_names(scope))}</th>{cells}</tr>")
-    if n > _MOST_ROWS_HTML:
-        rows.append(f"<tr><td>… and {n - _MOST_ROWS_HTML:,} more</td></tr>")
-    caption = f"<caption>{escape(title(joints, log_evidence))}</caption>"
-    return f"<table>{caption}<tbody>{''.join(rows)}</tbody></table>"
 
 
 def _names(scope: Sequence[Variable]) -> str:
@@ -98,7 +51,7 @@ def _cells(scope: Sequence[Variable], values: Values) -> list[str]:
     for number in chosen.tolist():
         cell = np.unravel_index(number, np.shape(values))
         states = ",".join(label(v.states[i]) for v, i in zip(scope, cell, strict=True))
-        cells.append(f"{states} {probability_text(float(flat[number]))}".strip())
+        cells.append(f"{states} {format_probability(float(flat[number]))}".strip())
     if len(cells) < flat.size:
         cells.append("…")
     return cells
@@ -151,9 +104,9 @@ class Posterior(Value, Mapping[Any, Distribution]):
         """
         if not isinstance(names, tuple):
             number = self._number_of(names)
-            requested = [str(name_text(names))]
+            requested = [str(format_name(names))]
         else:
-            requested = [str(name_text(name)) for name in names]
+            requested = [str(format_name(name)) for name in names]
             if len(set(requested)) < len(requested):
                 raise InvalidArgumentError(
                     f"expected each variable once, got {', '.join(requested)}", names
@@ -180,7 +133,7 @@ class Posterior(Value, Mapping[Any, Distribution]):
 
     def _number_of(self, name: Any) -> int:
         """Return the number of the smallest target with a variable."""
-        text = name_text(name)
+        text = format_name(name)
         if not isinstance(text, str):
             raise InvalidArgumentError(
                 f"expected the name of a variable, or a tuple of names, got {shown(name)}", name
@@ -269,12 +222,49 @@ class Posterior(Value, Mapping[Any, Distribution]):
         """
         return self.to_series().reset_index()
 
+    @property
+    def _title(self) -> str:
+        """The number of targets, and the probability of the evidence."""
+        targets = counted(len(self.joints), "target")
+        return f"Posterior({targets}, log_evidence={self.log_evidence:.6g})"
+
+    def _first(self, most: int) -> list[tuple[str, list[str]]]:
+        """Return the variables of the first targets, their states and probabilities."""
+        targets = zip(self.scopes[:most], self.joints, strict=False)
+        return [(_names(scope), _cells(scope, values)) for scope, values in targets]
+
     def __repr__(self) -> str:
-        return posterior_text(list(zip(self.scopes, self.joints, strict=True)), self.log_evidence)
+        """Return a line for each target: its variables, its states and their probabilities."""
+        n = len(self.joints)
+        rows = self._first(n if n <= _MOST_ROWS else _MOST_ROWS - 1)
+        width = max((len(name) for name, _ in rows), default=0)
+        most = max((len(cells) for _, cells in rows), default=0)
+        columns = [max(len(c[i]) for _, c in rows if i < len(c)) for i in range(most)]
+        if width + sum(columns) + 2 * most > _WIDTH:
+            columns = [0] * most
+        lines = []
+        for name, cells in rows:
+            line = f"{name:<{width}}"
+            for cell, column in zip(cells, columns, strict=False):
+                if len(line) + 2 + len(cell) > _WIDTH - 3 and cell is not cells[-1]:
+                    line += "  …"
+                    break
+                line += f"  {cell:<{column}}"
+            lines.append(line.rstrip())
+        if len(rows) < n:
+            lines.append(f"… and {n - len(rows):,} more")
+        return "\n".join([self._title, *lines])
 
     def _repr_html_(self) -> str:
         """Return the distributions as an HTML table, which notebooks display."""
-        return posterior_html(list(zip(self.scopes, self.joints, strict=True)), self.log_evidence)
+        rows = []
+        for name, cells in self._first(_MOST_ROWS_HTML):
+            row = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
+            rows.append(f"<tr><th>{escape(name)}</th>{row}</tr>")
+        if (more := len(self.joints) - _MOST_ROWS_HTML) > 0:
+            rows.append(f"<tr><td>… and {more:,} more</td></tr>")
+        caption = f"<caption>{escape(self._title)}</caption>"
+        return f"<table>{caption}<tbody>{''.join(rows)}</tbody></table>"
 
     @cached_property
     def targets(self) -> tuple[Factor, ...]:

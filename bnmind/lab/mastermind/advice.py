@@ -266,7 +266,7 @@ def most_probable(belief: Posterior, n: int = 10) -> tuple[tuple[str, float], ..
     """Return the most probable codes and their probabilities."""
     board = belief.board
     return tuple(
-        (board.code_text(index), probability) for index, probability in belief.most_probable(n)
+        (board.format_index(index), probability) for index, probability in belief.most_probable(n)
     )
 
 
@@ -324,7 +324,7 @@ def advise(
         guess, info = strategy.choose(own, rng, situation)
         told = describe_guess(belief, board.code(guess))
     return Advice(
-        guess=board.code_text(guess),
+        guess=board.format_index(guess),
         information=told.information,
         expected_entropy=told.expected_entropy,
         entropy=belief.entropy(),

@@ -27,9 +27,9 @@ from bnmind.lab.mastermind.setting import (
     GameSetting,
     Player,
     are_all_games,
-    ending_text,
+    format_ending,
+    format_prior,
     learns,
-    prior_text,
     series_faults,
 )
 from bnmind.lab.plots import plot_differences
@@ -245,7 +245,7 @@ class Contest(Value):
                 player = best_player(self.believed, uniform=uniform)
                 yield f"{one.name} plays as {player.name} here."
         if self.match > 1 and not self.learns:
-            name = prior_text(assumed)
+            name = format_prior(assumed)
             yield (
                 f"Matches of {self.match} games change nothing: the assumed prior {name} does not"
                 " learn."
@@ -301,9 +301,9 @@ class Contest(Value):
             games=games,
             seed=self.seed,
             max_guesses=self.max_guesses,
-            ending=ending_text(self.rule),
-            prior=prior_text(self.prior),
-            assumed_prior=prior_text(self.setting.believed_priors[0]),
+            ending=format_ending(self.rule),
+            prior=format_prior(self.prior),
+            assumed_prior=format_prior(self.setting.believed_priors[0]),
             match=self.match,
             exhaustive=self.games is None
             and games == self.n_games

@@ -141,7 +141,7 @@ class Summary(Value):
     codes_examined: float | None = None
     """The mean number of codes that the strategy examined in a game, if it counts them."""
 
-    def as_dict(self) -> dict[str, str | int | float | None]:
+    def to_dict(self) -> dict[str, str | int | float | None]:
         """Return the fields by name, with None for nan, which JSON lacks."""
         return dict(finite(asdict(self)))
 
@@ -202,13 +202,13 @@ class Comparison(Result, Value):
             measures["won"] = self.differences(_is_won)
         return {
             **{name: getattr(self, name) for name in _SETTING},
-            "strategies": [summary.as_dict() for summary in self.summaries],
+            "strategies": [summary.to_dict() for summary in self.summaries],
             "groups": [list(group) for group in differences.groups],
             "differences": {
                 measure: {
                     "confidence": found.confidence,
                     "interval": found.interval,
-                    "pairs": [pair.as_dict() for pair in found.pairs],
+                    "pairs": [pair.to_dict() for pair in found.pairs],
                 }
                 for measure, found in measures.items()
             },

@@ -133,8 +133,8 @@ class GameSetting(Value):
     def name(self) -> str:
         """The board, the noise, the prior and the ending, in words."""
         return (
-            f"{self.board}, {self.channel.name}, prior {prior_text(self.prior)},"
-            f" {ending_text(self.ending)}, at most {self.ending.limit} guesses"
+            f"{self.board}, {self.channel.name}, prior {format_prior(self.prior)},"
+            f" {format_ending(self.ending)}, at most {self.ending.limit} guesses"
         )
 
     @cached_property
@@ -202,14 +202,14 @@ def _found(source: str, assumed: Channel | None, assumed_prior: Prior | None) ->
     return Player(strategy_by_name(source), assumed, assumed_prior, source)
 
 
-def ending_text(ending: Ending) -> str:
+def format_ending(ending: Ending) -> str:
     """Return an ending as at the command line; the limit is stated elsewhere."""
     if isinstance(ending, Declared):
         return f"declared:{ending.certainty:g}"
     return type(ending).__name__.lower()
 
 
-def prior_text(prior: Prior | None) -> str:
+def format_prior(prior: Prior | None) -> str:
     """Return the name of a prior."""
     return UNIFORM if prior is None else prior.name
 
@@ -250,7 +250,7 @@ def _require_fitting(board: Board, prior: Prior | None, assumed: Prior) -> None:
     logs = np.zeros(board.n_codes) if prior is None else prior.log_weights(board.codes)
     excluded = (logs > -np.inf) & (assumed.log_weights(board.codes) == -np.inf)
     if excluded.any():
-        code = board.code_text(int(np.argmax(excluded)))
+        code = board.format_index(int(np.argmax(excluded)))
         raise InvalidArgumentError(
             f"the assumed prior {assumed.name} excludes {code}, which the code-maker may choose",
             assumed,
@@ -341,9 +341,9 @@ class GameSeries(Value):
             seconds=seconds,
             codes_examined=_examined(game),
             assumed=setting.believed[seat].name,
-            prior=prior_text(setting.prior),
-            assumed_prior=prior_text(setting.believed_priors[seat]),
-            ending=ending_text(setting.ending),
+            prior=format_prior(setting.prior),
+            assumed_prior=format_prior(setting.believed_priors[seat]),
+            ending=format_ending(setting.ending),
             max_guesses=setting.ending.limit,
             match=place[1],
         )

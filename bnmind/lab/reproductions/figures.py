@@ -101,7 +101,7 @@ class Figure(Value):
     at: float | None = None
     """The abscissa of the figure in the plot."""
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the fields by name, the verdict and the standing as text."""
         standing = self.standing and self.standing.value
         content = {**asdict(self), "verdict": self.verdict.value, "standing": standing}
@@ -113,12 +113,12 @@ class Figure(Value):
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Figure:
-        """Return the figure of `as_dict`.
+        """Return the figure of `to_dict`.
 
         Parameters
         ----------
         values
-            The fields by name, as `as_dict` returns them.
+            The fields by name, as `to_dict` returns them.
 
         Raises
         ------

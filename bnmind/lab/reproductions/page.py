@@ -191,7 +191,7 @@ def page(
         f"    {command}",
         "",
         f"Date: {' to '.join(dict.fromkeys((*days[:1], *days[-1:])))}; bnmind {versions};"
-        f" {duration(seconds)} of processor time; {_size_text(sizes)}",
+        f" {duration(seconds)} of processor time; {_format_sizes(sizes)}",
         "",
         *_counts(figures),
         "The columns say where the other figure stands. *Publication*: a publication states it, or",
@@ -258,7 +258,7 @@ def _counts(figures: Sequence[Figure]) -> list[str]:
     return [*lines, ""]
 
 
-def _size_text(sizes: Sequence[Size]) -> str:
+def _format_sizes(sizes: Sequence[Size]) -> str:
     """Return the sizes of runs in words; the first is that of the command."""
     words = {
         Size.QUICK: "a quick run, with fewer games than a full one",

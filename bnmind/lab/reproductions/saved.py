@@ -85,7 +85,29 @@ class SavedRun(Value):
         names = ("size", "seed", "version", "date", "seconds", "skipped", "kept")
         values = {name: getattr(self, name) for name in names}
         values |= {"size": self.size.value, "skipped": self.skipped or None}
-        return {"id": self.name, **values, "figures": [one.as_dict() for one in self.figures]}
+        return {"id": self.name, **values, "figures": [one.to_dict() for one in self.figures]}
+
+    def to_json(self) -> str:
+        """Return the content of the file of the run, as JSON text."""
+        record = {
+            "format": _FORMAT,
+            "reproduction": self.name,
+            "version": self.version,
+            "size": self.size.value,
+            "seed": self.seed,
+            "data": self.data,
+            "date": self.date,
+            "complete": self.complete,
+            "parts": [
+                {
+                    "name": part.name,
+                    "seconds": part.seconds,
+                    "figures": [figure.to_dict() for figure in part.figures],
+                }
+                for part in self.parts
+            ],
+        }
+        return json.dumps(record, indent=1, ensure_ascii=False) + "\n"
 
     def _fits(self, other: SavedRun) -> bool:
         mine = (self.name, self.version, self.size, self.seed, self.data, self.form)
@@ -152,7 +174,7 @@ def reproduce_into(
         def keep(part: DonePart, number: int, total: int) -> None:
             parts.append(part)
             today = datetime.now(UTC).date().isoformat()
-            write_file(place, _json(replace(run, date=today, parts=tuple(parts))))
+            write_file(place, replace(run, date=today, parts=tuple(parts)).to_json())
             if report is not None:
                 report(number - known, total - known)
 
@@ -164,7 +186,7 @@ def reproduce_into(
         ordered = tuple(found[part.name] for part in reproduction.parts(setting))
         date = today if len(parts) > known or not run.date else run.date
         whole = replace(run, date=date, parts=ordered, complete=True)
-        write_files({place: _json(whole), **_outputs(directory, reproduction, whole)})
+        write_files({place: whole.to_json(), **_outputs(directory, reproduction, whole)})
     return whole
 
 
@@ -233,7 +255,7 @@ def figures_csv(figures: Sequence[Figure]) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(_COLUMNS)
     for figure in figures:
-        values = figure.as_dict()
+        values = figure.to_dict()
         if figure.standing is not None:
             values[figure.standing.value] = values["reference"]
         writer.writerow([values.get(column) for column in _COLUMNS])
@@ -276,25 +298,3 @@ def _outputs(directory: Path, reproduction: Reproduction, run: SavedRun) -> dict
         for ending, picture in (("png", png), ("svg", svg)):
             contents[directory / f"{run.name}.{ending}"] = picture(drawing)
     return contents
-
-
-def _json(run: SavedRun) -> str:
-    record = {
-        "format": _FORMAT,
-        "reproduction": run.name,
-        "version": run.version,
-        "size": run.size.value,
-        "seed": run.seed,
-        "data": run.data,
-        "date": run.date,
-        "complete": run.complete,
-        "parts": [
-            {
-                "name": part.name,
-                "seconds": part.seconds,
-                "figures": [figure.as_dict() for figure in part.figures],
-            }
-            for part in run.parts
-        ],
-    }
-    return json.dumps(record, indent=1, ensure_ascii=False) + "\n"

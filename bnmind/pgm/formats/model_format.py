@@ -237,7 +237,7 @@ def written(numbers: Iterable[float], separator: str = " ") -> str:
     return separator.join(map(repr, numbers))
 
 
-def xml_text(root: ElementTree.Element) -> str:
+def format_xml(root: ElementTree.Element) -> str:
     """Return a whole XML document, indented."""
     ElementTree.indent(root)
     body = ElementTree.tostring(root, encoding="unicode")

@@ -345,7 +345,7 @@ def variables_from_uai(
 def network_to_uai(network: Network) -> str:
     """Return the network as a UAI text of kind BAYES, with parents before children."""
     tables = [((*cpd.parents, cpd.variable), rows_of(cpd).ravel().tolist()) for cpd in network.cpds]
-    return _text("BAYES", network.variables, tables)
+    return _format("BAYES", network.variables, tables)
 
 
 def model_to_uai(model: FactorModel) -> str:
@@ -368,10 +368,10 @@ def model_to_uai(model: FactorModel) -> str:
                 f" hold, got one over {', '.join(v.name for v in table.scope)}"
             )
         tables.append((table.scope, np.real(values).ravel().tolist()))
-    return _text("MARKOV", model.variables, tables)
+    return _format("MARKOV", model.variables, tables)
 
 
-def _text(
+def _format(
     kind: str,
     variables: Sequence[Variable],
     tables: Sequence[tuple[Sequence[Variable], list[float]]],

@@ -48,7 +48,7 @@ from bnmind.pgm.formats.declared import (
     certain_states,
     network_from,
 )
-from bnmind.pgm.formats.model_format import TableFormat, rows_of, written, xml_text
+from bnmind.pgm.formats.model_format import TableFormat, format_xml, rows_of, written
 from bnmind.pgm.formats.source import Place, number_list, shown
 from bnmind.pgm.network import Network
 from bnmind.pgm.noisy import NoisyMinimum
@@ -310,7 +310,7 @@ def to_xmlbif(network: Network, *, encoded: bool = False) -> str:
         for parent in cpd.parents:
             ElementTree.SubElement(entry, "GIVEN").text = parent.name
         ElementTree.SubElement(entry, "TABLE").text = written(rows_of(cpd).ravel().tolist())
-    return xml_text(root)
+    return format_xml(root)
 
 
 XMLBIF = TableFormat(
@@ -547,7 +547,7 @@ def to_xdsl(network: Network, *, encoded: bool = False) -> str:
         ElementTree.SubElement(node, "font", color="000000", name="Arial", size="8")
         left, top = 96 * column, 96 * depth
         ElementTree.SubElement(node, "position").text = f"{left} {top} {left + 72} {top + 48}"
-    return xml_text(root)
+    return format_xml(root)
 
 
 def _places(network: Network) -> Iterator[tuple[str, int, int]]:

@@ -48,7 +48,7 @@ def test_verdicts_by_three_standard_errors(
         preferred = {Better.LOWER: ours < theirs, Better.HIGHER: ours > theirs}
         expected = Verdict.BETTER if preferred.get(better) else Verdict.DIFFERS
         assert (figure.verdict, figure.why) == (expected, "so")
-    assert Figure.from_dict(figure.as_dict()) == figure
+    assert Figure.from_dict(figure.to_dict()) == figure
 
 
 @given(st.lists(numbers, min_size=2))
@@ -117,9 +117,9 @@ def test_a_record_that_is_no_figure_is_refused(record: object) -> None:
     with pytest.raises(InvalidArgumentError, match="figure"):
         Figure.from_dict(record)  # type: ignore[arg-type]
     with pytest.raises(InvalidArgumentError, match="verdict"):
-        Figure.from_dict({**quoted("x", 1).as_dict(), "verdict": "perhaps"})
+        Figure.from_dict({**quoted("x", 1).to_dict(), "verdict": "perhaps"})
     with pytest.raises(InvalidArgumentError, match="standing"):
-        Figure.from_dict({**quoted("x", 1).as_dict(), "standing": "rumor"})
+        Figure.from_dict({**quoted("x", 1).to_dict(), "standing": "rumor"})
 
 
 def test_published_figures_cannot_be_changed() -> None:
