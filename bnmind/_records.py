@@ -140,11 +140,11 @@ Names: TypeAlias = Annotated[list[str], Field(fail_fast=True)]
 """Names or states; an error names only the first one that is not text."""
 
 
-def _listed(value: Any) -> Any:
-    return [value] if isinstance(value, str) else value
-
-
-Texts: TypeAlias = Annotated[list[str], BeforeValidator(_listed), Field(min_length=1)]
+Texts: TypeAlias = Annotated[
+    list[str],
+    BeforeValidator(lambda value: [value] if isinstance(value, str) else value),
+    Field(min_length=1),
+]
 """One text or a list of texts."""
 
 

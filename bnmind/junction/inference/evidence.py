@@ -58,7 +58,7 @@ def by_name(given: Any, what: str) -> dict[str, Any]:
     """
     if given is None:
         return {}
-    if type(given) is dict and all(map(_is_text, given)):
+    if type(given) is dict and all(isinstance(name, str) for name in given):
         return given
     # Series and frames of pandas, which is not imported here, also have items.
     items = getattr(given, "items", None)
@@ -79,10 +79,6 @@ def by_name(given: Any, what: str) -> dict[str, Any]:
             raise InvalidArgumentError(f"{what} names the variable {text!r} twice", text)
         findings[text] = value
     return findings
-
-
-def _is_text(name: object) -> bool:
-    return isinstance(name, str)
 
 
 def is_missing(finding: Any) -> bool:
