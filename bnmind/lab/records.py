@@ -149,7 +149,7 @@ def _bank_of(text: str, directory: Path) -> ItemBank:
     return bank_from_json(text) if is_whole else read_bank(directory / text)
 
 
-def _bank_text(bank: ItemBank) -> str:
+def _format_bank(bank: ItemBank) -> str:
     """Return a bank as a text in one line, which `_bank_of` reads."""
     return json.dumps(json.loads(bank_to_json(bank)), ensure_ascii=False, separators=(",", ":"))
 
@@ -401,7 +401,7 @@ class _Tests(_Experiment):
                 faults.at(f"selectors {number}", _named_selector, name, selector)
                 for number, (name, selector) in enumerate(experiment.selectors.items(), start=1)
             ],
-            "stop": faults.at("stop", _stop_texts, experiment.stopper),
+            "stop": faults.at("stop", _name_stoppers, experiment.stopper),
             "seed": experiment.seed,
             "steps": experiment.steps,
             "batch_examinees": experiment.batch_examinees,
@@ -410,7 +410,7 @@ class _Tests(_Experiment):
                 if isinstance(people, Responses)
                 else {"examinees": people}
             ),
-            "bank": _bank_text(experiment.bank),
+            "bank": _format_bank(experiment.bank),
         }
 
 
@@ -420,19 +420,19 @@ def _named_selector(name: str, selector: object) -> str:
     return name
 
 
-def _stop_texts(stopper: Stopper | None) -> list[str]:
+def _name_stoppers(stopper: Stopper | None) -> list[str]:
     """Return the texts from which `stopper_by_names` makes a stopper."""
     if stopper is None:
         return []
     any_of = stopper.stoppers if isinstance(stopper, AnyOf) else (stopper,)
     all_of = [one.stoppers if isinstance(one, AllOf) else (one,) for one in any_of]
-    texts = ["+".join(map(_stop_text, stoppers)) for stoppers in all_of]
+    texts = ["+".join(map(_name_stopper, stoppers)) for stoppers in all_of]
     if not _same(stopper_by_names(texts), stopper):
         raise ModelFileError(["expected a stopper that a file can name"], stopper)
     return texts
 
 
-def _stop_text(stopper: Stopper) -> str:
+def _name_stopper(stopper: Stopper) -> str:
     """Return the name of a registered stopper, with its argument."""
     first = next(iter(vars(stopper).values()), None)
     for name in STOPPERS:
@@ -509,7 +509,7 @@ class _Learning(_Experiment):
             "tolerance": options.tolerance,
             "items": experiment.items,
             "responses": _responses_content(experiment.responses),
-            "bank": _bank_text(experiment.bank),
+            "bank": _format_bank(experiment.bank),
         }
         if replace(options, workers=1, starts=experiment.n_rows) != _options(content):
             faults.found.append(
@@ -598,7 +598,7 @@ def experiment_to_toml(experiment: Experiment) -> str:
     UnknownNameError
         If its kind is not registered.
     """
-    return toml_text(_content(experiment))
+    return format_toml(_content(experiment))
 
 
 @checked
@@ -701,7 +701,7 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _WIDTH = 100
 
 
-def toml_text(content: Mapping[str, Any]) -> str:
+def format_toml(content: Mapping[str, Any]) -> str:
     r"""Return a mapping of texts, numbers, truth values, lists and mappings as TOML.
 
     A list of mappings at the top becomes an array of tables. Values that are None are left out.
@@ -712,7 +712,7 @@ def toml_text(content: Mapping[str, Any]) -> str:
 
     Examples
     --------
-    >>> print(toml_text({"games": 3, "settings": [{"board": "4x6"}]}), end="")
+    >>> print(format_toml({"games": 3, "settings": [{"board": "4x6"}]}), end="")
     games = 3
     <BLANKLINE>
     [[settings]]
@@ -744,7 +744,7 @@ def _lines(content: Mapping[str, Any]) -> list[str]:
 
 
 def _key(key: str) -> str:
-    return key if _BARE.fullmatch(key) else _text(key)
+    return key if _BARE.fullmatch(key) else _quote(key)
 
 
 def _value(value: Any) -> str:
@@ -753,7 +753,7 @@ def _value(value: Any) -> str:
     if isinstance(value, int | float):
         return repr(value)
     if isinstance(value, str):
-        return _text(value)
+        return _quote(value)
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_value, value))}]"
     if isinstance(value, Mapping):
@@ -762,6 +762,6 @@ def _value(value: Any) -> str:
     raise InvalidArgumentError(f"TOML has no value like {shown(value)}", value)
 
 
-def _text(text: str) -> str:
+def _quote(text: str) -> str:
     # A basic string of TOML is one of JSON, but for the character DEL.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

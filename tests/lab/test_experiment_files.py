@@ -29,7 +29,7 @@ from bnmind.lab import (
     run,
     write_experiment,
 )
-from bnmind.lab.records import toml_text
+from bnmind.lab.records import format_toml
 from bnmind.mastermind import Board, Channel, CodeList, parse_noise, parse_prior
 from bnmind.strategies import Knuth, MapCode, strategy_by_name
 from tests.modes import examples
@@ -121,7 +121,7 @@ VALUES: Any = st.recursive(
 @given(st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), VALUES, max_size=4))
 @settings(max_examples=examples(40), deadline=None)
 def test_any_plain_values_are_written_as_toml(content: dict[str, Any]) -> None:
-    assert tomllib.loads(toml_text(content)) == content
+    assert tomllib.loads(format_toml(content)) == content
 
 
 def test_lists_stand_for_all_combinations(tmp_path: Path) -> None:

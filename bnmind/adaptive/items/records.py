@@ -104,7 +104,7 @@ def bank_to_json(bank: ItemBank, *, max_cells: int = FILE_CELLS) -> str:
     tables += [bank.network.cpd(name) for name in bank.item_names if name not in restored]
     items = [_item_record(bank, item, is_restored=item.name in restored) for item in bank.items]
     network = model_to_json(Network(tuple(tables)), max_cells=max_cells).strip()
-    return _text("bnmind-bank", bank, items, f',\n "network": {network}')
+    return _format("bnmind-bank", bank, items, f',\n "network": {network}')
 
 
 def _as_stored(bank: ItemBank, item: Item) -> Item:
@@ -125,7 +125,7 @@ def _as_stored(bank: ItemBank, item: Item) -> Item:
 def roles_to_json(bank: ItemBank) -> str:
     """Return the roles of the variables of a bank's network as JSON text, without the network."""
     items = [_item_record(bank, item, is_restored=False) for item in bank.items]
-    return _text("bnmind-roles", bank, items, "")
+    return _format("bnmind-roles", bank, items, "")
 
 
 def bank_from_json(text: str, *, max_cells: int = BANK_CELLS) -> ItemBank:
@@ -237,7 +237,7 @@ def roles_from_json(text: str, network: Network) -> ItemBank:
         ) from fault
 
 
-def _text(schema: str, bank: ItemBank, items: Sequence[dict[str, Any]], rest: str) -> str:
+def _format(schema: str, bank: ItemBank, items: Sequence[dict[str, Any]], rest: str) -> str:
     def lines(records: Sequence[dict[str, Any]]) -> str:
         return ",\n  ".join(json.dumps(record, ensure_ascii=False) for record in records)
 
