@@ -225,8 +225,8 @@ def test_a_chain_takes_linear_time_where_a_square_would_show(
 def test_a_price_is_at_most_a_tenth_of_what_it_prices(shape: str) -> None:
     network = network_of(shape, 2_000)
     Propagation.of(network_of(shape, 50))
-    ratios = []
-    for _ in range(3):
+    ratios: list[float] = []
+    while len(ratios) < 3 and (not ratios or min(ratios) >= 0.1):
         price = _seconds(lambda network: quick_cells(interaction_graph(network)), network)
         ratios.append(price / _seconds(Propagation.of, network))
     assert min(ratios) < 0.1
