@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import math
+import pickle
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -112,6 +113,20 @@ def made_by_name(
         return member.given(value)
     except BnmindError as fault:
         raise InvalidArgumentError(f"in {whole}: {fault}", text) from fault
+
+
+def leads_to(find: Callable[[Any], object], name: Any, part: object) -> bool:
+    """Return whether what a function finds by a name is the same as a part.
+
+    Parts are the same if they are equal, or hold the same.
+    """
+    try:
+        found = find(name)
+        if type(found) is not type(part):
+            return False
+        return bool(found == part) or pickle.dumps(found) == pickle.dumps(part)
+    except (BnmindError, pickle.PicklingError, AttributeError, TypeError, ValueError):
+        return False
 
 
 def _with_colon(text: str, known: Collection[str]) -> str:

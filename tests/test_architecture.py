@@ -120,6 +120,8 @@ FRONTS = {
     "bnmind.pgm.files": "pgm.files",
     "bnmind.pgm.competition": "pgm.files",
     "bnmind.pgm.bridges": "pgm.bridges",
+    "bnmind.adaptive.bank_files": "adaptive.sessions",
+    "bnmind.adaptive.records": "adaptive.sessions",
     "bnmind.lab.experiments": "lab.experiments",
     "bnmind.lab.game_experiments": "lab.experiments",
     "bnmind.lab.records": "lab.records",

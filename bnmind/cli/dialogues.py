@@ -243,8 +243,8 @@ def _as_saved(
 
     ``named`` is the option that makes a design.
     """
-    from bnmind.adaptive.items.bank_files import read_text
-    from bnmind.adaptive.sessions.records import salvaged, session_from_json
+    from bnmind.adaptive.bank_files import read_text
+    from bnmind.adaptive.records import salvaged, session_from_json
 
     text = read_text(path, most=SMALL_FILE, damaged=True)
     try:

@@ -408,7 +408,7 @@ def as_in_file(bank: adaptive.ItemBank, lowest: int) -> adaptive.ItemBank:
 
 def _check_bank_place(start: adaptive.ItemBank, out: Path, title: str) -> None:
     """Raise before the work is done if its result could not be written."""
-    from bnmind.adaptive.items.bank_files import bank_contents
+    from bnmind.adaptive.bank_files import bank_contents
     from bnmind.pgm.files import NETWORK_SUFFIXES
 
     command.check_place(out, NETWORK_SUFFIXES, "bank")

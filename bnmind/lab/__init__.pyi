@@ -42,8 +42,6 @@ from bnmind.lab.mastermind.games import parse_ending as parse_ending
 from bnmind.lab.mastermind.games import play_game as play_game
 from bnmind.lab.mastermind.games import replay as replay
 from bnmind.lab.mastermind.games import strategy_rng as strategy_rng
-from bnmind.lab.mastermind.records import transcript_from_json as transcript_from_json
-from bnmind.lab.mastermind.records import transcript_to_json as transcript_to_json
 from bnmind.lab.mastermind.setting import GameSetting as GameSetting
 from bnmind.lab.mastermind.setting import Player as Player
 from bnmind.lab.plots import Curve as Curve
@@ -60,6 +58,8 @@ from bnmind.lab.records import experiment_from_text as experiment_from_text
 from bnmind.lab.records import experiment_to_json as experiment_to_json
 from bnmind.lab.records import experiment_to_toml as experiment_to_toml
 from bnmind.lab.records import read_experiment as read_experiment
+from bnmind.lab.records import transcript_from_json as transcript_from_json
+from bnmind.lab.records import transcript_to_json as transcript_to_json
 from bnmind.lab.records import write_experiment as write_experiment
 from bnmind.lab.result_files import png as png
 from bnmind.lab.result_files import svg as svg

@@ -1,6 +1,6 @@
-"""Experiments as TOML files, or as JSON with the same content.
+"""Files of the laboratory: experiments, and transcripts of games.
 
-People write names::
+An experiment is TOML, or JSON with the same content. People write names::
 
     kind = "games"
     games = 1000                # or "all", to play every code once
@@ -27,7 +27,8 @@ boards, noises, priors and endings stand for all their combinations. ::
     starts = 20
     seed = 7
 
-An experiment that is written holds its bank, its responses and its channels itself.
+An experiment that is written holds its bank, its responses and its channels itself. So does a
+transcript, which is JSON.
 
 This module imports pydantic, so it is imported when the first file is read or written.
 """
@@ -35,10 +36,10 @@ This module imports pydantic, so it is imported when the first file is read or w
 from __future__ import annotations
 
 import json
+import math
 import os
-import pickle
-import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
@@ -48,61 +49,179 @@ from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
+from pydantic_core import to_json
 
 from bnmind._arguments import checked
 from bnmind._files import SMALL_FILE, read_text, write_file
 from bnmind._messages import shown
 from bnmind._records import (
     Faults,
+    FileRecord,
+    LargeRecord,
     Record,
     Texts,
     as_list,
+    format_toml,
     in_file,
     or_table,
     parse_table,
+    record_from_json,
     record_from_table,
 )
+from bnmind._registry import leads_to
 from bnmind._values import Count, Natural
 from bnmind.adaptive import (
-    STOPPERS,
-    AllOf,
-    AnyOf,
     Bounds,
     ItemBank,
     LearningOptions,
     Responses,
-    Stopper,
     read_bank,
     selector_by_name,
     stopper_by_names,
 )
 from bnmind.adaptive.items.qmatrix import read_qmatrix
-from bnmind.adaptive.items.records import bank_from_json, bank_to_json
 from bnmind.adaptive.learning.model import bank_to_learn
+from bnmind.adaptive.records import bank_from_json, bank_to_json
 from bnmind.adaptive.response_models.registry import gate_of
-from bnmind.errors import (
-    BnmindError,
-    InvalidArgumentError,
-    ModelFileError,
-    UnknownNameError,
-)
+from bnmind.adaptive.stopping.stoppers import name_stoppers
+from bnmind.errors import BnmindError, ModelFileError, TooLargeError, UnknownNameError
 from bnmind.lab.experiments import MEASURES, VERSION, Experiment, LearningExperiment, TestExperiment
 from bnmind.lab.game_experiments import GameExperiment
-from bnmind.lab.mastermind.games import Declared, Ending, parse_ending
-from bnmind.lab.mastermind.records import (
-    ChannelRecord,
-    PriorRecord,
-    channel_content,
-    is_named_channel,
-    is_named_prior,
-    listed_prior,
+from bnmind.lab.mastermind.games import (
+    Declared,
+    Limit,
+    PlayedTurn,
+    Revealed,
+    Transcript,
+    parse_ending,
 )
-from bnmind.lab.mastermind.setting import GameSetting, Player, format_ending, leads_to
-from bnmind.mastermind.board import Board
-from bnmind.mastermind.channel import Channel
-from bnmind.mastermind.prior import Prior
-from bnmind.mastermind.priors import CodeList
+from bnmind.lab.mastermind.setting import GameSetting, Player, name_ending
+from bnmind.mastermind.board import Board, Reply, digits_of
+from bnmind.mastermind.channel import Channel, parse_noise
+from bnmind.mastermind.prior import Prior, UniformPrior
+from bnmind.mastermind.priors import CodeList, parse_prior
 from bnmind.strategies import strategy_by_name
+from bnmind.strategies.strategy import GuessInfo
+
+# --- Channels and priors --------------------------------------------------------------------------
+
+_MOST_LISTED = 2**17  # the most codes of a prior that a file lists
+
+
+class _Channel(Record):
+    """A channel: its name, or all that determines it."""
+
+    name: str
+    reports: list[str] | None = None
+    matrix: list[list[float]] | None = None
+    ends: bool = False
+
+    def channel(self, board: Board, directory: Path | None = None) -> Channel:
+        """Return the channel of the name, or of reports and a matrix."""
+        if self.reports is None or self.matrix is None:
+            given = [key for key, value in self if key != "name" and value not in (None, False)]
+            if given:
+                told = (
+                    f"expected both reports and matrix, or neither, got only {' and '.join(given)}"
+                )
+                raise ModelFileError([told], self)
+            channel = parse_noise(board, _located(self.name, directory))
+            return channel if channel.name == self.name else replace(channel, name=self.name)
+        if len({len(row) for row in self.matrix}) > 1:
+            raise ModelFileError(f"channel {self.name}: expected rows of one length")
+        return Channel(
+            board=board,
+            reports=tuple(Reply.parse(report, pegs=board.pegs) for report in self.reports),
+            matrix=np.array(self.matrix),
+            name=self.name,
+            ends=self.ends,
+        )
+
+
+class _WholeChannel(_Channel):
+    reports: list[str]
+    matrix: list[list[float]]
+    ends: bool
+
+
+def _located(name: str, directory: Path | None) -> str:
+    """Return a name; a path in it starts from a directory, without which no file is read."""
+    kind, _, path = name.strip().partition(":")
+    if kind != "file" or not path:
+        return name
+    if directory is None:
+        raise ModelFileError(f"expected all of {name} in this file", name)
+    return f"file:{directory / path}"
+
+
+def _channel_content(channel: Channel) -> dict[str, Any]:
+    return {
+        "name": channel.name,
+        "reports": [str(report) for report in channel.reports],
+        "matrix": channel.matrix.tolist(),
+        "ends": channel.ends,
+    }
+
+
+def _noise_content(channel: Channel) -> str | dict[str, Any]:
+    """Return the name of a channel if it determines the channel wherever it is read, or all."""
+    if not channel.name.startswith("file:"):
+        with suppress(BnmindError):
+            named = parse_noise(channel.board, channel.name)
+            same = (named.reports, named.ends) == (channel.reports, channel.ends)
+            if same and np.array_equal(named.matrix, channel.matrix):
+                return channel.name
+    return _channel_content(channel)
+
+
+def _as_pair(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value  # TOML has no tuples
+
+
+class _Prior(Record):
+    """A prior, with its codes if its name does not determine it."""
+
+    name: str
+    codes: list[Annotated[tuple[list[int], float], BeforeValidator(_as_pair)]] | None = None
+
+    def prior(self, board: Board, directory: Path | None = None) -> Prior:
+        """Return the prior of the name, or of the codes."""
+        if self.codes is None:
+            prior: Prior = parse_prior(board, _located(self.name, directory))
+            return replace(prior, name=self.name) if isinstance(prior, CodeList) else prior
+        codes = [board.checked(code) for code, _ in self.codes]
+        probabilities = [probability for _, probability in self.codes]
+        return CodeList(board, np.array(codes, dtype=np.uint8), np.array(probabilities), self.name)
+
+
+def _is_named(prior: Prior) -> bool:
+    """Return whether the name of a prior determines it, wherever the name is read."""
+    try:
+        return not prior.name.startswith("file:") and parse_prior(prior.board, prior.name) == prior
+    except BnmindError:
+        return False
+
+
+def _listed_prior(prior: Prior) -> dict[str, Any]:
+    """Return the name of a prior and its possible codes."""
+    if isinstance(prior, CodeList):
+        rows, p = prior.codes, prior.probabilities
+    else:
+        p = prior.distribution().probabilities
+        possible = np.flatnonzero(p)
+        if len(possible) > _MOST_LISTED:
+            raise TooLargeError(
+                f"expected a prior of at most {_MOST_LISTED:,} possible codes in a file, got"
+                f" {prior.name}, which has {len(possible):,}",
+                needed=len(possible),
+                budget=_MOST_LISTED,
+            )
+        rows, p = digits_of(prior.board, possible), p[possible]
+    codes = [list(pair) for pair in zip(rows.tolist(), p.tolist(), strict=True)]
+    return {"name": prior.name, "codes": codes}
+
+
+# --- Experiments ----------------------------------------------------------------------------------
 
 _TOO_LARGE = 2**31
 """Smaller codes fit into an array, which checks them; no response has such a code."""
@@ -117,12 +236,12 @@ class _Responses(Record):
 
     def responses(self, directory: Path) -> Responses:
         """Return the responses."""
-        has_table = self.items is not None or self.codes is not None
+        table = self.items, self.codes
+        if self.file is not None and table != (None, None):
+            raise ModelFileError(
+                ["expected either the name of a CSV file or items and codes, got both"], self
+            )
         if self.file is not None:
-            if has_table:
-                raise ModelFileError(
-                    ["expected either the name of a CSV file or items and codes, got both"], self
-                )
             return Responses.from_csv(directory / self.file)
         if self.items is None or self.codes is None:
             raise ModelFileError(["expected the name of a CSV file, or items and codes"], self)
@@ -139,8 +258,8 @@ class _Responses(Record):
 
 
 _Answers: TypeAlias = Annotated[_Responses, or_table("file")]
-_Noise: TypeAlias = Annotated[ChannelRecord, or_table("name")]
-_NamedPrior: TypeAlias = Annotated[PriorRecord, or_table("name")]
+_Noise: TypeAlias = Annotated[_Channel, or_table("name")]
+_NamedPrior: TypeAlias = Annotated[_Prior, or_table("name")]
 
 
 def _bank_of(text: str, directory: Path) -> ItemBank:
@@ -156,9 +275,6 @@ def _format_bank(bank: ItemBank) -> str:
 
 def _responses_content(responses: Responses) -> dict[str, Any]:
     return {"items": list(responses.items), "codes": responses.codes.tolist()}
-
-
-_UNIFORM = PriorRecord(name="uniform")
 
 
 class _Experiment(Record):
@@ -184,13 +300,21 @@ class _Seat(Record):
     assume: _Noise | None = None
     assume_prior: _NamedPrior | None = None
 
+    def assumed(self, place: str, faults: Faults, **where: Any) -> tuple[Any, Any]:
+        """Return the channel and the prior that it assumes, if any, on a board."""
+        channel, prior = self.assume, self.assume_prior
+        return (
+            channel and faults.at(f"{place}, assume", channel.channel, **where),
+            prior and faults.at(f"{place}, assume_prior", prior.prior, **where),
+        )
+
 
 class _Setting(Record):
     board: Texts
     repeats: bool = True
     noise: Annotated[list[_Noise], BeforeValidator(as_list), Field(min_length=1)]
     prior: Annotated[list[_NamedPrior], BeforeValidator(as_list), Field(min_length=1)] = Field(
-        default=[_UNIFORM]
+        default=[_Prior(name="uniform")]
     )
     ending: Texts = Field(default=["revealed"])
     max_guesses: int = 100
@@ -200,39 +324,28 @@ class _Setting(Record):
 
     def settings(self, place: str, directory: Path, faults: Faults) -> Iterator[GameSetting]:
         """Yield the settings of all combinations; faults are collected."""
-        strategies: list[Any] = [
-            faults.at(f"{place}, strategies {n}", strategy_by_name, one.name)
-            for n, one in enumerate(self.strategies, start=1)
-        ]
-        endings: list[Any] = [
-            faults.at(f"{place}, ending {n}", parse_ending, one, self.max_guesses)
-            for n, one in enumerate(self.ending, start=1)
-        ]
-        for n, text in enumerate(self.board, start=1):
-            board = faults.at(f"{place}, board {n}", _board, text, self.repeats)
+        names = [one.name for one in self.strategies]
+        strategies = faults.each(f"{place}, strategies", strategy_by_name, names)
+        find_ending = partial(parse_ending, limit=self.max_guesses)
+        endings = faults.each(f"{place}, ending", find_ending, self.ending)
+        find_board = partial(_board, repeats=self.repeats)
+        for board in faults.each(f"{place}, board", find_board, self.board):
             if board is None:
                 continue
-            at = partial(faults.at, board=board, directory=directory)
-            channels: list[Any] = [
-                at(f"{place}, noise {m}", one.channel) for m, one in enumerate(self.noise, 1)
-            ]
-            priors = [
-                None if one == _UNIFORM else at(f"{place}, prior {m}", one.prior)
-                for m, one in enumerate(self.prior, start=1)
-            ]
-            assumed: list[tuple[Any, Any]] = [
-                (
-                    one.assume and at(f"{place}, strategies {m}, assume", one.assume.channel),
-                    one.assume_prior
-                    and at(f"{place}, strategies {m}, assume_prior", one.assume_prior.prior),
-                )
-                for m, one in enumerate(self.strategies, start=1)
+            where = {"board": board, "directory": directory}
+            channels = faults.each(
+                f"{place}, noise", partial(_Channel.channel, **where), self.noise
+            )
+            priors = faults.each(f"{place}, prior", partial(_Prior.prior, **where), self.prior)
+            assumed = [
+                one.assumed(f"{place}, strategies {n}", faults, **where)
+                for n, one in enumerate(self.strategies, start=1)
             ]
             if faults.found:
                 continue
             players = tuple(
-                Player(strategy, *own, one.name)
-                for strategy, own, one in zip(strategies, assumed, self.strategies, strict=True)
+                Player(strategy, *own, name)
+                for strategy, own, name in zip(strategies, assumed, names, strict=True)
             )
             for channel, prior, ending in product(channels, priors, endings):
                 make = partial(GameSetting, channel=channel, players=players, prior=prior)
@@ -247,12 +360,10 @@ def _board(text: str, repeats: bool) -> Board:
     return Board(int(pegs), int(colors), repeats=repeats)
 
 
-def _no_all(value: Any) -> Any:
-    return None if value == "all" else value
-
-
 class _Games(_Experiment):
-    games: Annotated[int | None, BeforeValidator(_no_all)] = 1000
+    games: Annotated[
+        int | None, BeforeValidator(lambda value: None if value == "all" else value)
+    ] = 1000
     seed: int = 0
     match: int = 1
     turns: bool = False
@@ -283,13 +394,11 @@ class _Games(_Experiment):
 
     @staticmethod
     def content(experiment: GameExperiment, faults: Faults) -> dict[str, Any]:
-        batch = {} if experiment.batch_games is None else {"batch_games": experiment.batch_games}
+        names = ("games", "seed", "match", "turns", "batch_games")
+        given = {name: getattr(experiment, name) for name in names}
         return {
-            "games": "all" if experiment.games is None else experiment.games,
-            "seed": experiment.seed,
-            "match": experiment.match,
-            "turns": experiment.turns,
-            **batch,
+            "games": "all",
+            **{name: value for name, value in given.items() if value is not None},
             "settings": [
                 _setting_content(setting, f"settings {number}", faults)
                 for number, setting in enumerate(experiment.settings, start=1)
@@ -305,48 +414,26 @@ def _setting_content(setting: GameSetting, place: str, faults: Faults) -> dict[s
     content["noise"] = _noise_content(setting.channel)
     if setting.prior is not None:
         content["prior"] = faults.at(f"{place}, prior", _prior_content, setting.prior)
-    content["ending"] = faults.at(f"{place}, ending", _ending_content, setting.ending)
+    content["ending"] = faults.at(f"{place}, ending", name_ending, setting.ending)
     content["max_guesses"] = setting.ending.limit
-    content["strategies"] = [
-        faults.at(f"{place}, strategies {n}", _player_content, player)
-        for n, player in enumerate(setting.players, start=1)
-    ]
+    content["strategies"] = faults.each(f"{place}, strategies", _player_content, setting.players)
     return content
 
 
-def _noise_content(channel: Channel) -> str | dict[str, Any]:
-    return channel.name if is_named_channel(channel) else channel_content(channel)
-
-
 def _prior_content(prior: Prior) -> str | dict[str, Any]:
-    if is_named_prior(prior):
+    if _is_named(prior):
         return prior.name
     if not isinstance(prior, CodeList):
         raise ModelFileError(
             [f"expected a prior of bnmind or a CodeList, got {prior.name}, which no file can name"],
             prior,
         )
-    return listed_prior(prior)
-
-
-def _ending_content(ending: Ending) -> str:
-    text = format_ending(ending)
-    if isinstance(ending, Declared):
-        text = f"declared:{float(ending.certainty)!r}"
-    try:
-        same = parse_ending(text, ending.limit) == ending
-    except BnmindError:
-        same = False
-    if not same:
-        raise ModelFileError(
-            [f"expected an ending that a file can name, got {type(ending).__name__}"], ending
-        )
-    return text
+    return _listed_prior(prior)
 
 
 def _player_content(player: Player) -> str | dict[str, Any]:
     name = player.source or player.strategy.name
-    if not leads_to(name, player.strategy):
+    if not leads_to(strategy_by_name, name, player.strategy):
         raise ModelFileError(
             [
                 f"the name {shown(name)} does not lead to the strategy; give Player the source by"
@@ -380,81 +467,38 @@ class _Tests(_Experiment):
         examinees: Any = 1000 if self.examinees is None else self.examinees
         if self.responses is not None:
             examinees = faults.at("responses", self.responses.responses, directory)
+        selectors = faults.each("selectors", selector_by_name, self.selectors)
         return {
+            **self.model_dump(include={"seed", "steps", "batch_examinees"}),
             "bank": faults.at("bank", _bank_of, self.bank, directory),
-            "selectors": {
-                name: faults.at(f"selectors {number}", selector_by_name, name)
-                for number, name in enumerate(self.selectors, start=1)
-            },
+            "selectors": dict(zip(self.selectors, selectors, strict=True)),
             "stopper": faults.at("stop", stopper_by_names, self.stop),
             "examinees": examinees,
-            "seed": self.seed,
-            "steps": self.steps,
-            "batch_examinees": self.batch_examinees,
         }
 
     @staticmethod
     def content(experiment: TestExperiment, faults: Faults) -> dict[str, Any]:
         people = experiment.examinees
+        if isinstance(people, Responses):
+            given: dict[str, Any] = {"responses": _responses_content(people)}
+        else:
+            given = {"examinees": people}
         return {
-            "selectors": [
-                faults.at(f"selectors {number}", _named_selector, name, selector)
-                for number, (name, selector) in enumerate(experiment.selectors.items(), start=1)
-            ],
-            "stop": faults.at("stop", _name_stoppers, experiment.stopper),
+            "selectors": faults.each("selectors", _selector_content, experiment.selectors.items()),
+            "stop": faults.at("stop", name_stoppers, experiment.stopper),
             "seed": experiment.seed,
             "steps": experiment.steps,
             "batch_examinees": experiment.batch_examinees,
-            **(
-                {"responses": _responses_content(people)}
-                if isinstance(people, Responses)
-                else {"examinees": people}
-            ),
+            **given,
             "bank": _format_bank(experiment.bank),
         }
 
 
-def _named_selector(name: str, selector: object) -> str:
-    if not _same(selector_by_name(name), selector):
+def _selector_content(named: tuple[str, object]) -> str:
+    name, selector = named
+    if not leads_to(selector_by_name, name, selector):
         raise ModelFileError([f"the name {shown(name)} does not lead to the selector"], name)
     return name
-
-
-def _name_stoppers(stopper: Stopper | None) -> list[str]:
-    """Return the texts from which `stopper_by_names` makes a stopper."""
-    if stopper is None:
-        return []
-    any_of = stopper.stoppers if isinstance(stopper, AnyOf) else (stopper,)
-    all_of = [one.stoppers if isinstance(one, AllOf) else (one,) for one in any_of]
-    texts = ["+".join(map(_name_stopper, stoppers)) for stoppers in all_of]
-    if not _same(stopper_by_names(texts), stopper):
-        raise ModelFileError(["expected a stopper that a file can name"], stopper)
-    return texts
-
-
-def _name_stopper(stopper: Stopper) -> str:
-    """Return the name of a registered stopper, with its argument."""
-    first = next(iter(vars(stopper).values()), None)
-    for name in STOPPERS:
-        text = f"{name}:{first!r}"
-        try:
-            if _same(stopper_by_names([text]), stopper):
-                return text
-        except BnmindError:
-            continue
-    raise ModelFileError(
-        [f"expected a stopper that a file can name, got {type(stopper).__name__}"], stopper
-    )
-
-
-def _same(one: object, other: object) -> bool:
-    """Return whether two parts are the same, by equality or by all that they hold."""
-    if type(one) is not type(other):
-        return False
-    try:
-        return bool(one == other) or pickle.dumps(one) == pickle.dumps(other)
-    except (pickle.PicklingError, AttributeError, TypeError, ValueError):
-        return False
 
 
 _DEFAULTS = LearningOptions()
@@ -695,73 +739,160 @@ def write_experiment(experiment: Experiment, path: str | os.PathLike[str]) -> No
     write_file(path, (experiment_to_json if is_json else experiment_to_toml)(experiment))
 
 
-# --- Content as TOML ------------------------------------------------------------------------------
+# --- Transcripts of games -------------------------------------------------------------------------
 
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
-_WIDTH = 100
+_ENDINGS: Mapping[str, Any] = {"revealed": Revealed, "declared": Declared, "limit": Limit}
 
 
-def format_toml(content: Mapping[str, Any]) -> str:
-    r"""Return a mapping of texts, numbers, truth values, lists and mappings as TOML.
+_Float: TypeAlias = Annotated[
+    float, BeforeValidator(lambda value: math.nan if value is None else value)
+]
+"""A number; JSON has no nan."""
 
-    A list of mappings at the top becomes an array of tables. Values that are None are left out.
+_REASONS = ("score", "information", "expected_entropy", "tied", "evaluated")
+"""The fields of `GuessInfo` that a file has under their own names."""
 
-    References
+
+class _Turn(LargeRecord):
+    guess: list[int]
+    true_reply: str
+    report: str | None
+    noise: Annotated[float, Field(ge=0, lt=1)]
+    score: _Float
+    information: _Float
+    expected_entropy: _Float
+    tied: int
+    evaluated: int | None = None
+
+    def turn(self, board: Board) -> PlayedTurn:
+        """Return the turn."""
+        reasons = {name: getattr(self, name) for name in _REASONS}
+        return PlayedTurn(
+            guess=tuple(self.guess),
+            true_reply=Reply.parse(self.true_reply, pegs=board.pegs),
+            report=None if self.report is None else Reply.parse(self.report, pegs=board.pegs),
+            noise=self.noise,
+            info=GuessInfo(guess=board.index(self.guess), **reasons),
+        )
+
+
+class _Transcript(FileRecord):
+    board: dict[str, Any]
+    strategy: str
+    channel: _WholeChannel
+    assumed: _WholeChannel
+    ending: dict[str, Any]
+    seed: int | None
+    secret: list[int]
+    turns: list[_Turn]
+    won: bool
+    declared: list[int] | None
+    prior: _Prior | None = None
+    assumed_prior: _Prior | None = None
+
+    def transcript(self) -> Transcript:
+        """Return the transcript."""
+        kind = self.ending.get("kind")
+        if str(kind) not in _ENDINGS:
+            raise UnknownNameError("kind of ending", kind, _ENDINGS)
+        limits = {name: value for name, value in self.ending.items() if name != "kind"}
+        try:
+            board, ending = Board(**self.board), _ENDINGS[str(kind)](**limits)
+        except TypeError as fault:
+            keys = f"{', '.join(self.board)} of the board, or {', '.join(limits)} of the ending"
+            raise ModelFileError(f"expected other keys than {keys}") from fault
+        board.index(self.secret)
+        if self.declared is not None:
+            board.index(self.declared)
+        priors: dict[str, Any] = {"prior": self.prior, "assumed_prior": self.assumed_prior}
+        return Transcript(
+            **self.model_dump(include={"strategy", "secret", "won", "declared", "seed"}),
+            channel=self.channel.channel(board),
+            assumed=self.assumed.channel(board),
+            ending=ending,
+            turns=tuple(turn.turn(board) for turn in self.turns),
+            **{name: one and one.prior(board) for name, one in priors.items()},
+        )
+
+
+@checked
+def transcript_to_json(transcript: Transcript) -> str:
+    """Return a transcript as JSON, which `transcript_from_json` reads.
+
+    Uniform priors and unknown numbers of examined codes are left out, so that the files of plain
+    games stay readable for versions of the library that know neither.
+
+    Parameters
     ----------
-    TOML 1.0.0, https://toml.io/en/v1.0.0.
+    transcript
+        The game.
 
-    Examples
-    --------
-    >>> print(format_toml({"games": 3, "settings": [{"board": "4x6"}]}), end="")
-    games = 3
-    <BLANKLINE>
-    [[settings]]
-    board = "4x6"
+    Raises
+    ------
+    ModelFileError
+        If the ending is not one of bnmind.
+    TooLargeError
+        If a prior has no name from which it could be made again, and too many codes to list.
     """
-    tables = {key: value for key, value in content.items() if _is_tables(value)}
-    lines = _lines({key: value for key, value in content.items() if key not in tables})
-    for key, rows in tables.items():
-        for row in rows:
-            lines += ["", f"[[{_key(key)}]]", *_lines(row)]
-    return "\n".join(lines) + "\n"
+    board, ending = transcript.board, transcript.ending
+    kind = next((name for name, kind in _ENDINGS.items() if type(ending) is kind), None)
+    if kind is None:
+        raise ModelFileError(
+            f"expected an ending that a file can name, got {type(ending).__name__}", ending
+        )
+    content: dict[str, Any] = {
+        "format": "bnmind transcript",
+        "version": 1,
+        "board": {"pegs": board.pegs, "colors": board.colors, "repeats": board.repeats},
+        "strategy": transcript.strategy,
+        "channel": _channel_content(transcript.channel),
+        "assumed": _channel_content(transcript.assumed),
+        "ending": {"kind": kind, **vars(ending)},
+        "seed": transcript.seed,
+        "secret": transcript.secret,
+        "turns": [_turn_content(turn) for turn in transcript.turns],
+        "won": transcript.won,
+        "declared": transcript.declared,
+    }
+    for name in ("prior", "assumed_prior"):
+        prior = getattr(transcript, name)
+        if prior is not None and not isinstance(prior, UniformPrior):
+            named = {"name": prior.name, "codes": None}
+            content[name] = named if _is_named(prior) else _listed_prior(prior)
+    return to_json(content, indent=2, inf_nan_mode="null").decode() + "\n"
 
 
-def _is_tables(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(v, Mapping) for v in value)
+def _turn_content(turn: PlayedTurn) -> dict[str, Any]:
+    reasons = {name: getattr(turn.info, name) for name in _REASONS}
+    if turn.info.evaluated is None:
+        del reasons["evaluated"]
+    return {
+        "guess": turn.guess,
+        "true_reply": str(turn.true_reply),
+        "report": None if turn.report is None else str(turn.report),
+        "noise": turn.noise,
+        **reasons,
+    }
 
 
-def _lines(content: Mapping[str, Any]) -> list[str]:
-    lines = []
-    for key, value in content.items():
-        if value is None:
-            continue
-        line = f"{_key(key)} = {_value(value)}"
-        if len(line) > _WIDTH and isinstance(value, list):
-            parts = [f"    {_value(part)}," for part in value]
-            line = "\n".join([f"{_key(key)} = [", *parts, "]"])
-        lines.append(line)
-    return lines
+@checked
+def transcript_from_json(text: str) -> Transcript:
+    """Read a transcript from JSON.
 
+    Use `replay` to check that such a game is possible.
 
-def _key(key: str) -> str:
-    return key if _BARE.fullmatch(key) else _quote(key)
+    Parameters
+    ----------
+    text
+        The text, as `transcript_to_json` returns it.
 
-
-def _value(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        return repr(value)
-    if isinstance(value, str):
-        return _quote(value)
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_value, value))}]"
-    if isinstance(value, Mapping):
-        pairs = [f"{_key(k)} = {_value(v)}" for k, v in value.items() if v is not None]
-        return f"{{{', '.join(pairs)}}}"
-    raise InvalidArgumentError(f"TOML has no value like {shown(value)}", value)
-
-
-def _quote(text: str) -> str:
-    # A basic string of TOML is one of JSON, but for the character DEL.
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    Raises
+    ------
+    ModelFileError
+        If the text is not a transcript.
+    """
+    record = record_from_json(text, "bnmind transcript", {1: _Transcript})
+    try:
+        return record.transcript()
+    except BnmindError as error:
+        raise ModelFileError(f"expected a transcript of a game; {error}") from error

@@ -23,7 +23,7 @@ from bnmind.adaptive import (
     read_bank,
     write_bank,
 )
-from bnmind.adaptive.items.records import bank_from_json, bank_to_json
+from bnmind.adaptive.records import bank_from_json, bank_to_json
 from bnmind.errors import ModelFileError, TooLargeError
 from bnmind.pgm import NoisyMinimum
 from bnmind.pgm.formats.declared import ModelFileWarning

@@ -38,7 +38,7 @@ from bnmind.adaptive import (
     rank_items,
     start_belief,
 )
-from bnmind.adaptive.sessions.records import bank_fingerprint
+from bnmind.adaptive.records import bank_fingerprint
 from bnmind.errors import (
     InvalidArgumentError,
     InvalidModelError,

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bnmind.adaptive import Event, EventKind, ItemBank, Session
+from bnmind.adaptive.records import extended, session_to_json
 from bnmind.adaptive.sessions.events import Replay, SessionState
-from bnmind.adaptive.sessions.records import extended, session_to_json
 from bnmind.errors import BnmindError, InvalidArgumentError, UnknownNameError
 
 BANK = ItemBank.from_qmatrix([[1], [1], [1]], guess=0.2, slip=0.1)

@@ -25,7 +25,7 @@ import bnmind._files
 from bnmind.adaptive import ItemBank, Session, read_answers, read_bank, write_bank
 from bnmind.cli import dialogues
 from bnmind.lab.mastermind import read_game
-from bnmind.lab.mastermind.records import read_play
+from bnmind.lab.mastermind.saved_games import read_play
 from bnmind.questions import read_dialogue
 from tests.cli.test_kills import _whole
 from tests.cli.test_matrix import (

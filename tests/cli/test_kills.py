@@ -16,7 +16,7 @@ import pytest
 from bnmind.adaptive import Session, read_bank
 from bnmind.lab import read_experiment, read_store
 from bnmind.lab.mastermind import read_game
-from bnmind.lab.mastermind.records import read_play
+from bnmind.lab.mastermind.saved_games import read_play
 from bnmind.lab.reproductions import read_run
 from bnmind.pgm.files import read_network
 from bnmind.questions import read_dialogue

@@ -21,7 +21,7 @@ from bnmind.cli.mastermind.screen import (
 )
 from bnmind.cli.shared.dialogue import Command
 from bnmind.errors import BnmindError
-from bnmind.lab.mastermind.records import GameRows
+from bnmind.lab.mastermind.saved_games import GameRows
 from bnmind.mastermind import Board, Reply, Turn, parse_history
 
 WORDS = ("?", "u", "codes", "colors", "if", "ignore", "edit", "drop", "noise", "x", "h", "q")

@@ -17,7 +17,7 @@ from bnmind.junction import read_plan
 from bnmind.junction.sliced_plan import _content_digest, read_sums
 from bnmind.lab import read_experiment, read_store
 from bnmind.lab.mastermind import parse_ending
-from bnmind.lab.mastermind.records import read_play
+from bnmind.lab.mastermind.saved_games import read_play
 from bnmind.lab.reproductions import read_run
 from bnmind.mastermind import Board, parse_prior
 from bnmind.mastermind.priors import read_code_list

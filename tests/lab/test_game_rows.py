@@ -12,8 +12,8 @@ import pytest
 from bnmind.errors import InvalidArgumentError, ModelFileError
 from bnmind.lab.mastermind import SavedGame, read_game, write_game
 from bnmind.lab.mastermind.advice import few_codes, learned_noise, start, start_learning
-from bnmind.lab.mastermind.records import GameRows, SavedPlay, read_play, write_play
 from bnmind.lab.mastermind.review import review_guesses
+from bnmind.lab.mastermind.saved_games import GameRows, SavedPlay, read_play, write_play
 from bnmind.mastermind import Board, Channel, Posterior, Reply, TableBelief, Turn, parse_history
 from bnmind.strategies import describe_guess
 

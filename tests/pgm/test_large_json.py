@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from bnmind._records import LONG_TEXT
-from bnmind.adaptive.items.records import bank_from_json
+from bnmind.adaptive.records import bank_from_json
 from bnmind.errors import ModelFileError
 from bnmind.pgm.formats.records import network_or_model_from_json
 from tests.fuzz.growth import peak_of

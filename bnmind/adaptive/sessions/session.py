@@ -19,6 +19,7 @@ from bnmind._display import Result, Table
 from bnmind._files import SMALL_FILE, OvertakenError, create_file, locked, write_file
 from bnmind._messages import counted, percent
 from bnmind._values import ReadOnlyDict, Value, made
+from bnmind.adaptive.bank_files import read_text
 from bnmind.adaptive.beliefs.belief import SkillBelief, skills_html
 from bnmind.adaptive.beliefs.estimates import (
     AnswerFit,
@@ -30,7 +31,6 @@ from bnmind.adaptive.beliefs.estimates import (
     start_belief,
 )
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.items.bank_files import read_text
 from bnmind.adaptive.pilot import selected_pilot
 from bnmind.adaptive.selection.scores import RankedItem, Ranking, rank_items
 from bnmind.adaptive.selection.selector import Selection
@@ -47,7 +47,7 @@ from bnmind.adaptive.stopping.ending import NOTHING_LEFT, Progress
 from bnmind.errors import BnmindError, ModelFileError, NothingToAskError
 
 if TYPE_CHECKING:
-    from bnmind.adaptive.sessions.records import SavedSession
+    from bnmind.adaptive.records import SavedSession
 
 
 def read_log(place: Path, bank: ItemBank | None, *, salvage: bool) -> SavedSession:
@@ -58,7 +58,7 @@ def read_log(place: Path, bank: ItemBank | None, *, salvage: bool) -> SavedSessi
     ModelFileError
         If the file is not a session, or is a session of another bank than one that is given.
     """
-    from bnmind.adaptive.sessions.records import bank_fingerprint, salvaged, session_from_json
+    from bnmind.adaptive.records import bank_fingerprint, salvaged, session_from_json
 
     try:
         text = read_text(place, most=SMALL_FILE, damaged=True)
@@ -158,7 +158,7 @@ def exists_already(place: Path) -> ModelFileError:
 
 def _holds(place: Path, text: str, events: tuple[Event, ...]) -> bool:
     """Return whether a file is a session with these events; its text need not be the same."""
-    from bnmind.adaptive.sessions.records import session_from_json
+    from bnmind.adaptive.records import session_from_json
 
     try:
         content = read_text(place, most=SMALL_FILE)
@@ -639,7 +639,7 @@ class Session(Value):
 
     @cached_property
     def _content(self) -> str:
-        from bnmind.adaptive.sessions.records import session_to_json
+        from bnmind.adaptive.records import session_to_json
 
         return session_to_json(self.bank, self.design.seed, self.about, self.events)
 
@@ -718,7 +718,7 @@ class Session(Value):
         after = made(Session, **fields)
         if self.path is None:
             return after
-        from bnmind.adaptive.sessions.records import extended
+        from bnmind.adaptive.records import extended
 
         text = extended(self._content, event)
         write_log(self.path, text, text_before=self._content, before=self.events)

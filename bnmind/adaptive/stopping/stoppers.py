@@ -45,7 +45,7 @@ from annotated_types import Ge, Gt, Le, Lt
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked, checked_if_it_fails
-from bnmind._registry import COUNT, NUMBER, Argument, Registered, made_by_name
+from bnmind._registry import COUNT, NUMBER, Argument, Registered, leads_to, made_by_name
 from bnmind._values import Count, Finite, Positive, Value
 from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, Profile, SkillBelief
 from bnmind.adaptive.beliefs.estimates import (
@@ -68,7 +68,7 @@ from bnmind.adaptive.stopping.ending import (
     Stopper,
     reasons_where,
 )
-from bnmind.errors import InvalidModelError
+from bnmind.errors import InvalidArgumentError, InvalidModelError
 from bnmind.information import Floats
 
 TOLERANCE = 1e-9
@@ -617,3 +617,31 @@ def stopper_by_names(texts: Sequence[str]) -> Stopper | None:
     if not any_of:
         return None
     return any_of[0] if len(any_of) == 1 else AnyOf(tuple(any_of))
+
+
+def name_stoppers(stopper: Stopper | None) -> list[str]:
+    """Return the texts of which `stopper_by_names` makes a stopper.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there are none.
+    """
+    if stopper is None:
+        return []
+    any_of = stopper.stoppers if isinstance(stopper, AnyOf) else (stopper,)
+    all_of = [one.stoppers if isinstance(one, AllOf) else (one,) for one in any_of]
+    texts = ["+".join(map(_name_stopper, stoppers)) for stoppers in all_of]
+    if not leads_to(stopper_by_names, texts, stopper):
+        raise InvalidArgumentError("expected a stopper that a file can name", stopper)
+    return texts
+
+
+def _name_stopper(stopper: Stopper) -> str:
+    first = next(iter(vars(stopper).values()), None)
+    for text in (f"{name}:{first!r}" for name in STOPPERS):
+        if leads_to(stopper_by_names, [text], stopper):
+            return text
+    raise InvalidArgumentError(
+        f"expected a stopper that a file can name, got {type(stopper).__name__}", stopper
+    )

@@ -18,7 +18,7 @@ from bnmind.lab.mastermind import advice as advising
 from bnmind.lab.mastermind.words import chance, noise_clause, noise_in_words
 
 if TYPE_CHECKING:
-    from bnmind.lab.mastermind import games, records
+    from bnmind.lab.mastermind import games, saved_games
     from bnmind.mastermind import Board, Posterior, Prior, Reply, Turn
 
 MOST_TURNS = 10_000
@@ -68,10 +68,10 @@ def play(options: PlayOptions) -> None:
     """
     import numpy as np
 
-    from bnmind.lab.mastermind import games, records
+    from bnmind.lab.mastermind import games, saved_games
 
-    saved, content = options.saved(records.read_play)
-    chosen = saved or records.SavedPlay(
+    saved, content = options.saved(saved_games.read_play)
+    chosen = saved or saved_games.SavedPlay(
         board=options.board,
         noise="false:0.2" if options.noise is None else options.noise,
         prior=options.prior_name or setting.UNIFORM,
@@ -164,7 +164,7 @@ class _Named:
 class _Hidden(screen.Game):
     """A game of the player against the computer."""
 
-    setting: records.SavedPlay
+    setting: saved_games.SavedPlay
     """The game as it was at the start of the command."""
     ending: lab.Ending
     game: games.HiddenGame
@@ -180,11 +180,11 @@ class _Hidden(screen.Game):
     }
 
     @property
-    def rows(self) -> records.GameRows:
+    def rows(self) -> saved_games.GameRows:
         """The rows that the player sees."""
-        from bnmind.lab.mastermind import records
+        from bnmind.lab.mastermind import saved_games
 
-        return records.GameRows(self.game.turns, self.ignored)
+        return saved_games.GameRows(self.game.turns, self.ignored)
 
     def save(self, *, over: bool = False) -> None:
         """Save the game, unless another program has changed the file in the meantime."""
@@ -196,9 +196,9 @@ class _Hidden(screen.Game):
             hints=self.game.hints,
             over=over,
         )
-        from bnmind.lab.mastermind import records
+        from bnmind.lab.mastermind import saved_games
 
-        self.content = records.write_play(self.path, game, before=self.content)
+        self.content = saved_games.write_play(self.path, game, before=self.content)
 
     def show_rows(self) -> None:
         """Print the guesses and replies so far."""
@@ -276,12 +276,12 @@ class _Hidden(screen.Game):
         begin = advising.start if self.ending.reveals else strategies.start_posterior
         return begin(self.game.maker.channel, self.game.maker.prior)
 
-    def belief(self, rows: records.GameRows | None = None) -> Posterior:
+    def belief(self, rows: saved_games.GameRows | None = None) -> Posterior:
         """Return the belief after the rows that are trusted, of the game or of others."""
         what, trusted = advising.choosing(self.board), (rows or self.rows).trusted
         return working(what, lambda _: advising.belief_after(self._start(), trusted))
 
-    def position(self, rows: records.GameRows) -> screen.Position:
+    def position(self, rows: saved_games.GameRows) -> screen.Position:
         """Return a position with advice."""
         belief = self.belief(rows)
         left = self.game.guesses_left if self.ending.limit < MOST_TURNS else None
@@ -360,10 +360,10 @@ def assist(options: AssistOptions) -> None:
     """
     import numpy as np
 
-    from bnmind.lab.mastermind import records
+    from bnmind.lab.mastermind import saved_games
 
     typed = f"; typed in the game, noise {options.noise} changes it"
-    saved, content = options.saved(records.read_game, typed)
+    saved, content = options.saved(saved_games.read_game, typed)
     if saved is None and content is not None and not options.new:
         show(f"The game in {options.save} is over; a new one begins.")
     board, noise, prior_name = options.board, options.noise or "exact", options.prior_name
@@ -372,7 +372,7 @@ def assist(options: AssistOptions) -> None:
     prior_name = prior_name or setting.UNIFORM
     prior = setting.prior_of(board, prior_name)
     turns = _turns(options, board, saved)
-    rows = records.GameRows(turns, () if saved is None else saved.ignored)
+    rows = saved_games.GameRows(turns, () if saved is None else saved.ignored)
     # A finished game is not saved as unfinished, so these turns belong to an unfinished game.
     advising.ending(setting.channel_of(board, noise), turns, goes_on=True)
     states = working(
@@ -406,7 +406,7 @@ def assist(options: AssistOptions) -> None:
 
 
 def _turns(
-    options: AssistOptions, board: Board, saved: records.SavedGame | None
+    options: AssistOptions, board: Board, saved: saved_games.SavedGame | None
 ) -> tuple[Turn, ...]:
     """Return the turns of --history, or those of the saved game, which must begin with them."""
     history = ", ".join(options.history or ())
@@ -428,7 +428,7 @@ def _turns(
 class _State:
     """A state of the game, to which the player can return."""
 
-    rows: records.GameRows
+    rows: saved_games.GameRows
     noise: str
     """The noise that is assumed."""
     belief: Posterior
@@ -438,7 +438,7 @@ class _State:
 
 
 def _replayed(
-    board: Board, noise: str, prior: Prior | None, rows: records.GameRows, report: Report
+    board: Board, noise: str, prior: Prior | None, rows: saved_games.GameRows, report: Report
 ) -> list[_State]:
     """Return the states before the first row and after each of the rows."""
     n = len(rows.turns)
@@ -488,15 +488,15 @@ class _Assisted(screen.Game):
         return self.states[-1]
 
     @property
-    def rows(self) -> records.GameRows:
+    def rows(self) -> saved_games.GameRows:
         """The rows of the game."""
         return self.state.rows
 
     def save(self, state: _State, *, over: bool = False) -> None:
         """Save a state, unless another program has changed the file in the meantime."""
-        from bnmind.lab.mastermind import records
+        from bnmind.lab.mastermind import saved_games
 
-        game = records.SavedGame(
+        game = saved_games.SavedGame(
             board=self.board,
             noise=state.noise,
             turns=state.rows.turns,
@@ -504,7 +504,7 @@ class _Assisted(screen.Game):
             over=over,
             prior=self.prior_name,
         )
-        self.content = records.write_game(self.path, game, before=self.content)
+        self.content = saved_games.write_game(self.path, game, before=self.content)
         self.over = over
 
     def ask(self) -> _Typed | screen.Action:
@@ -576,7 +576,7 @@ class _Assisted(screen.Game):
         """Return the belief after the rows that are trusted."""
         return self.state.belief
 
-    def position(self, rows: records.GameRows) -> screen.Position:
+    def position(self, rows: saved_games.GameRows) -> screen.Position:
         """Return a position with advice, for the rows of the game or others."""
         state = self.state if rows == self.rows else self._revised(rows, self.state.noise)
         now = self._now()
@@ -670,7 +670,7 @@ class _Assisted(screen.Game):
         self.save(state)
         self.states.append(state)
 
-    def _revised(self, rows: records.GameRows, noise: str) -> _State:
+    def _revised(self, rows: saved_games.GameRows, noise: str) -> _State:
         """Return the state with other rows or other noise.
 
         Raises

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    from bnmind.lab.mastermind.records import GameRows
+    from bnmind.lab.mastermind.saved_games import GameRows
     from bnmind.mastermind import Board, Posterior, Reply, Turn
 
 # --- The board ------------------------------------------------------------------------------------

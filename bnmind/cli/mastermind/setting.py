@@ -16,7 +16,7 @@ from bnmind.errors import BnmindError, InvalidArgumentError
 from bnmind.lab.mastermind import advice as advising
 
 if TYPE_CHECKING:
-    from bnmind.lab.mastermind.records import SavedGame, SavedPlay
+    from bnmind.lab.mastermind.saved_games import SavedGame, SavedPlay
     from bnmind.mastermind import Board, Channel, Posterior, Prior
 
 _DEFAULT_PEGS = 4
@@ -263,7 +263,7 @@ class GameOptions:
         BnmindError
             If an option contradicts the saved game.
         """
-        from bnmind.lab.mastermind.records import content_of
+        from bnmind.lab.mastermind.saved_games import content_of
 
         check_writable(self.save)
         # Read the content first: the first save notices changes by another program in between.

@@ -30,11 +30,11 @@ from bnmind.lab.mastermind.games import parse_ending as parse_ending
 from bnmind.lab.mastermind.games import play_game as play_game
 from bnmind.lab.mastermind.games import replay as replay
 from bnmind.lab.mastermind.games import strategy_rng as strategy_rng
-from bnmind.lab.mastermind.records import SavedGame as SavedGame
-from bnmind.lab.mastermind.records import content_of as content_of
-from bnmind.lab.mastermind.records import read_game as read_game
-from bnmind.lab.mastermind.records import transcript_from_json as transcript_from_json
-from bnmind.lab.mastermind.records import transcript_to_json as transcript_to_json
-from bnmind.lab.mastermind.records import write_game as write_game
+from bnmind.lab.mastermind.saved_games import SavedGame as SavedGame
+from bnmind.lab.mastermind.saved_games import content_of as content_of
+from bnmind.lab.mastermind.saved_games import read_game as read_game
+from bnmind.lab.mastermind.saved_games import write_game as write_game
 from bnmind.lab.mastermind.setting import GameSetting as GameSetting
 from bnmind.lab.mastermind.setting import Player as Player
+from bnmind.lab.records import transcript_from_json as transcript_from_json
+from bnmind.lab.records import transcript_to_json as transcript_to_json

@@ -7,16 +7,16 @@ prior learns within a match.
 
 from __future__ import annotations
 
-import pickle
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from bnmind._messages import listed
+from bnmind._registry import leads_to
 from bnmind._values import Value
 from bnmind.errors import BnmindError, InvalidArgumentError
 from bnmind.lab.mastermind.comparison import GameRow
@@ -27,6 +27,7 @@ from bnmind.lab.mastermind.games import (
     Revealed,
     Transcript,
     assumed_channel,
+    parse_ending,
     play_game,
 )
 from bnmind.mastermind.beliefs import Belief
@@ -64,10 +65,12 @@ class Player(Value):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Other processes find a strategy of the user's own module by its source, as this one did.
-        from bnmind.strategies.registry import is_registered
+        from bnmind.strategies.registry import is_registered, strategy_by_name
 
-        if self.source and not is_registered(self.source) and leads_to(self.source, self.strategy):
-            return _found, (self.source, self.assumed, self.assumed_prior)
+        source = self.source
+        is_own = source is not None and not is_registered(source)
+        if is_own and leads_to(strategy_by_name, source, self.strategy):
+            return _found, (source, self.assumed, self.assumed_prior)
         return Player, (self.strategy, self.assumed, self.assumed_prior, self.source)
 
     @property
@@ -180,22 +183,6 @@ def _learns(prior: Prior | None) -> bool:
     return observed(prior, code.tolist()) is not prior
 
 
-def leads_to(name: str, strategy: Strategy) -> bool:
-    """Return whether a name of `strategy_by_name` leads to a strategy.
-
-    Strategies are the same if they are equal, or hold the same.
-    """
-    from bnmind.strategies.registry import strategy_by_name
-
-    try:
-        found = strategy_by_name(name)
-        if type(found) is not type(strategy):
-            return False
-        return found == strategy or pickle.dumps(found) == pickle.dumps(strategy)
-    except (BnmindError, pickle.PicklingError, AttributeError, TypeError):
-        return False
-
-
 def _found(source: str, assumed: Channel | None, assumed_prior: Prior | None) -> Player:
     from bnmind.strategies.registry import strategy_by_name
 
@@ -207,6 +194,24 @@ def format_ending(ending: Ending) -> str:
     if isinstance(ending, Declared):
         return f"declared:{ending.certainty:g}"
     return type(ending).__name__.lower()
+
+
+def name_ending(ending: Ending) -> str:
+    """Return the text of which `parse_ending` makes exactly this ending.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there is none.
+    """
+    text = format_ending(ending)
+    if isinstance(ending, Declared):
+        text = f"declared:{float(ending.certainty)!r}"
+    if leads_to(partial(parse_ending, limit=ending.limit), text, ending):
+        return text
+    raise InvalidArgumentError(
+        f"expected an ending that a file can name, got {type(ending).__name__}", ending
+    )
 
 
 def format_prior(prior: Prior | None) -> str:

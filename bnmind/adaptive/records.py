@@ -1,6 +1,6 @@
-"""Item banks as JSON text.
+"""Files of adaptive tests: item banks, live tests, and designs.
 
-::
+An item bank::
 
     {"schema": "bnmind-bank", "version": 2, "title": "…", "source": "…",
      "skills": [{"name": "borrow", "label": "borrowing"}, …],
@@ -14,24 +14,52 @@ A ``certainty`` has counts and rows (`TableCertainty`), or a covariance (`Parame
 version 1 the covariance of a curve is one of difficulties or thresholds in place of intercepts.
 The network holds the hidden variables, and the items without a registered response model. The
 other items are restored from their response models, stored as ``gate``. Omitted fields of an
-item have their defaults. This module imports pydantic, so other modules import it when first
-needed.
+item have their defaults.
+
+A live test, with one event on each line, so that all complete lines of a truncated file can be
+read, see `salvaged`::
+
+    {"schema": "bnmind-session", "version": 1,
+     "bank": {"title": "…", "items": 20, "skills": 8, "fingerprint": "…"},
+     "seed": 0, "about": {"selector": "entropy"},
+     "events": [
+      {"kind": "answer", "item": "item_7", "response": "1", "at": "2026-03-01T10:15:02"},
+      {"kind": "undo", "at": "2026-03-01T10:15:09"}
+     ]}
+
+A design is TOML; `bnmind.adaptive.sessions.design_file` makes it of its record. This module
+imports pydantic, so other modules import it when first needed.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import Field
+from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
 
-from bnmind._messages import listed, many
-from bnmind._records import FileRecord, LargeRecord, Names, fields_given, record_from_json
+from bnmind._files import parse_json
+from bnmind._messages import listed, many, shown
+from bnmind._records import (
+    EXACTLY,
+    FileRecord,
+    LargeRecord,
+    Names,
+    Record,
+    Texts,
+    as_list,
+    fields_given,
+    or_table,
+    record_from_json,
+)
+from bnmind._values import Count, Natural
 from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.items.bank_tables import BANK_PRIOR
 from bnmind.adaptive.items.item import (
     Certainty,
     Item,
@@ -43,6 +71,7 @@ from bnmind.adaptive.response_models.base import ResponseModel, parameter_vector
 from bnmind.adaptive.response_models.gates import NoisySkills
 from bnmind.adaptive.response_models.registry import FORMER_NAMES, RESPONSE_MODELS
 from bnmind.adaptive.response_models.tables import ParametricModel, Tabulated
+from bnmind.adaptive.sessions.events import Event
 from bnmind.errors import (
     BnmindError,
     InvalidModelError,
@@ -54,6 +83,8 @@ from bnmind.pgm import Network, Variable
 from bnmind.pgm.files import FILE_CELLS
 from bnmind.pgm.formats.records import model_to_json, network_from_json
 from bnmind.pgm.tabular import DEFAULT_CELLS
+
+# --- Item banks -----------------------------------------------------------------------------------
 
 BANK_CELLS = 2**22
 """The default limit of cells in the tables of all items: 32 MB, or one item with 21 skills."""
@@ -152,16 +183,12 @@ def bank_from_json(text: str, *, max_cells: int = BANK_CELLS) -> ItemBank:
         cpds = list(network.cpds)
         variables = {cpd.variable.name: cpd.variable for cpd in cpds}
         problems: list[str] = []
-        models = [_model(entry, problems) for entry in record.items]
-        items = [
-            _item(entry, model, record.version, problems)
-            for entry, model in zip(record.items, models, strict=True)
-        ]
+        items = [_item(entry, record.version, problems) for entry in record.items]
         # If an item is in the network too, the bank compares its distribution with its model.
         restored = [
-            (entry, model)
-            for entry, model in zip(record.items, models, strict=True)
-            if model is not None and entry.name not in variables
+            (entry, item.gate)
+            for entry, item in zip(record.items, items, strict=True)
+            if item.gate is not None and entry.name not in variables
         ]
         _refuse_large(restored, variables, max_cells)
         for entry, model in restored:
@@ -174,9 +201,8 @@ def bank_from_json(text: str, *, max_cells: int = BANK_CELLS) -> ItemBank:
                 continue
             states = entry.responses or [str(i) for i in range(model.n_responses)]
             parents = [variables[name] for name in entry.parents]
-            item = Variable(entry.name, tuple(states))
             try:
-                cpds.append(model.cpd(item, parents))
+                cpds.append(model.cpd(Variable(entry.name, tuple(states)), parents))
             except InvalidModelError as fault:
                 problems += fault.problems
             except (TypeError, ValueError, OverflowError) as fault:
@@ -224,10 +250,7 @@ def roles_from_json(text: str, network: Network) -> ItemBank:
     record = record_from_json(text, "bnmind-roles", {1: _RolesRecord, 2: _RolesRecord})
     try:
         problems: list[str] = []
-        items = [
-            _item(entry, _model(entry, problems), record.version, problems)
-            for entry in record.items
-        ]
+        items = [_item(entry, record.version, problems) for entry in record.items]
         if problems:
             raise InvalidModelError(problems)
         return _bank(network, record, items)
@@ -363,9 +386,8 @@ def _model(entry: _ItemRecord, problems: list[str]) -> ResponseModel | None:
     return None
 
 
-def _item(
-    entry: _ItemRecord, model: ResponseModel | None, version: int, problems: list[str]
-) -> Item:
+def _item(entry: _ItemRecord, version: int, problems: list[str]) -> Item:
+    model = _model(entry, problems)
     fields = {
         name: getattr(entry, name)
         for name in Item.__dataclass_fields__.keys() - {"gate", "certainty"}
@@ -375,7 +397,7 @@ def _item(
         return Item(**fields, gate=model, certainty=certainty)
     except InvalidModelError as fault:
         problems += fault.problems
-        return Item(entry.name)
+        return Item(entry.name, gate=model)
 
 
 def _bank(network: Network, record: _RolesRecord, items: Sequence[Item]) -> ItemBank:
@@ -387,3 +409,259 @@ def _bank(network: Network, record: _RolesRecord, items: Sequence[Item]) -> Item
         source=record.source,
         labels=tuple(skill.label or skill.name for skill in record.skills),
     )
+
+
+# --- Live tests -----------------------------------------------------------------------------------
+
+_NONE, _BETWEEN, _END = "[\n", ",\n", "\n ]}\n"
+"""The text before the first event, between two, and after the last."""
+
+_DIGITS = 9
+"""Digits of the probabilities in a fingerprint; further digits may differ between machines."""
+
+
+class _BankOfSession(LargeRecord):
+    title: str = ""
+    items: int
+    skills: int
+    fingerprint: str
+
+
+class SavedSession(FileRecord):
+    """The content of a session file."""
+
+    bank: _BankOfSession
+    seed: Natural = 0
+    about: dict[str, str] = Field(default_factory=dict)
+    """Other texts saved with the test."""
+    events: tuple[Annotated[Event, EXACTLY], ...]
+
+
+_EVENT: TypeAdapter[Event] = TypeAdapter(Annotated[Event, EXACTLY])
+
+
+def bank_fingerprint(bank: ItemBank) -> str:
+    """Return a text that differs between banks with different skills, items or probabilities.
+
+    It does not depend on wording, titles, costs and content codes, which may be corrected
+    during a session.
+    """
+    digest = hashlib.sha256()
+
+    def enter(*parts: object) -> None:
+        digest.update(json.dumps(parts).encode())
+
+    enter(bank.skills, [(v.name, v.states) for v in bank.hidden])
+    for cpd in bank.hidden_network().cpds:
+        factor = cpd.to_factor()
+        enter(factor.names, factor.values.shape)
+        digest.update(_rounded(np.real(factor.values)))
+    for name in bank.item_names:
+        enter(name, bank.responses(name), bank.cause(name))
+        digest.update(_rounded(bank.channel(name)))
+    return digest.hexdigest()[:32]
+
+
+def _rounded(values: Any) -> bytes:
+    scaled = np.round(np.asarray(values, dtype=np.float64) * 10**_DIGITS)
+    return np.ascontiguousarray(scaled.astype("<i8")).tobytes()
+
+
+def session_to_json(
+    bank: ItemBank, seed: int, about: Mapping[str, str], events: Sequence[Event]
+) -> str:
+    """Return a session as JSON text with one event on each line."""
+    head = {
+        "schema": "bnmind-session",
+        "version": 1,
+        "bank": {
+            "title": bank.title,
+            "items": len(bank.items),
+            "skills": len(bank.skills),
+            "fingerprint": bank_fingerprint(bank),
+        },
+        "seed": seed,
+        "about": dict(about),
+    }
+    start = json.dumps(head, ensure_ascii=False)[:-1]
+    return f'{start},\n "events": {_NONE}{_BETWEEN.join(map(_line, events))}{_END}'
+
+
+def extended(text: str, event: Event) -> str:
+    """Return the text of `session_to_json` with one more event, by appending it."""
+    whole = text.removesuffix(_END)
+    return f"{whole}{'' if whole.endswith(_NONE) else _BETWEEN}{_line(event)}{_END}"
+
+
+def session_from_json(text: str) -> SavedSession:
+    """Return the content of a session file.
+
+    Raises
+    ------
+    ModelFileError
+        If the text is truncated, with the line and column of the fault and the number of
+        complete events; is not of this form; or is of a newer version.
+    """
+    try:
+        parse_json(text)
+    except ModelFileError as fault:
+        line, column = fault.line, fault.column
+        whole = _whole_events(text)
+        if not whole and not text.lstrip().startswith("{"):
+            raise ModelFileError(f"expected a saved session, got {shown(text)}") from fault
+        raise ModelFileError(
+            f"the session is truncated or damaged at line {line}, column {column}, after"
+            f" {len(whole)} whole event{'s' * (len(whole) != 1)}, which can be salvaged",
+            line=line,
+            column=column,
+        ) from fault
+    return record_from_json(text, "bnmind-session", {1: SavedSession})
+
+
+def salvaged(text: str) -> SavedSession:
+    """Return the content of the complete lines of a truncated or damaged file.
+
+    Raises
+    ------
+    ModelFileError
+        If its first line is not complete.
+    """
+    head = text.split("\n", 1)[0].rstrip().rstrip(",")
+    whole = f'{head}, "events": []}}'
+    saved = record_from_json(whole, "bnmind-session", {1: SavedSession})
+    return saved.model_copy(update={"events": _whole_events(text)})
+
+
+def _whole_events(text: str) -> tuple[Event, ...]:
+    events = []
+    # Not splitlines: JSON strings may contain other line separators.
+    for line in text.split("\n")[2:]:
+        try:
+            events.append(_EVENT.validate_json(line.strip().rstrip(",")))
+        except ValidationError:
+            break
+    return tuple(events)
+
+
+def _line(event: Event) -> str:
+    return f"  {json.dumps(fields_given(event), ensure_ascii=False)}"
+
+
+# --- Designs of tests -----------------------------------------------------------------------------
+
+
+def _as_range(value: Any) -> Any:
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    return {"min": value, "max": value} if is_number else value
+
+
+class StartRecord(Record):
+    """A stage at the start of the test."""
+
+    ask: Texts | None = None
+    number: Count | None = None
+    select: str | None = None
+    within: float | None = None
+    items: Texts | None = None
+    codes: Texts | None = None
+    skills: Texts | None = None
+
+
+class _SelectRecord(Record):
+    by: str | None = None
+    shadow: bool = False
+
+
+class ExposureRecord(Record):
+    """A method of exposure control."""
+
+    method: Literal["progressive", "randomesque", "sympson-hetter", "eligibility"]
+    b: float | None = None
+    best: Count | None = None
+    rates: dict[str, float] | None = None
+    r_max: float | None = None
+    counts: str | dict[str, list[int]] | None = None
+
+
+class _Range(Record):
+    """The least and the largest number of items of a group; a number means exactly this many."""
+
+    min: Natural = 0
+    max: Natural | None = None
+
+
+class _GroupRecord(_Range):
+    name: str = ""
+    items: Texts
+
+
+class ContentRecord(Record):
+    """The minima and maxima of a test."""
+
+    codes: dict[str, Annotated[_Range, BeforeValidator(_as_range)]] = Field(default={})
+    skills: dict[str, Annotated[_Range, BeforeValidator(_as_range)]] = Field(default={})
+    groups: list[_GroupRecord] = Field(default=[])
+
+
+class OrderRecord(Record):
+    """The order of the content."""
+
+    codes: Texts | None = None
+    skills: Texts | None = None
+    items: Texts | None = None
+
+
+class _TestletRecord(Record):
+    """Items that stay together."""
+
+    __test__ = False  # pytest should not collect it
+
+    items: Annotated[Texts, Field(min_length=2)]
+    name: str = ""
+    in_order: bool = False
+
+
+class _EnemiesRecord(Record):
+    items: Annotated[Texts, Field(min_length=2)]
+
+
+class _StopRecord(Record):
+    any: Texts
+
+
+class PilotRecord(Record):
+    """New items that are asked to learn their parameters."""
+
+    items: Texts
+    number: Count = 1
+    places: list[Count] = Field(default=[])
+    by: str | None = None
+    count: bool = False
+    complete: bool = True
+
+
+class _ReportRecord(Record):
+    skills: Texts = Field(default=[])
+    answers: bool = True
+    parameters: bool = False
+    during: bool = False
+    examinee: bool = True
+
+
+class DesignRecord(Record):
+    """The design of a test, as a file holds it."""
+
+    title: str = ""
+    seed: Natural | None = None
+    prior: Any = BANK_PRIOR
+    parameters: Literal["learned", "averaged"] = "learned"
+    start: Annotated[list[StartRecord], BeforeValidator(as_list)] = Field(default=[])
+    select: Annotated[_SelectRecord, or_table("by")] = _SelectRecord()
+    exposure: Annotated[list[ExposureRecord], BeforeValidator(as_list)] = Field(default=[])
+    content: ContentRecord = ContentRecord()
+    order: OrderRecord = OrderRecord()
+    testlet: Annotated[list[_TestletRecord], BeforeValidator(as_list)] = Field(default=[])
+    enemies: Annotated[list[_EnemiesRecord], BeforeValidator(as_list)] = Field(default=[])
+    stop: Annotated[_StopRecord, or_table("any")] | None = None
+    pilot: PilotRecord | None = None
+    report: _ReportRecord = _ReportRecord()

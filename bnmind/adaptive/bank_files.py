@@ -3,7 +3,7 @@
 ============================  =====================================================
 file                          content
 ============================  =====================================================
-``bank.json``                 the whole bank, see `bnmind.adaptive.items.records`
+``bank.json``                 the whole bank, see `bnmind.adaptive.records`
 ``bank.xdsl``, ``.bif``, …    the network, for programs that read its format; skills
                               and items, with all their properties, are in
                               ``bank.xdsl.roles.json``; without this file, those of an
@@ -79,7 +79,7 @@ def bank_contents(
     Parameters and errors are those of `write_bank`. Before long work, call it with the
     initial bank to find out whether the final bank could be written.
     """
-    from bnmind.adaptive.items.records import bank_to_json, roles_to_json
+    from bnmind.adaptive.records import bank_to_json, roles_to_json
 
     if Path(path).suffix.lower() == ".json":
         texts = {Path(path): bank_to_json(bank, max_cells=max_cells)}
@@ -109,7 +109,7 @@ def read_bank(path: str | os.PathLike[str], *, normalize: bool = False) -> ItemB
     TooLargeError
         If the tables would have too many cells. None is allocated.
     """
-    from bnmind.adaptive.items.records import bank_from_json, roles_from_json
+    from bnmind.adaptive.records import bank_from_json, roles_from_json
 
     suffix = Path(path).suffix.lower()
     if suffix not in NETWORK_SUFFIXES:
