@@ -420,9 +420,8 @@ class AnsweredTests(Value):
     """The items that were pilot items in some test; see `PilotItems`."""
 
     def _faults(self) -> Iterator[str]:
-        n, shape = len(self.responses), self.asked.shape
-        if len(shape) != 2 or shape[0] != n:
-            yield f"expected asked of shape ({n}, questions), got shape {shape}"
+        if self.asked.ndim != 2 or len(self.asked) != len(self.responses):
+            yield f"expected asked with a row for each test, got shape {self.asked.shape}"
 
 
 @checked

@@ -232,11 +232,9 @@ class PilotItems(Value):
         self._set(items=tuple(dict.fromkeys(self.items)), places=tuple(places))
 
     def _faults(self) -> Iterator[str]:
-        n, items, places = self.number, len(set(self.items)), len(set(self.places))
-        if items < n:
-            yield f"expected at least {n} pilot items, got {items}"
-        if 0 < places < n:
-            yield f"expected at least {n} places for pilot items, got {places}"
+        for name, given in (("", self.items), ("places for ", self.places or range(self.number))):
+            if (got := len(set(given))) < self.number:
+                yield f"expected at least {self.number} {name}pilot items, got {got}"
 
 
 def pilot_faults(pilot: PilotItems, bank: ItemBank) -> list[str]:

@@ -15,9 +15,10 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from math import isnan
 from types import UnionType
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
+from annotated_types import MinLen
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
@@ -49,12 +50,12 @@ VERSION = 1
 Another version may give other rows for the same seed."""
 
 
-def faults_of_version(version: int) -> Iterator[str]:
-    """Yield what is wrong with a version of the rules."""
-    if version != VERSION:
+def faults_of_version(experiment: Any) -> Iterator[str]:
+    """Yield what is wrong with the version of the rules of an experiment."""
+    if experiment.version != VERSION:
         yield (
-            f"expected an experiment of version {VERSION}, got version {version}; other versions of"
-            " bnmind give other rows"
+            f"expected an experiment of version {VERSION}, got version {experiment.version}; other"
+            " versions of bnmind give other rows"
         )
 
 
@@ -333,7 +334,7 @@ class TestExperiment(Value):
 
     bank: ItemBank
     """The bank that the tests use, and from which examinees are drawn."""
-    selectors: Mapping[str, Selector[SkillBelief]]
+    selectors: Annotated[Mapping[str, Selector[SkillBelief]], MinLen(1)]
     """The selectors, by their names in the rows."""
     stopper: Stopper | None = None
     """The stopper; without one a test ends when no item may be asked."""
@@ -348,15 +349,10 @@ class TestExperiment(Value):
     version: int = VERSION
     """The version of the rules by which examinees are drawn."""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def _faults(self) -> Iterator[str]:
         if isinstance(self.examinees, Responses):
             self.examinees.for_bank(self.bank)  # raises
-
-    def _faults(self) -> Iterator[str]:
-        if not self.selectors:
-            yield "expected at least one selector"
-        yield from faults_of_version(self.version)
+        return faults_of_version(self)
 
     def __repr__(self) -> str:
         return (
@@ -575,12 +571,9 @@ class LearningExperiment(Value):
     version: int = VERSION
     """The version of the rules by which starts are drawn."""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.responses.for_bank(self.bank)  # raises
-
     def _faults(self) -> Iterator[str]:
-        return faults_of_version(self.version)
+        self.responses.for_bank(self.bank)  # raises
+        return faults_of_version(self)
 
     def __repr__(self) -> str:
         return (

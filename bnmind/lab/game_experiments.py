@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import product
 from math import isnan
-from typing import ClassVar
+from typing import Annotated, ClassVar
+
+from annotated_types import MinLen
 
 from bnmind._arguments import checked
 from bnmind._messages import counted
@@ -70,7 +72,7 @@ class GameExperiment(Value):
     row_type: ClassVar[type[GameRow]] = GameRow
     detail_type: ClassVar[type[TurnRow]] = TurnRow
 
-    settings: tuple[GameSetting, ...]
+    settings: Annotated[tuple[GameSetting, ...], MinLen(1)]
     """The settings; see `game_settings` for many of them."""
     games: int | None = 1000
     """The number of games of each player in each setting; None to play every code once."""
@@ -91,16 +93,10 @@ class GameExperiment(Value):
         faults = series_faults(self.settings, games=self.games, seed=self.seed, match=self.match)
         yield from map(str, faults)
         names = [_identity(setting) for setting in self.settings]
-        if not names:
-            yield "expected at least one setting"
         for number, name in enumerate(names, start=1):
             if (first := names.index(name) + 1) < number:
-                yield (
-                    f"settings {first} and {number} have the same board, noise, prior and ending:"
-                    f" {self.settings[number - 1].name}; give them different names, or put their"
-                    " players together"
-                )
-        yield from faults_of_version(self.version)
+                yield f"settings {first} and {number} are named alike; rename a part, or join them"
+        yield from faults_of_version(self)
 
     def __repr__(self) -> str:
         return (

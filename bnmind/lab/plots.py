@@ -231,17 +231,15 @@ class Curve(Value):
     """The upper edge of the band, shape (points,); None if there is no band."""
 
     def _faults(self) -> Iterator[str]:
-        increasing = self.x.ndim == 1 and len(self.x) and (np.diff(self.x) > 0).all()
-        if not (increasing and np.isfinite(self.x).all()):
-            yield f"expected finite, increasing places of the curve {self.name}, got {self.x}"
+        x = self.x
+        if x.ndim != 1 or not (len(x) and (np.diff(x) > 0).all() and np.isfinite(x).all()):
+            yield f"expected finite, increasing places of the curve {self.name}, got {x}"
         if (self.low is None) != (self.high is None):
             yield f"expected both edges of the band of {self.name}, or none"
-        for name, array in (("y", self.y), ("low", self.low), ("high", self.high)):
-            if array is not None and array.shape != self.x.shape:
-                yield (
-                    f"expected {name} of the curve {self.name} of shape {self.x.shape}, got shape"
-                    f" {array.shape}"
-                )
+        for name in ("y", "low", "high"):
+            array, shape = getattr(self, name), self.x.shape
+            if array is not None and (got := array.shape) != shape:
+                yield f"expected {name} of the curve {self.name} of shape {shape}, got {got}"
 
 
 @checked

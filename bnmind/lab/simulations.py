@@ -187,7 +187,8 @@ def _draw_measure(
         label = plain(f"{selector}  {mean[-1]:.3f}" if with_values else selector)
         line(axes, selector, steps, mean, label=label, markevery=every)
     axes.set_xlabel("items asked")
-    axes.set_ylabel(plain(result.measure(measure).label))
+    shown = result.measure(measure)
+    axes.set_ylabel(plain(shown.label or shown.name))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     polish(axes)
     if with_values:

@@ -51,11 +51,9 @@ class Moments(Value):
     """The number of observations that are not zero, shape (series,)."""
 
     def _faults(self) -> Iterator[str]:
-        if self.means.ndim != 1 or not self.means.shape == self.squares.shape == self.nonzero.shape:
-            yield (
-                "expected a mean, a sum of squares and a number for each series, got shapes"
-                f" {self.means.shape}, {self.squares.shape} and {self.nonzero.shape}"
-            )
+        shapes = {self.means.shape, self.squares.shape, self.nonzero.shape}
+        if len(shapes) > 1 or self.means.ndim != 1:
+            yield f"expected moments of one shape (series,), got {sorted(shapes)}"
 
     @staticmethod
     @checked

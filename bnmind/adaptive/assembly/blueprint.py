@@ -77,11 +77,9 @@ class _Bounded(Value):
     """A bound, of which the least number is at most the largest one."""
 
     def _faults(self: Bound) -> Iterator[str]:
-        if self.most is not None and self.least > self.most:
-            yield (
-                f"{self.label}: the least number of items, {self.least}, is above the largest,"
-                f" {self.most}"
-            )
+        least, most = self.least, self.most
+        if most is not None and least > most:
+            yield f"{self.label}: the least number of items, {least}, is above the largest, {most}"
 
 
 @dataclass(frozen=True)

@@ -101,10 +101,7 @@ class StageItems(Value):
 
     def _faults(self) -> Iterator[str]:
         if self.first > self.last:
-            yield (
-                f"expected the first question from 1 to the last one, got {self.first} and"
-                f" {self.last}"
-            )
+            yield f"expected first to be at most last, got {self.first} and {self.last}"
 
     @checked
     def restrict(

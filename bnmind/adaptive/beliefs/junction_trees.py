@@ -167,16 +167,11 @@ class SkillTree:
     order: OrderFinder | None = None
 
     def __post_init__(self) -> None:
-        if self.total_size > self.max_cells:
-            largest = max(self.tree.cliques, key=lambda clique: clique.size)
-            raise TooLargeError(
-                f"the junction tree of {len(self.bank.hidden)} hidden variables and the causes of"
-                f" {len(self.bank.items)} items has {self.total_size:,} cells; the limit is"
-                f" {self.max_cells:,}. The largest clique is {{{', '.join(largest.variables)}}}"
-                f" with {largest.size:,} cells",
-                needed=self.total_size,
-                budget=self.max_cells,
-            )
+        if (needed := self.total_size) > (budget := self.max_cells):
+            n, n_items = len(self.bank.hidden), len(self.bank.items)
+            causes = f"{n} hidden variables and the causes of {n_items} items"
+            told = f"the junction tree of {causes} has {needed:,} cells; the limit is {budget:,}"
+            raise TooLargeError(told, needed=needed, budget=budget)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (SkillTree, (self.bank, self.max_cells, self.order))

@@ -221,14 +221,10 @@ class ProfileSpace:
     max_profiles: int = DEFAULT_PROFILES
 
     def __post_init__(self) -> None:
-        needed = n_profiles(self.bank)
-        if needed > self.max_profiles:
-            raise TooLargeError(
-                f"the {len(self.bank.hidden)} hidden variables have {needed:,} profiles; the limit"
-                f" of a table is {self.max_profiles:,}: use a belief by a junction tree",
-                needed=needed,
-                budget=self.max_profiles,
-            )
+        if (needed := n_profiles(self.bank)) > (budget := self.max_profiles):
+            told = f"the {len(self.bank.hidden)} hidden variables have {needed:,} profiles"
+            limit = f"the limit of a table is {budget:,}: use a belief by a junction tree"
+            raise TooLargeError(f"{told}; {limit}", needed=needed, budget=budget)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (ProfileSpace, (self.bank, self.max_profiles))

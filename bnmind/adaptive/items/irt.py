@@ -57,13 +57,11 @@ class AbilityGrid(Value):
     _error = InvalidModelError
 
     def _faults(self) -> Iterator[str]:
-        n, total = len(self.points), sum(self.weights)
         if not all(low < high for low, high in pairwise(self.points)):
             yield "expected increasing abilities"
-        if len(self.weights) != n:
-            yield f"expected {n} probabilities, one for each ability"
-        elif abs(total - 1) > 1e-6:
-            yield f"expected probabilities that sum to one, got {total}"
+        if len(self.weights) != len(self.points) or abs(sum(self.weights) - 1) > 1e-6:
+            told = f"{len(self.weights)} of the sum {sum(self.weights):.9g}"
+            yield f"expected {len(self.points)} probabilities that sum to one, got {told}"
 
     @classmethod
     @checked

@@ -127,11 +127,10 @@ class ParameterCertainty(Value):
     _error = InvalidModelError
 
     def _faults(self) -> Iterator[str]:
-        c, scale = self.covariance, float(np.abs(self.covariance).max(initial=0.0))
-        is_square = c.ndim == 2 and c.shape[0] == c.shape[1]
-        if not is_square or not np.allclose(c, c.T, rtol=0, atol=1e-9 * scale):
+        c, least = self.covariance, 1e-9 * float(np.abs(self.covariance).max(initial=0.0))
+        if c.shape != c.T.shape or c.ndim != 2 or np.any(np.abs(c - c.T) > least):
             yield "expected a symmetric covariance of the parameters of an item"
-        elif len(c) and np.linalg.eigvalsh(c)[0] < -1e-9 * scale:
+        elif len(c) and np.linalg.eigvalsh(c)[0] < -least:
             yield "expected a covariance without negative variances in any direction"
 
     @property
@@ -240,11 +239,8 @@ class Item(Value):
             yield f"the cost of item {self.name} must be positive, got {self.cost:g}"
         if not 0 <= self.time < math.inf:
             yield f"the time of item {self.name} must be at least 0, got {self.time:g}"
-        if len({text for text, _ in self.choices}) < len(self.choices):
-            yield (
-                f"the choices of item {self.name} must be pairs of a text and a response, each"
-                " text once"
-            )
+        if len(dict(self.choices)) < len(self.choices):
+            yield f"the choices of item {self.name} must have each text once"
         if self.name in self.enemies:
             yield f"item {self.name} cannot be its own enemy"
 

@@ -217,19 +217,14 @@ class QMatrix(Value):
         yield from _name_faults("item", "row", names)
         yield from _name_faults("skill", "column", self.skills)
         for name in sorted(set(names) & set(self.skills)):
-            yield (
-                f"{name} cannot be both a skill and an item of the Q-matrix; give the items or"
-                " the skills other names"
-            )
+            yield f"{name} cannot be both a skill and an item of the Q-matrix; give one a new name"
         entries = _cells(self.needs)
         if entries.shape == (len(names), len(self.skills)) and entries.size:
             yield from _entry_faults(entries, names, self.skills)
         else:
-            yield (
-                "expected a Q-matrix with a row for each item and a column for each skill, got"
-                f" an array of shape {entries.shape} for {counted(len(names), 'item')} and"
-                f" {counted(len(self.skills), 'skill')}"
-            )
+            sizes = f"{counted(len(names), 'item')} and {counted(len(self.skills), 'skill')}"
+            got = f"an array of shape {entries.shape} for {sizes}"
+            yield f"expected a row for each item and a column for each skill, got {got}"
 
     @property
     def item_names(self) -> tuple[str, ...]:

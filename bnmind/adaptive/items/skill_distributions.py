@@ -219,9 +219,8 @@ class Saturated(Value):
     _error = InvalidModelError
 
     def _faults(self) -> Iterator[str]:
-        total = 1.0 if self.probabilities is None else np.sum(self.probabilities)
-        if abs(total - 1) > 1e-6:
-            yield f"the probabilities of the profiles must sum to one, got {total}"
+        if self.probabilities is not None and abs((p := np.sum(self.probabilities)) - 1) > 1e-6:
+            yield f"the probabilities of the profiles must sum to one, got {p}"
 
     @checked
     def cpds(self, skills: Sequence[Variable]) -> tuple[CPD, ...]:

@@ -48,12 +48,9 @@ class Bounds(Value):
 
     def _faults(self) -> Iterator[str]:
         for name, least, most in (("guess", 0, 1), ("slip", 0, 1), ("slope", -math.inf, math.inf)):
-            low, high = getattr(self, name)
-            if not least <= low <= high <= most:
-                yield (
-                    f"expected bounds {least} <= low <= high <= {most} for the {name}, got"
-                    f" {low, high}"
-                )
+            got = getattr(self, name)
+            if not least <= got[0] <= got[1] <= most:
+                yield f"expected bounds {least} <= low <= high <= {most} for the {name}, got {got}"
 
 
 @dataclass(frozen=True)

@@ -489,8 +489,7 @@ class Nida(SkillEffects):
     slip: tuple[Probability, ...]
     required: tuple[int, ...] | None = None
 
-    def _faults(self) -> Iterator[str]:
-        return chance_faults(self.guess, self.slip)
+    _faults = chance_faults
 
     @property
     def coefficients(self) -> Floats:

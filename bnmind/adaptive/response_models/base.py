@@ -46,10 +46,9 @@ Scale = Annotated[float, Gt(0), Bounded(LARGEST)]
 """A parameter above 0."""
 
 
-def chance_faults(
-    guess: float | tuple[float, ...], slip: float | tuple[float, ...]
-) -> Iterator[str]:
-    """Yield what is wrong with guesses and slips together."""
+def chance_faults(model: Any) -> Iterator[str]:
+    """Yield what is wrong with the guesses and the slips of a model together."""
+    guess, slip = model.guess, model.slip
     lengths = {len(x) for x in (guess, slip) if isinstance(x, tuple)}
     if len(lengths) > 1:
         yield f"expected as many guesses as slips, got {guess} and {slip}"
@@ -57,14 +56,15 @@ def chance_faults(
         yield f"expected guess + slip of at most 1, got {guess} and {slip}"
 
 
-def slope_faults(slope: float) -> Iterator[str]:
+def slope_faults(curve: Any) -> Iterator[str]:
     """Yield the fault of the slope of a curve with difficulties: a flat curve has none."""
-    if not slope:
+    if not curve.slope:
         yield "expected a slope other than 0, got 0"
 
 
-def increasing(thresholds: Sequence[float], *, falls: bool = False) -> Iterator[str]:
+def threshold_faults(curve: Any, *, falls: bool = False) -> Iterator[str]:
     """Yield the fault of thresholds, which must increase; decrease if ``falls``."""
+    thresholds = curve.thresholds
     steps = pairwise(reversed(thresholds) if falls else thresholds)
     if not thresholds or any(low > high for low, high in steps):
         order = "decreasing thresholds with a negative slope" if falls else "increasing thresholds"
@@ -85,10 +85,11 @@ def normalized_rows(values: Floats) -> Floats:
     InvalidModelError
         If there are no rows, or a row does not sum to one within 1e-6.
     """
+    if values.ndim != 2 or not values.size:
+        told = "a G-DINA model needs at least one row of probabilities in an array"
+        raise InvalidModelError([f"{told} (configurations, responses)"])
     sums = values.sum(axis=1, keepdims=True)
     wrong = np.flatnonzero(np.abs(sums - 1) > _ROW_TOLERANCE)
-    if not values.size:
-        raise InvalidModelError(["a G-DINA model needs at least one row of probabilities"])
     if wrong.size:
         got = f"{float(sums[wrong[0], 0]):.9g} in row {wrong[0] + 1}"
         raise InvalidModelError([f"expected rows that sum to one in a G-DINA model, got {got}"])

@@ -77,7 +77,6 @@ from bnmind.adaptive.response_models.base import (
     check_item,
     fisher,
     graded,
-    increasing,
     logistic,
     one_each,
     parent_abilities,
@@ -85,6 +84,7 @@ from bnmind.adaptive.response_models.base import (
     slope_faults,
     softmax,
     table,
+    threshold_faults,
 )
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
@@ -112,8 +112,7 @@ class Graded(Value):
 
     _error = InvalidModelError
 
-    def _faults(self) -> Iterator[str]:
-        return increasing(self.thresholds)
+    _faults = threshold_faults
 
     @property
     def n_responses(self) -> int:
@@ -209,7 +208,7 @@ class Logistic(AbilityCurve):
     _per_slope = "difficulty"  # the field that is minus an intercept over the slope
 
     def _faults(self) -> Iterator[str]:
-        yield from slope_faults(self.slope)
+        yield from slope_faults(self)
         if not self.lower < self.upper:
             yield f"expected asymptotes with lower < upper, got {self.lower} and {self.upper}"
 
@@ -250,8 +249,8 @@ class GradedResponse(AbilityCurve):
     _per_slope = "thresholds"  # the field that is minus an intercept over the slope
 
     def _faults(self) -> Iterator[str]:
-        yield from increasing(self.thresholds, falls=self.slope < 0)
-        yield from slope_faults(self.slope)
+        yield from threshold_faults(self, falls=self.slope < 0)
+        yield from slope_faults(self)
 
     @property
     def n_responses(self) -> int:
@@ -300,8 +299,7 @@ class PartialCredit(AbilityCurve):
 
     _per_slope = "thresholds"  # the field that is minus an intercept over the slope
 
-    def _faults(self) -> Iterator[str]:
-        return slope_faults(self.slope)
+    _faults = slope_faults
 
     @property
     def n_responses(self) -> int:
@@ -343,8 +341,7 @@ class Nominal(AbilityCurve):
     intercepts: tuple[Number, ...]
 
     def _faults(self) -> Iterator[str]:
-        n, m = len(self.slopes), len(self.intercepts)
-        if n != m:
+        if (n := len(self.slopes)) != (m := len(self.intercepts)):
             yield f"expected as many slopes as intercepts, got {n} and {m}"
 
     @property

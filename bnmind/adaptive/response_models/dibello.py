@@ -250,21 +250,15 @@ class DiBello(Value):
         super().__post_init__()
 
     def _faults(self) -> Iterator[str]:
-        n = self.n_responses - 1
+        n, slopes, combination = self.n_responses - 1, self.slopes, self.combination
         if n < 1:
             yield "expected at least one difficulty, got ()"
-        if not flat(self.slopes):
-            yield f"expected at least one slope, got {shown(self.slopes)}"
-        if isinstance(self.combination, tuple) and len(self.combination) != n:
-            yield (
-                f"expected {counted(n, 'combination function')}, one for each difficulty, got"
-                f" {len(self.combination)}"
-            )
-        if self._has_slopes_for_each_step and len(self.slopes) != n:  # type: ignore[arg-type]
-            yield (
-                f"expected slopes for {counted(n, 'response')}, one entry for each difficulty, got"
-                f" {shown(self.slopes)}"
-            )
+        if not flat(slopes):
+            yield f"expected at least one slope, got {shown(slopes)}"
+        if isinstance(combination, tuple) and len(combination) != n:
+            yield f"expected {counted(n, 'combination function')}, got {len(combination)}"
+        if self._has_slopes_for_each_step and len(slopes) != n:  # type: ignore[arg-type]
+            yield f"expected slopes for {counted(n, 'response')}, got {shown(slopes)}"
 
     @property
     def _has_slopes_for_each_step(self) -> bool:

@@ -46,7 +46,7 @@ from __future__ import annotations
 
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -86,8 +86,7 @@ class GuessSlip(Value, ABC):
 
     _error = InvalidModelError
 
-    def _faults(self) -> Iterator[str]:
-        return chance_faults(self.guess, self.slip)
+    _faults = chance_faults
 
     @staticmethod
     @abstractmethod
@@ -186,8 +185,7 @@ class NoisySkills(Value, ABC):
     def combination(self) -> type[NoisyMinimum | NoisyMaximum]:
         """The distribution that combines the skills."""
 
-    def _faults(self) -> Iterator[str]:
-        return chance_faults(self.guess, self.slip)
+    _faults = chance_faults
 
     @property
     def n_responses(self) -> int:

@@ -45,46 +45,19 @@ from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
 from bnmind.pgm import TabularCPD, Variable
 
+_Rows = Annotated[Floats, Ge(0), Finite]
 
-@dataclass(frozen=True, eq=False)
-class Gdina(Value):
-    """The saturated model: a probability of each response for each configuration of the skills.
 
-    Parameters
-    ----------
-    probabilities
-        ``(parent configurations, responses)``, with the states of the last parent changing
-        fastest. Rows must sum to one within 1e-6, and are normalized.
+class _Table(Value):
+    """A base of models with a row of probabilities for each configuration of the skills."""
 
-    Raises
-    ------
-    InvalidModelError
-        If the shape is wrong, an entry is not a probability, or a row does not sum to one.
-    """
-
-    probabilities: Annotated[Floats, Ge(0), Finite]
+    probabilities: _Rows
 
     _error = InvalidModelError
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._set(probabilities=normalized_rows(self.probabilities))
-
-    def _faults(self) -> Iterator[str]:
-        if self.probabilities.ndim != 2:
-            yield "expected an array (configurations, responses) of probabilities in a G-DINA model"
-
-    @classmethod
-    @checked
-    def for_skills(
-        cls, required: tuple[int, ...], sizes: tuple[int, ...], *, guess: float, slip: float
-    ) -> Gdina:
-        """Return a model whose chance of a right response rises with the share of the levels."""
-        check_skills(required, sizes)
-        levels = np.indices(sizes).reshape(len(sizes), -1)
-        share = (levels / (np.asarray(sizes)[:, None] - 1)).mean(axis=0)
-        right = guess + (1 - slip - guess) * share
-        return cls(np.stack([1 - right, right], axis=1))
 
     @property
     def n_responses(self) -> int:
@@ -114,7 +87,38 @@ class Gdina(Value):
 
 
 @dataclass(frozen=True, eq=False)
-class Tabulated(Value):
+class Gdina(_Table):
+    """The saturated model: a probability of each response for each configuration of the skills.
+
+    Parameters
+    ----------
+    probabilities
+        ``(parent configurations, responses)``, with the states of the last parent changing
+        fastest. Rows must sum to one within 1e-6, and are normalized.
+
+    Raises
+    ------
+    InvalidModelError
+        If the shape is wrong, an entry is not a probability, or a row does not sum to one.
+    """
+
+    probabilities: _Rows
+
+    @classmethod
+    @checked
+    def for_skills(
+        cls, required: tuple[int, ...], sizes: tuple[int, ...], *, guess: float, slip: float
+    ) -> Gdina:
+        """Return a model whose chance of a right response rises with the share of the levels."""
+        check_skills(required, sizes)
+        levels = np.indices(sizes).reshape(len(sizes), -1)
+        share = (levels / (np.asarray(sizes)[:, None] - 1)).mean(axis=0)
+        right = guess + (1 - slip - guess) * share
+        return cls(np.stack([1 - right, right], axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class Tabulated(_Table):
     """The table of a model of your own, as files hold it; see `ParametricModel`.
 
     It serves in tests as the model itself does. It cannot be learned: its formula is unknown.
@@ -130,24 +134,8 @@ class Tabulated(Value):
     """
 
     name: str
-    probabilities: Floats
+    probabilities: _Rows
     parameters: Mapping[str, Any] = field(default_factory=dict)
-
-    _error = InvalidModelError
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._set(probabilities=Gdina(self.probabilities).probabilities)
-
-    @property
-    def n_responses(self) -> int:
-        """The number of columns of the table."""
-        return int(self.probabilities.shape[1])
-
-    @checked
-    def cpd(self, item: Variable, parents: Sequence[Variable]) -> TabularCPD:
-        """Return the distribution of an item given its parents."""
-        return Gdina(self.probabilities).cpd(item, parents)
 
 
 _ROUNDING = 1e-9

@@ -75,13 +75,9 @@ class Examinees(Value):
     numbers: Annotated[NDArray[np.intp], Ge(0)]
 
     def _faults(self) -> Iterator[str]:
-        n, m, numbers = len(self.items), len(self.skills), self.numbers
-        shape = self.responses.shape
+        n, m, shape = len(self.items), len(self.skills), self.responses.shape
         if len(shape) != 2 or shape[1] != n or not shape[0]:
-            yield (
-                f"expected responses of one or more examinees to {n} items, got an array of shape"
-                f" {shape}"
-            )
+            yield f"expected responses of one or more examinees to {n} items, got shape {shape}"
             return
         if self.levels.shape != (shape[0], m):
             yield f"expected levels of shape {(shape[0], m)}, got {self.levels.shape}"
@@ -89,9 +85,9 @@ class Examinees(Value):
             for skill, most in zip(self.skills, self.levels.max(axis=0), strict=True):
                 if most >= skill.n_states:
                     yield f"expected levels of {skill.name} below {skill.n_states}, got {most}"
-        if numbers.shape != shape[:1]:
-            yield f"expected {shape[0]} numbers of examinees, got an array of shape {numbers.shape}"
-        elif len(np.unique(numbers)) < len(numbers):
+        if self.numbers.shape != shape[:1]:
+            yield f"expected {shape[0]} numbers of examinees, got shape {self.numbers.shape}"
+        elif len(np.unique(self.numbers)) < shape[0]:
             yield "the numbers of examinees must be distinct"
 
     @classmethod

@@ -514,10 +514,7 @@ class Responses(Value):
     def _faults(self) -> Iterator[str]:
         codes, n = self.codes, len(self.items)
         if codes.ndim != 2 or codes.shape[1] != n:
-            yield (
-                f"expected whole numbers of shape (examinees, {n}), got an array of shape"
-                f" {codes.shape}"
-            )
+            yield f"expected whole numbers of shape (examinees, {n}), got shape {codes.shape}"
             return
         yield from first_faults(_faults(codes, self.items, self._names()))
         if self.groups and len(self.groups) != len(codes):

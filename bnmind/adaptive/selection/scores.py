@@ -448,9 +448,8 @@ class Loss(Value):
     table: Annotated[ArrayLike, Finite]
 
     def _faults(self) -> Iterator[str]:
-        shape = np.shape(self.table)
-        if len(shape) != 2 or not shape[0] or not np.all(np.isfinite(self.table)):
-            yield f"expected finite losses (decisions, configurations), got shape {shape}"
+        if len(shape := np.shape(self.table)) != 2 or not shape[0]:
+            yield f"expected losses (decisions, configurations), got shape {shape}"
 
     def __repr__(self) -> str:
         return f"Loss({', '.join(self.skills)}: {counted(len(np.asarray(self.table)), 'decision')})"

@@ -170,7 +170,7 @@ class Measure(Value):
         A function of a `Moment` that returns a number for each examinee, ``(examinees,)``;
         NaN where undefined. With several workers it must be possible to pickle it.
     label
-        The label in plots; default the name.
+        The label in plots; if empty, the name.
     of_answers
         Whether it is a mean over the answers of an examinee. Means over examinees are then
         weighted by the number of answers, so that they are means over all answers.
@@ -184,10 +184,6 @@ class Measure(Value):
     label: str = ""
     of_answers: bool = field(default=False, kw_only=True)
     is_share: bool = field(default=False, kw_only=True)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._set(label=self.label or self.name)
 
 
 def _share(parts: NDArray[Any], wholes: NDArray[Any]) -> Floats:

@@ -162,18 +162,14 @@ class Contest(Value):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._set(max_guesses=self.rule.limit)
-        if self.n_rows > MAX_ROWS:
-            raise TooLargeError(
-                f"a comparison holds at most {MAX_ROWS:,} games, and this one would have"
-                f" {many(self.n_rows)}; play fewer games",
-                needed=self.n_rows,
-                budget=MAX_ROWS,
-            )
+        if (needed := self.n_rows) > MAX_ROWS:
+            told = f"a comparison holds at most {MAX_ROWS:,} games, and this one would have"
+            told = f"{told} {many(needed)}; play fewer games"
+            raise TooLargeError(told, needed=needed, budget=MAX_ROWS)
 
     def _faults(self) -> list[str]:
         # The setting raises if the players do not fit the board, the noise or the prior.
-        settings = (self.setting,)
-        faults = series_faults(settings, games=self.games, seed=self.seed, match=self.match)
+        faults = series_faults((self.setting,), games=self.games, seed=self.seed, match=self.match)
         return [str(fault) for fault in faults]
 
     @cached_property

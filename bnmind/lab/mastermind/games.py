@@ -206,13 +206,10 @@ class CodeMaker(Value):
     prior: Prior | None = None
     """The distribution from which the secret was drawn; uniform if None."""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def _faults(self) -> Iterator[str]:
         self.board.index(self.secret)  # raises unless it is a code of the board
         if self.prior is not None:
             require_same_board(self.board, self.prior)
-
-    def _faults(self) -> Iterator[str]:
         if self.noise.ndim != 1:
             yield f"expected noise of shape (turns,), got shape {self.noise.shape}"
 
