@@ -52,10 +52,8 @@ class Registered(Generic[_Made_co]):
     """Makes the member from the value of the argument."""
 
     def __post_init__(self) -> None:
-        if (self.argument is None) != (self.given is None):
-            raise InvalidArgumentError("an argument and the function that takes it go together")
-        if self.plain is None and self.given is None:
-            raise InvalidArgumentError("a registered member needs a function that makes it")
+        if (self.argument is None) != (self.given is None) or not (self.plain or self.given):
+            raise InvalidArgumentError("a member needs `plain`, or an argument and `given`, or all")
 
     def __call__(self) -> _Made_co:
         """Return the member named without an argument."""

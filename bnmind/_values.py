@@ -3,13 +3,15 @@
 `converter` compiles an annotation to a function that checks a value and returns it in the form in
 which it is kept: lists as tuples, mappings as read-only ones, arrays as read-only arrays of the
 declared type, scalars of NumPy as those of Python. Ranges stand in the annotation, as in
-``Annotated[int, Ge(1)]``. `Value` converts each field so, once, in its constructor; what relates
-several fields is said by `Value._faults`. `Sealed` is for values that only the library makes.
+``Annotated[int, Ge(1)]``; a function in it changes what fits. `Value` converts each field so, once,
+in its constructor. Lengths that must agree are said by `Shape`, what else relates several fields by
+`Value._faults`. `Sealed` is for values that only the library makes.
 """
 
 from __future__ import annotations
 
 import collections.abc
+import math
 import operator
 import os
 import sys
@@ -38,21 +40,71 @@ _Key = TypeVar("_Key")
 _Part = TypeVar("_Part")
 
 
-class _Mark:
-    """A constraint of an annotation that has no parameters."""
-
-
 class Bounded(NamedTuple):
     """A constraint of an annotation: numbers that are not larger, and so finite."""
 
     most: float
 
 
+class Must(NamedTuple):
+    """A constraint of an annotation: what fits passes a test, which the words describe."""
+
+    words: str
+    test: Callable[[Any], Any]
+
+
+class Shape:
+    """A constraint of a field: each axis is as long as another part of the value, given by a path.
+
+    The field's own name stands for any length.
+    """
+
+    def __init__(self, *paths: str) -> None:
+        self._paths = paths
+        self.roots = frozenset([path.partition(".")[0] for path in paths])
+        self._parts = [operator.attrgetter(path) for path in paths]
+
+    def fault(self, owner: Any, name: str) -> str | None:
+        """Return what is wrong with the shape of a field, unless it is None."""
+        wanted, part = tuple([_length(find(owner)) for find in self._parts]), getattr(owner, name)
+        found = part.shape if isinstance(part, np.ndarray) else (_length(part),)
+        if found == wanted or part is None:
+            return None
+        here, paths = f"{type(owner).__name__}: expected", " by ".join(self._paths)
+        if len(found) == len(wanted) == 1:
+            return f"{here} {wanted[0]:,} values in {name}, as many as {paths}, got {found[0]:,}"
+        return f"{here} {name} of shape {wanted}, {paths}, got {found}"
+
+
+def _length(part: Any) -> int:
+    if isinstance(part, int):
+        return part
+    if isinstance(part, np.ndarray):
+        return part.shape[0] if part.ndim else 1
+    return len(part or ())
+
+
+def chances(*, each: str = "", within: float = 1e-9) -> Must:
+    """Return a constraint: numbers of at least 0 with a sum of one; of an array, in each row."""
+
+    def test(value: Any) -> Any:
+        if isinstance(value, np.ndarray):
+            is_fit = value.ndim > 0 and value.min(initial=0) >= 0
+            return is_fit and abs(value.sum(axis=-1) - 1) <= within
+        return min(value, default=-1) >= 0 and abs(math.fsum(value) - 1) <= within
+
+    return Must(f", none negative, that sum to 1{each}", test)
+
+
 Finite = Bounded(sys.float_info.max)
 """No infinite numbers."""
-Distinct = _Mark()
+Distinct = Must(", all different", lambda value: len(set(value)) == len(value))
 """A sequence of parts that are all different."""
-Raw = _Mark()
+Filled = Must(", at least one", lambda array: array.size)
+"""An array that is not empty."""
+Chances = chances()
+"""Numbers of at least 0 with a sum of one."""
+Raw = Must("", bool)
 """A field that its class converts itself, because it knows a better message."""
 
 Natural = Annotated[int, Ge(0)]
@@ -297,6 +349,7 @@ def converter(annotation: Any, *, freeze: bool = True) -> Converter:
         annotation = _unfolded(annotation)
     if Raw in marks:
         return _UNCHECKED
+    marks = [mark for mark in marks if not isinstance(mark, Shape)]
     found = _plain(type(None) if annotation is None else annotation, freeze=freeze)
     is_array = typing.get_origin(annotation) is np.ndarray
     is_array |= _ARRAY_LIKE.issubset(_members(annotation))
@@ -360,8 +413,9 @@ def _scalar(kind: Any, *, freeze: bool) -> Converter:
 def _within(found: Converter, marks: Iterable[Any], *, is_array: bool) -> Converter:
     """Return the values of a type that meet constraints; of an array, each element does."""
     tests: list[tuple[Callable[[Any, Any], bool], Any]] = []
+    changes: list[Callable[[Any], Any]] = []
     ends: dict[str, Any] = {}
-    words = found.words
+    words, more = found.words, ""
     for mark in marks:
         match mark:
             case Ge(ge=end):
@@ -383,9 +437,11 @@ def _within(found: Converter, marks: Iterable[Any], *, is_array: bool) -> Conver
                 tests.append((lambda value, most: abs(value) <= most, most))
                 words = words.replace("a number", "a finite number")
                 words = words.replace("of numbers", "of finite numbers")
-            case _ if mark is Distinct:
-                tests.append((lambda value, _: len(set(value)) == len(value), None))
-                words += ", all different"
+            case Must(words=text, test=test):
+                tests.append((lambda value, test: test(value), test))
+                more += text
+            case _ if callable(mark):
+                changes.append(mark)
     if ends:
         texts = {kind: f"{end:,}" if type(end) is int else f"{end}" for kind, end in ends.items()}
         words = f"{words} {_interval(texts)}"
@@ -398,6 +454,8 @@ def _within(found: Converter, marks: Iterable[Any], *, is_array: bool) -> Conver
         for test, end in tests:
             if not every(test(done, end)):
                 return _MISFIT
+        for change in changes:
+            done = change(done)
         return done
 
     def culprit(value: Any) -> str:
@@ -406,7 +464,7 @@ def _within(found: Converter, marks: Iterable[Any], *, is_array: bool) -> Conver
         wrong = [one for fits in kept if fits.shape == done.shape for one in done[~fits].tolist()]
         return f"{shown(wrong[0])} in it" if wrong else told(value)
 
-    return Converter(convert, words, culprit=culprit if is_array else None)
+    return Converter(convert, words + more, culprit=culprit if is_array else None)
 
 
 def _every(fits: Any) -> bool:
@@ -459,6 +517,10 @@ def _array(declared: Any) -> Converter:
             array = np.asarray(value)
             if array.size and array.dtype.kind not in kinds:
                 return _MISFIT
+            if kind is np.inexact:
+                wide = np.complex128 if array.dtype.kind == "c" else np.float64
+                done = np.asarray(array, dtype=wide, order="C")
+                return _read_only(array) if done is array else sealed(done)
             if dtype is not None and array.dtype != dtype:
                 done = array.astype(dtype)
                 is_exact = dtype.kind not in "iu" or np.can_cast(array.dtype, dtype)
@@ -625,13 +687,14 @@ def misfits(
     owner: str,
     wrong: Mapping[str, tuple[Converter, Any]],
     kind: type[InvalidArgumentError | InvalidModelError] = InvalidArgumentError,
+    more: Iterable[str] = (),
 ) -> InvalidArgumentError | InvalidModelError:
-    """Return the error of values that do not fit, by their names."""
+    """Return the error of values that do not fit, by their names, and of more faults."""
     first, *others = (
         f"expected {name} to be {one.words}, got {(one.culprit or told)(value)}"
         for name, (one, value) in wrong.items()
     )
-    error = kind([f"{owner}: {first}", *others])
+    error = kind([f"{owner}: {first}", *others, *more])
     error.value = next(iter(wrong.values()))[1]
     return error
 
@@ -668,7 +731,8 @@ class Value:
         own = self.__dict__
         wrong: dict[str, tuple[Converter, Any]] = {}
         kind: Any = type(self)
-        for name, found, known in _converters(kind):
+        converters, shapes = _converters(kind)
+        for name, found, known in converters:
             value = own.get(name, _MISFIT)
             if type(value) in known:
                 continue
@@ -680,7 +744,11 @@ class Value:
             elif found.is_settled(value):
                 known.add(type(value))
         if wrong:
-            raise misfits(kind.__name__, wrong, self._error)
+            right = {*own} - {*wrong}
+            more = [one.fault(self, name) for name, one in shapes if {name, *one.roots} <= right]
+            raise misfits(kind.__name__, wrong, self._error, filter(None, more))
+        if shapes and any(faults := [shape.fault(self, name) for name, shape in shapes]):
+            raise self._error(filter(None, faults))
 
     def _set(self, **values: Any) -> None:
         """Set fields in the constructor, to frozen values."""
@@ -701,14 +769,19 @@ class Value:
 
 
 @cache
-def _converters(kind: Any) -> tuple[tuple[str, Converter, set[type]], ...]:
-    """Return what each field allows, and the types whose values all fit as they are."""
+def _converters(
+    kind: Any,
+) -> tuple[list[tuple[str, Converter, set[type]]], list[tuple[str, Shape]]]:
+    """Return what each field allows, the types whose values all fit as they are, and shapes."""
     hints: dict[str, Any] = {}
     for base in reversed(kind.__mro__[:-1]):
         names = vars(sys.modules[base.__module__])
         hints |= {name: evaluated(one, names) for name, one in get_annotations(base).items()}
+    names = [field.name for field in fields(kind)]
+    marks = [(name, mark) for name in names for mark in getattr(hints[name], "__metadata__", ())]
     # A field that is made later is no value yet.
-    return tuple([(f.name, converter(hints[f.name]), {type(_MISFIT)}) for f in fields(kind)])
+    found = [(name, converter(hints[name]), {type(_MISFIT)}) for name in names]
+    return found, [(name, mark) for name, mark in marks if isinstance(mark, Shape)]
 
 
 class Sealed(Value):

@@ -959,7 +959,7 @@ def test_files_are_named_by_paths(value: Any, tmp_path: Path) -> None:
 def allows(function: Any) -> dict[str, Any]:
     """Return what the signature of a function or the fields of a class allow."""
     if inspect.isclass(function) and dataclasses.is_dataclass(function):
-        return {name: kind for name, kind, _ in _converters(function)}
+        return {name: kind for name, kind, _ in _converters(function)[0]}
     plain = inspect.unwrap(getattr(function, "__func__", function))
     if not isinstance(plain, types.FunctionType):
         return {}

@@ -29,7 +29,7 @@ from bnmind._messages import counted, many, shown
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, InvalidModelError, TooLargeError
 from bnmind.pgm.cpd import CPD
-from bnmind.pgm.network import Network, parents_first, variable_named, variables_of_potentials
+from bnmind.pgm.network import Network, parents_first, variable_named, variables_of
 from bnmind.pgm.tabular import DEFAULT_CELLS, TabularCPD
 from bnmind.pgm.variable import Variable
 
@@ -115,39 +115,26 @@ class DynamicNetwork(Value):
         return parents_first(self.transition, "transition")
 
     def _faults(self) -> Iterator[str]:
-        inside = {v.name: v for v in self.first.variables}
-        before = {previous(v).name: previous(v) for v in self.first.variables}
+        inside, before = self.variables, [previous(v) for v in self.variables]
+        scopes = [cpd.scope for cpd in self.transition]
+        used, problems = variables_of([inside, before, *scopes])
+        yield from problems
         children = Counter(cpd.variable.name for cpd in self.transition)
-        for name in inside:
+        for name in [v.name for v in inside]:
             if name.endswith(PREVIOUS):
                 yield f"a variable of a slice must not have a name ending in {PREVIOUS}, got {name}"
-            if children[name] != 1:
-                yield f"expected one distribution of {name} in the transition, got {children[name]}"
-        used, problems = variables_of_potentials((*self.first.cpds, *self.transition))
-        yield from problems
+            if (n := children.pop(name, 0)) != 1:
+                yield f"expected one distribution of {name} in the transition, got {n}"
         for name in children:
-            if name in before:
-                yield (
-                    f"the transition must not have a distribution of {name}, a variable of the"
-                    " previous slice"
-                )
-            elif name not in inside:
-                yield f"expected variables of the first slice in the transition, got {shown(name)}"
-        for name, variable in used.items():
-            if name in before and variable != before[name]:
-                yield (
-                    f"expected the states {before[name].states} of {name}, as in the first slice,"
-                    f" got {variable.states}"
-                )
-            elif name not in inside and name not in before and name not in children:
-                yield (
-                    f"the parent {shown(name)} is in no slice; expected a variable of the first"
-                    f" slice, or its name with {PREVIOUS} for the previous slice"
-                )
+            yield f"expected distributions of variables of the first slice only, got {shown(name)}"
+        for name in used.keys() - children - {v.name for v in (*inside, *before)}:
+            yield (
+                f"the parent {shown(name)} is in no slice; expected a variable of the first"
+                f" slice, or its name with {PREVIOUS} for the previous slice"
+            )
         tables = {c.variable.name for c in self.transition if isinstance(c, TabularCPD)}
-        for name in self.varying:
-            if name not in tables:
-                yield f"expected a table of {name} in the transition, since it is varying"
+        for name in self.varying.keys() - tables:
+            yield f"expected a table of {name} in the transition, since it is varying"
         yield from self._ordered[1]
 
     @classmethod

@@ -267,6 +267,11 @@ class Board(Value):
         return f"{self.pegs}x{self.colors}" + ("" if self.repeats else " without repeats")
 
     @property
+    def most_colors(self) -> int:
+        """The largest number of different colors in a code."""
+        return min(self.pegs, self.colors)
+
+    @property
     def n_codes(self) -> int:
         """Number of codes; the property allocates nothing."""
         if self.repeats:
@@ -579,6 +584,7 @@ def _is_color(color: object, colors: int) -> bool:
 # --- Histories: the guesses of a game and the reported replies ------------------------------------
 
 
+_INT = frozenset((int,))
 _MOST_WORDS = 4  # of a reply: 1b2w, 1 2, 1b 2w, 1 b 2 w
 
 
@@ -599,25 +605,21 @@ class Turn:
     """The reported reply."""
 
     def __post_init__(self) -> None:
-        guess = self.guess
-        if type(guess) is not tuple or not all(type(color) is int for color in guess):
-            guess = _colors(guess)
-            object.__setattr__(self, "guess", guess)
-        if not guess or min(guess) < 1:
-            raise InvalidArgumentError(
-                f"expected colors from 1 in a guess, got {shown(guess)}", guess
-            )
-        object.__setattr__(self, "reply", Reply.of(self.reply))
+        own = self.__dict__
+        own["guess"], own["reply"] = _colors(self.guess), Reply.of(self.reply)
 
 
-def _colors(guess: object) -> tuple[int, ...]:
+def _colors(guess: Iterable[int]) -> tuple[int, ...]:
     """Return the colors of a guess as plain integers."""
-    if isinstance(guess, Iterable) and not isinstance(guess, str):
-        colors = tuple(guess)
-        if all(isinstance(c, int | np.integer) and not isinstance(c, bool) for c in colors):
-            return tuple([int(color) for color in colors])
+    is_fit = type(guess) is tuple or (isinstance(guess, Iterable) and not isinstance(guess, str))
+    colors = tuple(guess) if is_fit else ()
+    if not _INT.issuperset(map(type, colors)):
+        is_color = [isinstance(c, int | np.integer) and not isinstance(c, bool) for c in colors]
+        colors = tuple(map(int, colors)) if all(is_color) else ()
+    if colors and min(colors) >= 1:
+        return colors
     raise InvalidArgumentError(
-        f"expected a guess as colors, such as (1, 1, 2, 3), got {shown(guess)}", guess
+        f"expected colors from 1 in a guess, such as (1, 1, 2, 3), got {shown(guess)}", guess
     )
 
 

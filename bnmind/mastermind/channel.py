@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,7 +28,7 @@ from numpy.typing import ArrayLike
 from bnmind._arguments import checked, number_array
 from bnmind._files import SMALL_FILE, read_text
 from bnmind._messages import one_line, shown
-from bnmind._values import Value
+from bnmind._values import Distinct, Shape, Value
 from bnmind.errors import InvalidArgumentError, ModelFileError, TooLargeError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board, Reply, impossibility
@@ -62,9 +63,9 @@ class Channel(Value):
 
     board: Board
     """The board whose true replies are the rows."""
-    reports: tuple[Reply, ...]
+    reports: Annotated[tuple[Reply, ...], Distinct]
     """The replies that may be reported, one for each column."""
-    matrix: Floats
+    matrix: Annotated[Floats, Shape("board.true_replies", "n_outcomes")]
     """``(len(board.true_replies), n_outcomes)``, read-only; rows sum to one."""
     name: str
     """The name of the channel at the command line and in files."""
@@ -79,18 +80,10 @@ class Channel(Value):
         self._set(matrix=_normalized(self.matrix, rows, f"channel {self.name}"))
 
     def _faults(self) -> Iterator[str]:
-        here, matrix = f"channel {self.name}", self.matrix
-        if len(set(self.reports)) < len(self.reports):
-            yield f"{here}: expected each report only once"
-        if invalid := [one for one in self.reports if max(one) > self.board.pegs]:
-            yield f"{here}: expected counts 0 to {self.board.pegs}, got {_names(invalid)}"
-        shape = (len(self.board.true_replies), len(self.reports) + self.ends)
-        if matrix.shape != shape:
-            yield (
-                f"{here}: expected a matrix of {shape[0]} true replies by {shape[1]} outcomes, got"
-                f" the shape {matrix.shape}"
-            )
-        elif self.ends and not (matrix[-1, -1] == 1 and np.count_nonzero(matrix[:, -1]) == 1):
+        here, most, matrix = f"channel {self.name}", self.board.pegs, self.matrix
+        if invalid := [str(report) for report in self.reports if max(report) > most]:
+            yield f"{here}: expected counts 0 to {most}, got {', '.join(invalid)}"
+        if self.ends and (matrix[-1, -1] != 1 or matrix[:-1, -1].any()):
             yield f"{here}: expected the outcome 'won' for the winning reply and for no other"
 
     @staticmethod
@@ -284,7 +277,7 @@ class Channel(Value):
     @property
     def n_outcomes(self) -> int:
         """Number of outcomes: the reports, and "won" if the game ends at the winning guess."""
-        return int(self.matrix.shape[1])
+        return len(self.reports) + self.ends
 
     @property
     def won_index(self) -> int | None:

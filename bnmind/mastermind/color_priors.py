@@ -41,12 +41,12 @@ from functools import lru_cache
 from typing import Annotated
 
 import numpy as np
-from annotated_types import Ge, Gt
+from annotated_types import Gt
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked, number_array
 from bnmind._messages import shown
-from bnmind._values import Finite, Natural, Positive, sealed
+from bnmind._values import Chances, Finite, Natural, Positive, Shape, chances, sealed
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
@@ -56,10 +56,10 @@ from bnmind.mastermind.prior import (
     code_array,
     distinct_colors,
     drawn_colors,
-    is_distribution,
     logs_of,
-    repeat_faults,
 )
+
+_AT_EACH_PEG = Shape("board.pegs", "board.colors")
 
 # --- A code-maker that alternates between two colors ----------------------------------------------
 
@@ -81,10 +81,8 @@ class Alternating(ClosedFormPrior):
 
     def _faults(self) -> Iterator[str]:
         if self.board.pegs < 2 or (self.board.pegs > 2 and not self.board.repeats):
-            yield (
-                "the prior alternating needs a board of at least two pegs on which colors may"
-                f" repeat, got the board {self.board}"
-            )
+            more = "at least two pegs, and repeats if there are more"
+            yield f"the prior alternating needs {more}, got {self.board}"
 
     def log_probabilities(self, codes: NDArray[np.integer]) -> Floats:
         """Return the natural logarithm of each code's probability, ``(m,)``."""
@@ -112,11 +110,9 @@ class FirstLastEqual(ClosedFormPrior):
 
     board: Board
     """The board of the codes; colors may repeat."""
+    _needs_repeats = True
     name = "first-last-equal"
     """The name of the prior at the command line and in files."""
-
-    def _faults(self) -> Iterator[str]:
-        return repeat_faults(self.board, self.name)
 
     def log_probabilities(self, codes: NDArray[np.integer]) -> Floats:
         """Return the natural logarithm of each code's probability, ``(m,)``."""
@@ -149,18 +145,13 @@ class OnlyColors(ClosedFormPrior):
 
     board: Board
     """The board of the codes."""
-    colors: tuple[int, ...]
+    colors: Annotated[tuple[int, ...], lambda colors: tuple(sorted(set(colors)))]
     """The colors that the code-maker uses."""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._set(colors=tuple(sorted(set(self.colors))))
-
     def _faults(self) -> Iterator[str]:
-        k = self.board.colors
-        least = 1 if self.board.repeats else self.board.pegs
-        if len(set(self.colors)) < least or not all(1 <= color <= k for color in self.colors):
-            yield f"expected at least {least} of the colors 1 to {k}, got {self.colors}"
+        most, least = self.board.colors, 1 if self.board.repeats else self.board.pegs
+        if not least <= len(self.colors) or not 1 <= self.colors[0] <= self.colors[-1] <= most:
+            yield f"expected at least {least} of the colors 1 to {most}, got {self.colors}"
 
     @property
     def name(self) -> str:
@@ -206,10 +197,7 @@ class OnlyOnce(ClosedFormPrior):
 
     def _faults(self) -> Iterator[str]:
         if self.board.pegs > self.board.colors:
-            yield (
-                "the prior only-once needs at least as many colors as pegs, got the board"
-                f" {self.board}"
-            )
+            yield f"the prior only-once needs at least as many colors as pegs, got {self.board}"
 
     def log_probabilities(self, codes: NDArray[np.integer]) -> Floats:
         """Return the natural logarithm of each code's probability, ``(m,)``."""
@@ -239,21 +227,9 @@ class FixedColors(ClosedFormPrior):
 
     board: Board
     """The board of the codes; colors may repeat."""
-    probabilities: Annotated[Floats, Ge(0)]
+    _needs_repeats = True
+    probabilities: Annotated[Floats, chances(each=" at each position"), _AT_EACH_PEG]
     """``(pegs, colors)``, read-only; each row sums to one."""
-
-    def _faults(self) -> Iterator[str]:
-        yield from repeat_faults(self.board, "fixed")
-        shape, p = (self.board.pegs, self.board.colors), self.probabilities
-        if p.shape != shape:
-            yield (
-                f"expected probabilities of {shape[1]} colors at {shape[0]} positions, got an"
-                f" array of shape {p.shape}"
-            )
-        elif not abs(p.sum(axis=1) - 1).max() <= 1e-9:
-            yield (
-                f"expected probabilities of colors that sum to 1 at each position, got {shown(p)}"
-            )
 
     @classmethod
     @checked
@@ -355,20 +331,12 @@ class LearnedColors(ClosedFormPrior):
 
     board: Board
     """The board of the codes; colors may repeat."""
-    counts: Annotated[Floats, Gt(0), Finite]
+    _needs_repeats = True
+    counts: Annotated[Floats, Gt(0), Finite, _AT_EACH_PEG]
     """``(pegs, colors)``, the number of earlier codes with each color at each position, plus α;
     positive and read-only."""
     name = "learned-colors"
     """The name of the prior at the command line and in files."""
-
-    def _faults(self) -> Iterator[str]:
-        yield from repeat_faults(self.board, self.name)
-        shape = (self.board.pegs, self.board.colors)
-        if self.counts.shape != shape:
-            yield (
-                f"expected counts of {shape[1]} colors at {shape[0]} positions, got an array of"
-                f" shape {self.counts.shape}"
-            )
 
     @classmethod
     @checked
@@ -431,19 +399,11 @@ class ColorPool(ClosedFormPrior):
 
     board: Board
     """The board of the codes; colors may repeat."""
-    sizes: tuple[float, ...]
+    _needs_repeats = True
+    sizes: Annotated[tuple[float, ...], Chances, Shape("board.colors")]
     """The probability of a pool of 1, 2, …, k colors; they sum to one."""
     name: str = "color-pool"
     """The name of the prior at the command line and in files."""
-
-    def _faults(self) -> Iterator[str]:
-        yield from repeat_faults(self.board, self.name)
-        k = self.board.colors
-        if not is_distribution(self.sizes, k):
-            yield (
-                f"expected {k} probabilities that sum to 1, of pools of 1 to {k} colors, got"
-                f" {self.sizes}"
-            )
 
     def log_probabilities(self, codes: NDArray[np.integer]) -> Floats:
         """Return the natural logarithm of each code's probability, ``(m,)``."""
@@ -543,7 +503,8 @@ class NumberOfColors(ClosedFormPrior):
 
     board: Board
     """The board of the codes; colors may repeat."""
-    numbers: tuple[float, ...]
+    _needs_repeats = True
+    numbers: Annotated[tuple[float, ...], Chances, Shape("board.most_colors")]
     """The probability that a code has 1, 2, …, min(n, k) colors; they sum to one."""
     name: str = "number-of-colors"
     """The name of the prior at the command line and in files."""
@@ -554,15 +515,6 @@ class NumberOfColors(ClosedFormPrior):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._set(logs=logs_of(self.numbers, self.logs))
-
-    def _faults(self) -> Iterator[str]:
-        yield from repeat_faults(self.board, self.name)
-        most = min(self.board.pegs, self.board.colors)
-        if not is_distribution(self.numbers, most):
-            yield (
-                f"expected {most} probabilities that sum to 1, of codes of 1 to {most} colors, got"
-                f" {self.numbers}"
-            )
 
     def log_probabilities(self, codes: NDArray[np.integer]) -> Floats:
         """Return the natural logarithm of each code's probability, ``(m,)``."""
@@ -667,18 +619,13 @@ class LearnedNumber(ClosedFormPrior):
 
     board: Board
     """The board of the codes; colors may repeat."""
-    seen: tuple[Natural, ...]
+    _needs_repeats = True
+    seen: Annotated[tuple[Natural, ...], Shape("board.most_colors")]
     """The number of earlier codes of 1, 2, …, min(n, k) colors."""
     alpha: Positive = 1.0
     """The weight of the frequencies among all codes, in codes; positive."""
     name = "learned-number"
     """The name of the prior at the command line and in files."""
-
-    def _faults(self) -> Iterator[str]:
-        yield from repeat_faults(self.board, self.name)
-        most = min(self.board.pegs, self.board.colors)
-        if len(self.seen) != most:
-            yield f"expected numbers of codes of 1 to {most} colors, got {self.seen}"
 
     @classmethod
     @checked
@@ -692,7 +639,7 @@ class LearnedNumber(ClosedFormPrior):
         alpha
             The number of codes that the uniform start counts for, above 0.
         """
-        return cls(board, (0,) * min(board.pegs, board.colors), alpha)
+        return cls(board, (0,) * board.most_colors, alpha)
 
     @property
     def expected(self) -> NumberOfColors:

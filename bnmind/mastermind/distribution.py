@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._values import Value
+from bnmind._values import Shape, Value
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.information import Floats, unchecked_entropy
 from bnmind.mastermind.board import MAX_CODES, Board, digits_of, require_believable
@@ -47,35 +48,22 @@ class CodeDistribution(Value):
 
     board: Board
     """The board."""
-    probabilities: Floats
+    probabilities: Annotated[Floats, Shape("board.n_codes")]
     """``(n_codes,)`` in the order of ``board.codes``, read-only; they sum to one."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        values = self.probabilities
-        least, total = 0.0, 0.0
+        values, least, total = self.probabilities, 0.0, 0.0
         for part in blocks_of(values):
             least = min(least, float(part.min()))
             total += float(part.sum())
-        # If no number is negative and the sum is one, no number is above one. A sum with NaN
-        # fails the comparison.
+        # A sum with NaN fails the comparison.
         if not (least >= 0 and abs(total - 1) <= _TOLERANCE):
-            lowest, highest = values.min(), values.max()
-            if lowest >= 0 and highest <= 1 + _TOLERANCE:
-                fault = f"expected probabilities that sum to 1, got {total:.12g}"
-            else:
-                fault = f"expected probabilities in [0, 1], got {lowest:g} to {highest:g}"
+            got = f"{least:g}" if least else f"a sum of {total:.12g}"
+            fault = f"expected probabilities of at least 0 that sum to 1, got {got}"
             raise InvalidArgumentError(fault, values)
         if not (_is_kept(values) and abs(total - 1) <= _ROUNDING):
             self._set(probabilities=values / total)
-
-    def _faults(self) -> Iterator[str]:
-        n, shape = self.board.n_codes, self.probabilities.shape
-        if shape != (n,):
-            yield (
-                f"expected {n:,} probabilities, one for each code of the board {self.board}, got"
-                f" an array of shape {shape}"
-            )
 
     @classmethod
     @checked

@@ -31,11 +31,11 @@ from functools import cached_property, lru_cache
 from typing import Annotated, Any, TypeAlias
 
 import numpy as np
-from annotated_types import Ge
+from annotated_types import Ge, MinLen
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._values import Value, made, sealed
+from bnmind._values import Chances, Must, Shape, Value, made, sealed
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.information import Floats, unchecked_entropy
 from bnmind.mastermind.beliefs import FromCodes, impossible_history
@@ -50,12 +50,17 @@ from bnmind.mastermind.board import (
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.distribution import CodeDistribution
 from bnmind.mastermind.masses import replies_of
-from bnmind.mastermind.prior import Prior, UniformPrior, distribution_before, is_distribution
+from bnmind.mastermind.prior import Prior, UniformPrior, distribution_before, normalized
 
 # --- A belief about the code and the level of the noise, both unknown -----------------------------
 
 
 _DIGITS = 1e10  # products that agree in so many digits are equal
+
+_Alike = Must(
+    ", all of one board and with the same reports",
+    lambda levels: len({(level.board, level.reports, level.ends) for level in levels}) < 2,
+)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -73,9 +78,9 @@ class UnknownNoiseBelief(FromCodes, Value):
     [0.0, 0.337, 0.663]
     """
 
-    levels: tuple[Channel, ...]
+    levels: Annotated[tuple[Channel, ...], MinLen(1), _Alike]
     """The possible channels, of one board and with the same reports."""
-    weights: Floats
+    weights: Annotated[Floats, Chances, Shape("levels"), normalized]
     """``(levels,)``, the probability of each level before the first guess; read-only."""
     prior: CodeDistribution
     """The distribution of the code before the first guess."""
@@ -86,23 +91,11 @@ class UnknownNoiseBelief(FromCodes, Value):
     products: Floats
     """``(groups, levels)``, proportional to the probability of the replies; read-only."""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._set(weights=self.weights / self.weights.sum())
-
-    def _faults(self) -> Iterator[str]:
-        _require_alike(self.levels)
-        n = len(self.levels)
-        if not is_distribution(self.weights, n):
-            yield (
-                f"expected {n} probabilities that sum to 1, one for each level, got {self.weights}"
-            )
-
     @classmethod
     @checked
     def start(
         cls,
-        levels: Sequence[Channel],
+        levels: Annotated[Sequence[Channel], MinLen(1), _Alike],
         *,
         weights: Floats | None = None,
         prior: Prior | None = None,
@@ -129,7 +122,6 @@ class UnknownNoiseBelief(FromCodes, Value):
             If the board has too many codes for a belief.
         """
         channels = tuple(levels)
-        _require_alike(channels)
         board, number = channels[0].board, len(channels)
         return cls(
             levels=channels,
@@ -250,16 +242,6 @@ class UnknownNoiseBelief(FromCodes, Value):
         return gained
 
 
-def _require_alike(levels: Sequence[Channel]) -> None:
-    """Raise unless the channels have the same board, reports and end of the game."""
-    kinds = {(level.board, level.reports, level.ends) for level in levels}
-    if len(kinds) != 1:
-        names = ", ".join(level.name for level in levels) or "none"
-        raise InvalidArgumentError(
-            f"expected channels of one board and with the same reports, got {names}", names
-        )
-
-
 def _distinct_rows(products: Floats) -> tuple[Floats, NDArray[np.intp]]:
     """Return the rows that differ, and the place of each row among them."""
     with np.errstate(divide="ignore"):
@@ -302,7 +284,7 @@ class VanishingBelief(FromCodes, Value):
     """The replies that may be reported."""
     history: tuple[Turn, ...]
     """The turns so far, oldest first."""
-    counts: Annotated[Counts, Ge(0)]
+    counts: Annotated[Counts, Ge(0), Shape("board.n_codes")]
     """The number of replies that each code contradicts, ``(n_codes,)``, read-only; one byte each,
     or more in a game of more than 254 turns."""
     ends: bool = True
@@ -315,14 +297,8 @@ class VanishingBelief(FromCodes, Value):
         self._set(counts=self.counts.astype(_counts_type(len(self.history))))
 
     def _faults(self) -> Iterator[str]:
-        n, board = self.board.n_codes, self.board
-        if self.counts.shape != (n,):
-            yield (
-                f"expected a count for each of the {n:,} codes of the board {board}, got an array"
-                f" of shape {self.counts.shape}"
-            )
-        if self.prior is not None and self.prior.board != board:
-            yield f"expected a prior of the board {board}, got one of {self.prior.board}"
+        if self.prior is not None and self.prior.board != self.board:
+            yield f"expected a prior of the board {self.board}, got one of {self.prior.board}"
 
     @classmethod
     @checked

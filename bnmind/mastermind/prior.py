@@ -11,13 +11,14 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Protocol, Self, TypeAlias, cast
+from typing import Annotated, Any, ClassVar, Protocol, Self, TypeAlias, cast
 
 import numpy as np
+from annotated_types import MinLen
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._values import Value
+from bnmind._values import Chances, Must, Shape, Value, sealed
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board, digits_of, require_believable
@@ -180,6 +181,13 @@ class ClosedFormPrior(Value, ABC):
     board: Board
     """The board of the codes."""
 
+    _needs_repeats: ClassVar[bool] = False
+    """Whether the prior needs a board on which colors may repeat."""
+
+    def _faults(self) -> Iterator[str]:
+        if self._needs_repeats and not self.board.repeats:
+            yield f"the prior {self.name} needs a board whose colors may repeat, got {self.board}"
+
     @property
     @abstractmethod
     def name(self) -> str:
@@ -257,20 +265,9 @@ def logs_of(probabilities: tuple[float, ...], logs: tuple[float, ...] | None) ->
     return logs
 
 
-def repeat_faults(board: Board, prior: str) -> Iterator[str]:
-    """Yield what is wrong unless a color may occur more than once."""
-    if not board.repeats:
-        yield f"the prior {prior} needs a board on which colors may repeat, got the board {board}"
-
-
-def is_distribution(values: Sequence[float] | Floats, n: int, *, tolerance: float = 1e-9) -> bool:
-    """Return whether the values are n probabilities that sum to one."""
-    if isinstance(values, np.ndarray):
-        is_fit, total = values.shape == (n,) and bool((values >= 0).all()), float(values.sum())
-    else:
-        is_fit = len(values) == n and all(p >= 0 for p in values)
-        total = math.fsum(values)
-    return is_fit and abs(total - 1) <= tolerance
+def normalized(weights: Floats) -> Floats:
+    """Return weights divided by their sum, read-only."""
+    return sealed(weights / weights.sum())
 
 
 def distinct_colors(codes: NDArray[np.integer]) -> NDArray[np.intp]:
@@ -338,6 +335,9 @@ class UniformPrior(ClosedFormPrior):
 # --- A prior that learns which of several code-makers it plays against ----------------------------
 
 
+_OfOneBoard = Must(", all of one board", lambda members: len({one.board for one in members}) < 2)
+
+
 @dataclass(frozen=True)
 class MixturePrior(ClosedFormPrior):
     """The prior of the next code of a code-maker who is one of several.
@@ -353,9 +353,9 @@ class MixturePrior(ClosedFormPrior):
     [0.072, 0.928]
     """
 
-    members: tuple[ClosedFormPrior, ...]
+    members: Annotated[tuple[ClosedFormPrior, ...], MinLen(1), _OfOneBoard]
     """The possible code-makers, at least one, all of the same board."""
-    weights: tuple[float, ...]
+    weights: Annotated[tuple[float, ...], Chances, Shape("members")]
     """The probability of each member; they sum to one."""
     name: str = "mixture"
     """The name of the prior at the command line and in files."""
@@ -366,13 +366,6 @@ class MixturePrior(ClosedFormPrior):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._set(logs=logs_of(self.weights, self.logs))
-
-    def _faults(self) -> Iterator[str]:
-        n = len(self.members)
-        if len({member.board for member in self.members}) != 1:
-            yield "expected at least one prior, and all of the same board"
-        if not is_distribution(self.weights, n):
-            yield f"expected {n} weights that sum to 1, one for each member, got {self.weights}"
 
     @property
     def board(self) -> Board:  # type: ignore[override]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from bnmind._arguments import checked
 from bnmind._files import read_text
 from bnmind._messages import one_line, shown
 from bnmind._registry import NUMBER, Argument, Registered, made_by_name
+from bnmind._values import Shape, chances
 from bnmind.errors import InvalidArgumentError, ModelFileError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
@@ -40,7 +41,7 @@ from bnmind.mastermind.prior import (
     MixturePrior,
     UniformPrior,
     code_array,
-    is_distribution,
+    normalized,
 )
 
 # --- A prior as a list of codes with their probabilities, and its CSV file ------------------------
@@ -63,30 +64,17 @@ class CodeList(ClosedFormPrior):
 
     board: Board
     """The board of the codes."""
-    codes: Codes
+    codes: Annotated[Codes, Shape("codes", "board.pegs")]
     """``(m, pegs)``, the possible codes, each once; read-only."""
-    probabilities: Floats
+    probabilities: Annotated[Floats, chances(within=_TOLERANCE), Shape("codes"), normalized]
     """``(m,)``, their probabilities, which sum to one; read-only."""
     name: str = "code-list"
     """The name of the prior at the command line and in files."""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._set(probabilities=self.probabilities / self.probabilities.sum())
-
     def _faults(self) -> Iterator[str]:
-        codes, pegs = self.codes, self.board.pegs
-        if codes.ndim != 2 or not len(codes) or codes.shape[1] != pegs:
-            yield f"expected a list of codes of {pegs} pegs, got an array of shape {codes.shape}"
-            return
-        yield from _code_faults(self.board, codes)
-        if len(np.unique(codes, axis=0)) < len(codes):
+        yield from _code_faults(self.board, self.codes)
+        if len(np.unique(self.codes, axis=0)) < len(self.codes):
             yield "expected each code only once in a prior"
-        if not is_distribution(self.probabilities, len(codes), tolerance=_TOLERANCE):
-            yield (
-                f"expected {len(codes):,} probabilities that sum to 1, one for each code, got"
-                f" {shown(self.probabilities)}"
-            )
 
     def log_probabilities(self, codes: NDArray[np.integer]) -> Floats:
         """Return the natural logarithm of each code's probability, ``(m,)``."""

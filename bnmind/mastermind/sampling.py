@@ -623,11 +623,8 @@ class SamplerOptions(Value):
     """The seed of all random numbers, not negative."""
 
     def _faults(self) -> Iterator[str]:
-        if self.islands * self.size > _MOST_PARTICLES:
-            yield (
-                f"expected at most {_MOST_PARTICLES:,} codes on all islands, got"
-                f" {shown(self.islands * self.size)}"
-            )
+        if (codes := self.islands * self.size) > _MOST_PARTICLES:
+            yield f"expected at most {_MOST_PARTICLES:,} codes on all islands, got {shown(codes)}"
 
 
 @dataclass(frozen=True, kw_only=True)

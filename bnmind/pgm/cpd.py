@@ -5,27 +5,29 @@ Tables are in `bnmind.pgm.tabular`, noisy functions in `bnmind.pgm.noisy`.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._values import Value
-from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.functions import Addition, Function, Restricted, Steps, Stepwise, is_stepwise
 from bnmind.pgm.noisy import NoisyMaximum, NoisyMinimum
-from bnmind.pgm.tabular import DEFAULT_CELLS, TabularCPD, refuse_large_table, state_positions
+from bnmind.pgm.tabular import (
+    DEFAULT_CELLS,
+    Conditional,
+    TabularCPD,
+    refuse_large_table,
+    state_positions,
+)
 from bnmind.pgm.variable import Variable
 
 
 @dataclass(frozen=True)
-class FunctionalCPD(Value):
+class FunctionalCPD(Conditional):
     """A variable that is a function of its parents; the table is computed only on request.
 
     Parameters
@@ -38,26 +40,20 @@ class FunctionalCPD(Value):
         Maps state positions of the parents to those of the child.
     """
 
-    variable: Variable
-    parents: tuple[Variable, ...]
     function: Function
 
-    _error = InvalidModelError
+    _least_parents = 1
 
     def _faults(self) -> Iterator[str]:
-        name, n = self.variable.name, len(self.parents)
-        if len({v.name for v in self.scope}) != len(self.scope):
-            yield f"the parents of {name} must be distinct variables and not {name} itself"
-        if not n:
-            yield f"the functional variable {name} must have at least one parent"
+        yield from super()._faults()
+        name, most = self.variable.name, self.variable.n_states - 1
         # The corners show a wrong number of arguments or a range that is too large.
         ends = [[np.asarray(at % v.n_states) for v in self.parents] for at in (0, -1)]
         try:
             results = [int(self.function(*end)) for end in ends]
         except (ValueError, IndexError, TypeError) as fault:
-            yield f"expected a function of {n} parents for {name}: {fault}"
+            yield f"expected a function of {len(self.parents)} parents for {name}: {fault}"
             return
-        most = self.variable.n_states - 1
         if all(0 <= value <= most for value in results) and not self._results_must_fit():
             steps = self._steps([range(v.n_states) for v in self.parents])
             results = list(steps.possible_results()) if steps else []
@@ -94,16 +90,6 @@ class FunctionalCPD(Value):
         function = Addition.of([v.n_states for v in parents], signs=signs)
         values = range(-function.constant, function.modulus - function.constant)
         return cls(Variable.of_integers(name, values), tuple(parents), function)
-
-    @cached_property
-    def scope(self) -> tuple[Variable, ...]:
-        """The child, then the parents."""
-        return (self.variable, *self.parents)
-
-    @property
-    def n_cells(self) -> int:
-        """The number of cells that the table would have."""
-        return math.prod(v.n_states for v in self.scope)
 
     def value(self, positions: Sequence[int]) -> int:
         """Return the state position of the child for state positions of the parents.

@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
 from bnmind._messages import shown
-from bnmind._values import Value
+from bnmind._values import Shape, Value
 from bnmind.errors import InvalidArgumentError, InvalidModelError, UnknownNameError
 from bnmind.pgm.variable import Variable
 
@@ -80,12 +80,6 @@ class Factor(Value):
     values: Values
 
     _error = InvalidModelError
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        values = self.values
-        if values.dtype not in (np.float64, np.complex128) or not values.flags.c_contiguous:
-            self._set(values=frozen_array(values))
 
     def _faults(self) -> Iterator[str]:
         names, values = self.names, self.values
@@ -217,27 +211,23 @@ class SparseFactor(Value):
 
     scope: tuple[Variable, ...]
     configurations: NDArray[np.intp]
-    values: Values
+    values: Annotated[Values, Shape("values")]
 
     _error = InvalidModelError
 
     def __post_init__(self) -> None:
         super().__post_init__()
         rows = self.configurations.reshape(len(self.values), len(self.scope))
-        self._set(configurations=rows, values=frozen_array(self.values))
+        self._set(configurations=rows)
 
     def _faults(self) -> Iterator[str]:
-        rows, values, n = self.configurations, self.values, len(self.scope)
-        if values.ndim != 1 or rows.size != len(values) * n:
-            yield (
-                f"expected as many configurations of {n} variables as values, got arrays of shape"
-                f" {rows.shape} and {values.shape}"
-            )
+        shape = (len(self.values), len(self.scope))
+        if self.configurations.size != math.prod(shape):
+            yield f"expected configurations of shape {shape}, got {self.configurations.shape}"
             return
-        rows = rows.reshape(len(values), n)
-        limits = np.array([v.n_states for v in self.scope], dtype=np.intp)
-        if np.any(rows < 0) or np.any(rows >= limits):
-            yield f"state positions must be from 0 and below {limits.tolist()}"
+        rows, limits = self.configurations.reshape(shape), [v.n_states for v in self.scope]
+        if ((rows < 0) | (rows >= np.array(limits, dtype=np.intp))).any():
+            yield f"state positions must be from 0 and below {limits}"
         elif len(np.unique(rows, axis=0)) != len(rows):
             yield "the configurations must be distinct"
 

@@ -37,7 +37,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
@@ -47,7 +47,7 @@ from annotated_types import Ge
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._values import Count, Value
+from bnmind._values import Count, Filled, Value
 from bnmind.errors import InvalidArgumentError, InvalidModelError
 
 # --- Functions of many arguments that are computed one argument at a time -------------------------
@@ -567,14 +567,9 @@ class Listed(Value):
     (1, 0)
     """
 
-    results: Annotated[Positions, Ge(0)]
+    results: Annotated[Positions, Ge(0), Filled]
 
     _error = InvalidModelError
-
-    def _faults(self) -> Iterator[str]:
-        if not self.results.size:
-            shape = self.results.shape
-            yield f"Listed: expected at least one result, got an array of shape {shape}"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Listed) and np.array_equal(self.results, other.results)

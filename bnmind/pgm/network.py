@@ -7,7 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+from annotated_types import MinLen
 
 from bnmind._arguments import checked
 from bnmind._messages import counted, listed
@@ -33,14 +35,12 @@ Potential: TypeAlias = Factor | CPD
 """A factor or a conditional distribution; a model is a product of potentials."""
 
 
-def variables_of_potentials(
-    potentials: Iterable[Potential],
-) -> tuple[dict[str, Variable], list[str]]:
-    """Return the variables by name, and a list of faults."""
+def variables_of(scopes: Iterable[Iterable[Variable]]) -> tuple[dict[str, Variable], list[str]]:
+    """Return the variables of scopes by name, and a list of faults."""
     variables: dict[str, Variable] = {}
     problems = []
-    for potential in potentials:
-        for variable in potential.scope:
+    for scope in scopes:
+        for variable in scope:
             known = variables.setdefault(variable.name, variable)
             if known != variable:
                 problems.append(
@@ -97,7 +97,7 @@ class FactorModel(Value):
         not those of the potentials; all faults at once.
     """
 
-    potentials: tuple[Potential, ...]
+    potentials: Annotated[tuple[Potential, ...], MinLen(1)]
     variables: tuple[Variable, ...] = ()
     replacements: tuple[Replacement, ...] = ()
 
@@ -109,13 +109,11 @@ class FactorModel(Value):
 
     @cached_property
     def _used(self) -> tuple[dict[str, Variable], list[str]]:
-        return variables_of_potentials(self.potentials)
+        return variables_of([part.scope for part in self.potentials])
 
     def _faults(self) -> Iterator[str]:
         used, problems = self._used
         yield from problems
-        if not self.potentials:
-            yield "a model must have at least one factor"
         if self.variables and Counter(self.variables) != Counter(used.values()):
             yield (
                 f"expected the variables {', '.join(used)} of the potentials, each once, got"
@@ -433,7 +431,7 @@ class Network(Value):
     Network(coin, call)
     """
 
-    cpds: tuple[CPD, ...]
+    cpds: Annotated[tuple[CPD, ...], MinLen(1)]
 
     _error = InvalidModelError
 
@@ -446,10 +444,8 @@ class Network(Value):
         return parents_first(self.cpds, "network")
 
     def _faults(self) -> Iterator[str]:
-        variables, problems = variables_of_potentials(self.cpds)
+        variables, problems = variables_of([cpd.scope for cpd in self.cpds])
         yield from problems
-        if not self.cpds:
-            yield "a network must have at least one variable"
         children = Counter(cpd.variable.name for cpd in self.cpds)
         parent_of = {v.name: cpd.variable.name for cpd in self.cpds for v in cpd.parents}
         for name in variables:

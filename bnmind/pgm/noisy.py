@@ -25,23 +25,22 @@ S. Srinivas, "A generalization of the noisy-or model", UAI 1993.
 from __future__ import annotations
 
 import itertools
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Annotated, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
-from bnmind._values import Raw, Value
+from bnmind._values import Raw
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
 from bnmind.pgm.factor import Factor, numbers_of
 from bnmind.pgm.tabular import (
     DEFAULT_CELLS,
+    Conditional,
     TabularCPD,
     distributions,
     refuse_large_table,
@@ -53,7 +52,7 @@ _Self = TypeVar("_Self", bound="NoisyExtremum")
 
 
 @dataclass(frozen=True, eq=False)
-class NoisyExtremum(ABC, Value):
+class NoisyExtremum(ABC, Conditional):
     """The base of `NoisyMaximum` and `NoisyMinimum`.
 
     Parameters
@@ -76,12 +75,10 @@ class NoisyExtremum(ABC, Value):
         If a shape, a value or a sum is wrong; all faults at once.
     """
 
-    variable: Variable
-    parents: tuple[Variable, ...]
     links: tuple[Annotated[Floats, Raw], ...]
     leak: Floats | None = None
 
-    _error = InvalidModelError
+    _least_parents = 1
 
     def __post_init__(self) -> None:
         self._convert()
@@ -97,13 +94,9 @@ class NoisyExtremum(ABC, Value):
         self._set(leak=leak, links=tuple(links))
 
     def _faults(self) -> Iterator[str]:
-        name, n = self.variable.name, len(self.parents)
-        if len({v.name for v in self.scope}) != len(self.scope):
-            yield f"the parents of {name} must be distinct variables and not {name} itself"
-        if not n:
-            yield f"{name} must have at least one parent"
-        if len(self.links) != n:
-            yield f"expected {n} links for {name}, got {len(self.links)}"
+        yield from super()._faults()
+        if (n := len(self.parents)) != len(self.links):
+            yield f"expected {n} links for {self.variable.name}, got {len(self.links)}"
 
     @abstractmethod
     def _ordered(self, values: NDArray[Any]) -> NDArray[Any]:
@@ -111,16 +104,6 @@ class NoisyExtremum(ABC, Value):
 
         The child is the first axis. Applying the method twice restores the values.
         """
-
-    @cached_property
-    def scope(self) -> tuple[Variable, ...]:
-        """The child, then the parents."""
-        return (self.variable, *self.parents)
-
-    @property
-    def n_cells(self) -> int:
-        """The number of cells that the table would have."""
-        return math.prod(v.n_states for v in self.scope)
 
     @property
     def contributions(self) -> tuple[Floats, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any
@@ -30,7 +30,35 @@ Three times 0.333333 is 1e-6 short of one, and in floating point a little more.
 
 
 @dataclass(frozen=True, eq=False)
-class TabularCPD(Value):
+class Conditional(Value):
+    """The base of all conditional distributions: a child and its parents, all different."""
+
+    variable: Variable
+    parents: tuple[Variable, ...]
+
+    _error = InvalidModelError
+    _least_parents = 0
+
+    def _faults(self) -> Iterator[str]:
+        name = self.variable.name
+        if len({v.name for v in self.scope}) != len(self.scope):
+            yield f"the parents of {name} must be distinct variables and not {name} itself"
+        if len(self.parents) < self._least_parents:
+            yield f"{name} must have at least one parent"
+
+    @cached_property
+    def scope(self) -> tuple[Variable, ...]:
+        """The child, then the parents."""
+        return (self.variable, *self.parents)
+
+    @property
+    def n_cells(self) -> int:
+        """The number of cells that the table has, or would have."""
+        return math.prod([v.n_states for v in self.scope])
+
+
+@dataclass(frozen=True, eq=False)
+class TabularCPD(Conditional):
     """P(variable | parents) as a table.
 
     Parameters
@@ -49,31 +77,14 @@ class TabularCPD(Value):
         If the shape, a value or a sum is wrong; all faults at once.
     """
 
-    variable: Variable
-    parents: tuple[Variable, ...]
     values: Annotated[Floats, Raw]
-
-    _error = InvalidModelError
 
     def __post_init__(self) -> None:
         self._convert()
-        problems = []
-        name = self.variable.name
-        if len({v.name for v in self.scope}) != len(self.scope):
-            problems.append(f"the variables in the table of {name} must be distinct")
-        self._set(values=distributions(f"table of {name}", self.values, self.scope, problems))
+        problems, what = [*self._faults()], f"table of {self.variable.name}"
+        self._set(values=distributions(what, self.values, self.scope, problems))
         if problems:
             raise InvalidModelError(problems)
-
-    @cached_property
-    def scope(self) -> tuple[Variable, ...]:
-        """The child, then the parents."""
-        return (self.variable, *self.parents)
-
-    @property
-    def n_cells(self) -> int:
-        """The number of cells of the table."""
-        return math.prod(v.n_states for v in self.scope)
 
     @checked
     def to_factor(self, *, max_cells: int = DEFAULT_CELLS) -> Factor:

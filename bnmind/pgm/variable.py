@@ -114,38 +114,26 @@ class Variable:
     states: tuple[str, ...]
 
     def __post_init__(self) -> None:
+        name, given = format_name(self.name), self.states
+        is_fit = isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping)
+        states = tuple([format_state(state) for state in given]) if is_fit else ()
         problems = []
-        name = format_name(self.name)
         if fault := name_fault(name):
             problems.append(f"expected a variable name, got {name!r}: {fault}")
-        states = self._format_states()
-        if states is None:
+        if not states:
             problems.append(
-                f"expected the states of {name!r}, such as ('no', 'yes'), got {self.states!r}"
+                f"expected the states of {name!r}, such as ('no', 'yes'), got {given!r}"
             )
-        elif not states:
-            problems.append(f"{name!r} must have at least one state")
-        elif invalid := [state for state in states if not isinstance(state, str)]:
+        elif wrong := [s for s in states if not isinstance(s, str) or not _is_whole(s)]:
             problems.append(
-                f"expected texts, numbers or truth values as states of {name!r}, got {invalid[0]!r}"
-            )
-        elif halves := [state for state in states if not _is_whole(state)]:
-            problems.append(
-                f"the states of {name!r} must not contain unpaired surrogates, got {halves[0]!r}"
+                f"expected texts of whole characters, numbers or truth values as states of"
+                f" {name!r}, got {wrong[0]!r}"
             )
         elif len(set(states)) != len(states):
             problems.append(f"expected distinct states of {name!r}, got {states!r}")
         if problems:
             raise InvalidModelError(problems)
-        object.__setattr__(self, "name", name)
-        object.__setattr__(self, "states", states)
-
-    def _format_states(self) -> tuple[Any, ...] | None:
-        """Return the states as texts where possible; None if they are not a sequence."""
-        states: Any = self.states
-        if isinstance(states, str | bytes | Mapping) or not isinstance(states, Iterable):
-            return None
-        return tuple([format_state(state) for state in states])
+        self.__dict__.update(name=name, states=states)
 
     @classmethod
     @checked

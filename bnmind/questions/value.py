@@ -100,21 +100,16 @@ class Decision(Value):
 
     about: Annotated[tuple[str, ...], MinLen(1), Distinct]
     """The targets that the utilities depend on."""
-    utilities: Mapping[str, Mapping[tuple[str, ...], float]]
+    utilities: Annotated[Mapping[str, Mapping[tuple[str, ...], float]], MinLen(1)]
     """For each action, the utility of each configuration, a tuple of states."""
 
     def _faults(self) -> Iterator[str]:
-        if not self.utilities:
-            yield "a decision needs at least one action with utilities"
         for action, row in self.utilities.items():
             for key, value in row.items():
-                if not math.isfinite(value):
-                    yield (
-                        f"the utility of {action} for {shown(key)} must be a finite number, got"
-                        f" {value}"
-                    )
                 if len(key) != len(self.about):
                     yield f"expected a state of each of {', '.join(self.about)}, got {shown(key)}"
+                if not math.isfinite(value):
+                    yield f"expected a finite utility of {action} for {shown(key)}, got {value}"
 
     def __repr__(self) -> str:
         return f"Decision({' or '.join(self.utilities)}, about {', '.join(self.about)})"

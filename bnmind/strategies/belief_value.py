@@ -23,13 +23,13 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,8 +37,7 @@ from numpy.typing import NDArray
 from bnmind._arguments import checked, checked_if_it_fails
 from bnmind._files import SMALL_FILE, read_text, write_file
 from bnmind._jit import njit
-from bnmind._messages import shown
-from bnmind._values import Value
+from bnmind._values import Finite, Must, Value
 from bnmind.information import Floats
 from bnmind.mastermind.channel import Channel
 from bnmind.strategies.strategy import parse_record
@@ -199,6 +198,8 @@ FEATURES = (
 )
 """The features of a belief, see `belief_features`."""
 
+_OnePerFeature = Must(f", {len(FEATURES)} of them", lambda of: len(of) == len(FEATURES))
+
 INITIAL = (0.2, 0.25, 0.0, 0.0, 0.0, 0.0)
 """The coefficients from which a fit starts."""
 
@@ -207,7 +208,7 @@ INITIAL = (0.2, 0.25, 0.0, 0.0, 0.0, 0.0)
 class ValueOrigin(Value):
     """The games to which a value was fitted."""
 
-    board: str
+    board: Annotated[str, Must(" such as 4x6", re.compile(r"[1-9]\d*x[1-9]\d*( .*)?").fullmatch)]
     """The board, such as 4x6."""
     channel: str
     """The name of the channel."""
@@ -217,10 +218,6 @@ class ValueOrigin(Value):
     """The number of rounds; each plays with the value of the one before."""
     seed: int
     """The seed of the first round."""
-
-    def _faults(self) -> Iterator[str]:
-        if not re.fullmatch(r"[1-9]\d*x[1-9]\d*( .*)?", self.board):
-            yield f"expected a board such as 4x6, got {shown(self.board)}"
 
     @property
     def command(self) -> str:
@@ -252,17 +249,10 @@ class BeliefValue(Value):
     (1.9, 1.0)
     """
 
-    coefficients: tuple[float, ...]
+    coefficients: Annotated[tuple[Annotated[float, Finite], ...], _OnePerFeature]
     """One for each of `FEATURES`."""
     origin: ValueOrigin | None = None
     """The games to which the value was fitted; None if it was not fitted."""
-
-    def _faults(self) -> Iterator[str]:
-        if len(self.coefficients) != len(FEATURES) or not np.isfinite(self.coefficients).all():
-            yield (
-                f"expected {len(FEATURES)} finite coefficients, one for each feature of a belief,"
-                f" got {self.coefficients}"
-            )
 
     def of(self, probabilities: Floats | list[float]) -> float:
         """Return the expected number of guesses from a belief on, the next one included.

@@ -11,7 +11,6 @@ true replies.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from enum import Enum
@@ -25,7 +24,7 @@ from numpy.typing import NDArray
 from bnmind._arguments import checked_if_it_fails
 from bnmind._messages import shown
 from bnmind._registry import Argument
-from bnmind._values import Probability, Value
+from bnmind._values import Chances, Probability, Shape, Value
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.information import Floats, choose_by_information, choose_question, tied_best
 from bnmind.mastermind.beliefs import Belief, ExactBelief, Posterior
@@ -510,9 +509,6 @@ def noise_grid(channel: Channel, levels: Sequence[float] = DEFAULT_LEVELS) -> tu
     )
 
 
-_TOLERANCE = 1e-9  # how far the weights may be from summing to one
-
-
 @dataclass(frozen=True)
 class UnknownNoise(Value):
     """Play a strategy without telling it the noise level.
@@ -533,7 +529,7 @@ class UnknownNoise(Value):
     """The strategy that chooses the guesses; it must model noise."""
     levels: Annotated[tuple[Probability, ...], MinLen(1)] = DEFAULT_LEVELS
     """The error probabilities of the grid."""
-    weights: tuple[float, ...] | None = None
+    weights: Annotated[Annotated[tuple[float, ...], Chances] | None, Shape("levels")] = None
     """The probability of each level before the game; all equal if None."""
     needs = Needs.DISTRIBUTION
     """The probability of each code."""
@@ -541,13 +537,6 @@ class UnknownNoise(Value):
     def _faults(self) -> Iterator[str]:
         if not isinstance(self.strategy, ModelsNoise):
             yield f"expected a strategy that models noise, got {self.strategy.name}"
-        weights = self.weights
-        if weights is not None and (
-            len(weights) != len(self.levels)
-            or min(weights, default=0) < 0
-            or abs(math.fsum(weights) - 1) > _TOLERANCE
-        ):
-            yield f"expected a probability of each level, got {weights}"
 
     @property
     def name(self) -> str:

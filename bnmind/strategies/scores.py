@@ -489,12 +489,9 @@ class WeightedEntropy(Value):
     """Larger values are better."""
 
     def _faults(self) -> Iterator[str]:
-        n_replies = len(self.board.true_replies)
-        if not self.weights or any(len(turn) != n_replies for turn in self.weights):
-            yield (
-                f"expected {n_replies} weights for each turn on the board {self.board}, got"
-                f" {[len(turn) for turn in self.weights]}"
-            )
+        found, wanted = [len(turn) for turn in self.weights], len(self.board.true_replies)
+        if set(found) != {wanted}:
+            yield f"expected {wanted} weights for each turn on the board {self.board}, got {found}"
 
     def terms(self, board: Board, largest: int) -> ClassTerms:
         """Return the score as whole numbers; see `Score.terms`."""

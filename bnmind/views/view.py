@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked
-from bnmind._messages import counted, listed, visible
+from bnmind._messages import counted, visible
 from bnmind._values import Value
 from bnmind.errors import (
     BnmindError,
@@ -39,7 +39,7 @@ from bnmind.junction.inference.evidence import (
     likelihood,
 )
 from bnmind.junction.inference.posterior import Posterior
-from bnmind.pgm.factor import Factor, Values, frozen_array, numbers_of
+from bnmind.pgm.factor import Factor, Values, numbers_of
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable
 from bnmind.views.draw import Card, columns_of, draw, draw_summary, pad, scaled, shorten_to_columns
@@ -121,31 +121,29 @@ class BeliefView(Value):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        variables = {
-            name: self.network.variable(name) for name in (*self.marginals, *self.evidence)
-        }
-        problems = list[str]()
-        marginals: dict[str, Floats] = {}
-        for name, distribution in self.marginals.items():
-            wrong = _faults(variables[name], distribution)
-            problems += wrong
-            if not wrong:
-                marginals[name] = frozen_array(np.clip(np.real(distribution), 0.0, 1.0)).real
+        variable, marginals = self.network.variable, dict(self.marginals)
+        problems: list[str] = []
         evidence: dict[str, Any] = {}
+        for name, values in marginals.items():
+            n = variable(name).n_states
+            if values.shape != (n,):
+                problems.append(f"expected {n} probabilities of {name}, got shape {values.shape}")
+            elif not (abs(values.sum() - 1) <= TOLERANCE and values.min() >= -TOLERANCE):
+                problems.append(
+                    f"expected probabilities of {name} that sum to one, got {values.tolist()}"
+                )
+            marginals[name] = np.clip(values, 0.0, 1.0)
         for name, finding in self.evidence.items():
             if is_missing(finding):
                 continue
-            weights = evidence[name] = frozen_array(likelihood(variables[name], finding))
-            if not is_state(finding):
-                continue
-            evidence[name] = finding = variables[name].states[int(weights.argmax())]
-            known = marginals.get(name)
-            if known is None:
-                marginals[name] = weights.real
-            elif known.shape == weights.shape and np.abs(known - weights).max() > TOLERANCE:
-                problems.append(f"expected a distribution of {name} that is certain of {finding!r}")
+            weights = evidence[name] = likelihood(variable(name), finding)
+            if is_state(finding):
+                evidence[name] = state = variable(name).states[int(weights.argmax())]
+                known = marginals.setdefault(name, weights.real)
+                if known.shape == weights.shape and not np.abs(known - weights).max() <= TOLERANCE:
+                    problems.append(f"expected a distribution of {name} certain of {state!r}")
         if problems:
-            raise InvalidArgumentError(listed(problems), tuple(problems))
+            raise InvalidArgumentError(problems, tuple(problems))
         self._set(marginals=marginals, evidence=evidence)
 
     def __repr__(self) -> str:
@@ -222,12 +220,9 @@ class SideBySide(Value):
             {(cpd.variable, frozenset(cpd.parents)) for cpd in _as_network(view.network).cpds}
             for view in (self.first, self.second)
         )
-        names = sorted({variable.name for variable, _ in one ^ other})
-        if names:
-            yield (
-                "expected two beliefs on the same variables and arcs; they differ at "
-                + ", ".join(names[:8])
-            )
+        if names := sorted({variable.name for variable, _ in one ^ other}):
+            differing = f"they differ at {', '.join(names[:8])}"
+            yield f"expected two beliefs on the same variables and arcs; {differing}"
 
     def __repr__(self) -> str:
         return f"SideBySide({self.first!r}, {self.second!r}, titles={self.titles!r})"
@@ -359,22 +354,6 @@ def _numbers(name: str, values: Any) -> Values:
     except InvalidModelError as fault:
         more = "; evidence is given as evidence={…}" if isinstance(values, str) else ""
         raise InvalidArgumentError(f"{fault}{more}", values) from fault
-
-
-def _faults(variable: Variable, given: Floats) -> list[str]:
-    """Return the faults of a distribution."""
-    name, values = variable.name, np.asarray(given)
-    if values.shape != (variable.n_states,):
-        return [f"expected {variable.n_states} probabilities of {name}, got shape {values.shape}"]
-    if values.dtype.kind not in "fiuc" or not np.all(np.isfinite(values)):
-        return [f"expected finite probabilities of {name}, got {values.tolist()}"]
-    total = complex(values.sum())
-    if abs(total - 1) > TOLERANCE or values.real.min() < -TOLERANCE:
-        return [
-            f"expected probabilities of {name} that sum to one within {TOLERANCE:g},"
-            f" got {values.tolist()}"
-        ]
-    return []
 
 
 def _as_network(model: Network | FactorModel) -> Network:

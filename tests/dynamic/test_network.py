@@ -70,8 +70,14 @@ OTHER = Variable("rain", ("no", "some", "yes"))
         ([STAYS, SEEN, SEEN], "expected one distribution of wet in the transition, got 2"),
         ([STAYS, SEEN, TabularCPD(Variable("snow", ("a",)), (), np.ones(1))], "got 'snow'"),
         ([STAYS, TabularCPD(WET, (Variable("snow", ("a",)),), np.full((2, 1), 0.5))], "no slice"),
-        ([SEEN, TabularCPD(RAIN, (previous(OTHER),), np.full((2, 3), 0.5))], "expected the states"),
-        ([STAYS, SEEN, TabularCPD(previous(RAIN), (), np.array([0.5, 0.5]))], "previous slice"),
+        (
+            [SEEN, TabularCPD(RAIN, (previous(OTHER),), np.full((2, 3), 0.5))],
+            "set of states",
+        ),
+        (
+            [STAYS, SEEN, TabularCPD(previous(RAIN), (), np.array([0.5, 0.5]))],
+            "the first slice only",
+        ),
         ([SEEN, TabularCPD(RAIN, (WET,), np.full((2, 2), 0.5))], "cycle: "),
     ],
 )

@@ -201,19 +201,19 @@ REPLIES = FOUR_SIX.true_replies
         (
             lambda: Channel(board=FOUR_SIX, reports=REPLIES, matrix=np.eye(13), name="x"),
             InvalidArgumentError,
-            "channel x: expected a matrix of 14 true replies by 14 outcomes, got the shape (13, 13",
+            "expected matrix of shape (14, 14), board.true_replies by n_outcomes, got (13, 13)",
         ),
         (
             lambda: Channel(board=FOUR_SIX, reports=REPLIES[:3], matrix=np.eye(14), name="x"),
             InvalidArgumentError,
-            "channel x: expected a matrix of 14 true replies by 3 outcomes, got the shape (14, 14",
+            "expected matrix of shape (14, 3), board.true_replies by n_outcomes, got (14, 14)",
         ),
         (
             lambda: Channel(
                 board=FOUR_SIX, reports=(*REPLIES[:-1], REPLIES[0]), matrix=np.eye(14), name="x"
             ),
             InvalidArgumentError,
-            "expected each report only once",
+            "expected reports to be a sequence, each a Reply, all different, got",
         ),
         (
             lambda: Channel(

@@ -135,13 +135,16 @@ def test_distributions_do_not_change() -> None:
     [
         (
             [0.5, 0.5],
-            "expected 4 probabilities, one for each code of the board 2x2, got an array of",
+            "CodeDistribution: expected 4 values in probabilities, as many as board.n_codes, got 2",
         ),
-        ([0.5, 0.5, 0.5, 0.5], "expected probabilities that sum to 1, got 2"),
-        ([1.5, -0.5, 0, 0], "expected probabilities in [0, 1], got -0.5 to 1.5"),
-        ([np.nan, 0.5, 0.5, 0], "expected probabilities in [0, 1], got nan to nan"),
-        ([0.5, 0.5, 0.5, np.nan], "expected probabilities in [0, 1], got nan to nan"),
-        ([np.inf, 0, 0, 0], "expected probabilities in [0, 1], got 0 to inf"),
+        (
+            [0.5, 0.5, 0.5, 0.5],
+            "expected probabilities of at least 0 that sum to 1, got a sum of 2",
+        ),
+        ([1.5, -0.5, 0, 0], "expected probabilities of at least 0 that sum to 1, got -0.5"),
+        ([np.nan, 0.5, 0.5, 0], "probabilities of at least 0 that sum to 1, got a sum of nan"),
+        ([0.5, 0.5, 0.5, np.nan], "probabilities of at least 0 that sum to 1, got a sum of nan"),
+        ([np.inf, 0, 0, 0], "probabilities of at least 0 that sum to 1, got a sum of inf"),
     ],
 )
 def test_invalid_distributions_raise(weights: list[float], message: str) -> None:

@@ -90,7 +90,7 @@ def test_the_last_parent_is_fastest() -> None:
         ('"x" "y, z"', '"x" (y)', (11, 12), "states as"),
         ('"x" "y, z"', '"x" "x"', (7, 6), "distinct states"),
         ('"x" "y, z"', '"x" "y" "z"', (19, 28), "3 numbers for A, got 2"),
-        ('"x" "y, z"', '', (7, 6), "'A' must have at least one state"),
+        ('"x" "y, z"', '', (7, 6), "expected the states of 'A', such as ('no', 'yes'), got ()"),
         ('states = ("x" "y, z");', "", (7, 6), "states of 'A', got none"),
         ("(B | A)", "(B A)", (20, 11), "one child before '|', got 2"),
         ("(B | A)", "(B | C)", (20, 11), "declared variables, got 'C'"),

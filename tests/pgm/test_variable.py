@@ -101,13 +101,13 @@ def test_states_are_several(states: Any) -> None:
 
 
 def test_a_variable_has_at_least_one_state() -> None:
-    with pytest.raises(InvalidModelError, match="'a' must have at least one state"):
+    with pytest.raises(InvalidModelError, match="expected the states of 'a', such as"):
         Variable("a", ())
 
 
 def test_states_may_be_anything_that_a_file_can_hold() -> None:
     assert Variable("a", ("", "a\nb", "\x1b", "ä")).n_states == 4
-    with pytest.raises(InvalidModelError, match="'a' must not contain unpaired surrogates"):
+    with pytest.raises(InvalidModelError, match=r"whole characters, .* as states of 'a'"):
         Variable("a", ("x", "\ud800"))
 
 

@@ -349,6 +349,6 @@ def test_faults_of_a_problem_are_reported_together() -> None:
         " be an array of numbers of at least 0 or None, got -1.0 in it"
     )
     assert message(prior=np.array([0.5, 0.6]), costs=np.ones(2)) == (
-        "the prior must be probabilities that sum to one; expected a cost for each question, got an"
-        " array of shape (2,)"
+        "TreeProblem: expected prior to be an array of numbers, none negative, that sum to 1, got"
+        " array([0.5, 0.6]); TreeProblem: expected 1 values in costs, as many as channels, got 2"
     )

@@ -108,7 +108,7 @@ def test_frames_and_numbers_are_read_as_states() -> None:
     ("about", "utilities", "text"),
     [
         ([], {"go": {"dry": 1}}, "about to be .* at least one, all different"),
-        ("oil", {}, "at least one action"),
+        ("oil", {}, "expected utilities .*, at least one, got"),
         ("oil", {"go": {"dry": math.inf}}, "finite"),
         ("oil", {"go": {"dry": "much"}}, "must be a number"),
         ("oil", {"go": 3}, "utilities"),

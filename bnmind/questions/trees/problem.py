@@ -38,16 +38,16 @@ information in graphical models", UAI 2005 (sums of information for fixed sets o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Protocol
+from typing import Annotated, Protocol, TypeAlias
 
 import numpy as np
 from annotated_types import Ge, Gt, Le
 from numpy.typing import NDArray
 
-from bnmind._values import Count, Value, sealed
+from bnmind._values import Count, Filled, Must, Shape, Value, chances, sealed
 from bnmind.information import Floats, unchecked_entropy
 
 # The most that one question can tell, whatever is believed: capacities, and gains of decisions.
@@ -377,6 +377,11 @@ class _NoBounds:
         return 0.0
 
 
+_Symmetric: TypeAlias = Annotated[
+    NDArray[np.bool_], Must(", symmetric", lambda pairs: np.array_equal(pairs, pairs.T))
+]
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TreeProblem(Value):
     """A hidden state, questions about it, and what a tree of them is to minimize.
@@ -416,12 +421,17 @@ class TreeProblem(Value):
     0.0
     """
 
-    prior: Annotated[Floats, Ge(0)]
-    channels: Annotated[Floats, Ge(0)]
+    prior: Annotated[Floats, chances(within=1e-6), Shape("prior")]
+    channels: Annotated[
+        Floats,
+        Filled,
+        chances(each=" in each state", within=1e-6),
+        Shape("channels", "prior", "n_outcomes"),
+    ]
     objective: TreeObjective
     depth: Count
-    costs: Annotated[Floats, Ge(0)] | None = None
-    excludes: NDArray[np.bool_] | None = None
+    costs: Annotated[Annotated[Floats, Ge(0)] | None, Shape("channels")] = None
+    excludes: Annotated[_Symmetric | None, Shape("channels", "channels")] = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -431,25 +441,6 @@ class TreeProblem(Value):
         if self.excludes is None:
             self._set(excludes=np.zeros((n, n), dtype=bool))
 
-    def _faults(self) -> Iterator[str]:
-        prior, channels, costs, pairs = self.prior, self.channels, self.costs, self.excludes
-        n = self.n_questions
-        if prior.ndim != 1 or channels.ndim != 3 or channels.shape[1] != len(prior):
-            yield (
-                "expected a prior (states,) and channels (questions, states, outcomes), got shapes"
-                f" {prior.shape} and {channels.shape}"
-            )
-        elif not n:
-            yield "expected at least one question"
-        elif abs(prior.sum() - 1) > 1e-6:
-            yield "the prior must be probabilities that sum to one"
-        elif np.any(abs(channels.sum(axis=2) - 1) > 1e-6):
-            yield "the chances of the outcomes must sum to one in each state"
-        if costs is not None and costs.shape != (n,):
-            yield f"expected a cost for each question, got an array of shape {costs.shape}"
-        if pairs is not None and not (pairs.shape == (n, n) and np.array_equal(pairs, pairs.T)):
-            yield f"expected a symmetric mask of pairs of questions {(n, n)}"
-
     @property
     def n_questions(self) -> int:
         """The number of questions."""
@@ -458,7 +449,7 @@ class TreeProblem(Value):
     @property
     def n_outcomes(self) -> int:
         """The largest number of outcomes of a question."""
-        return int(self.channels.shape[2])
+        return int(self.channels.shape[-1])
 
     @cached_property
     def price(self) -> Floats:
