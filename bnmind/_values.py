@@ -777,10 +777,10 @@ def _converters(
     for base in reversed(kind.__mro__[:-1]):
         names = vars(sys.modules[base.__module__])
         hints |= {name: evaluated(one, names) for name, one in get_annotations(base).items()}
-    names = [field.name for field in fields(kind)]
-    marks = [(name, mark) for name in names for mark in getattr(hints[name], "__metadata__", ())]
+    own = [field.name for field in fields(kind)]
+    marks = [(name, mark) for name in own for mark in getattr(hints[name], "__metadata__", ())]
     # A field that is made later is no value yet.
-    found = [(name, converter(hints[name]), {type(_MISFIT)}) for name in names]
+    found = [(name, converter(hints[name]), {type(_MISFIT)}) for name in own]
     return found, [(name, mark) for name, mark in marks if isinstance(mark, Shape)]
 
 
