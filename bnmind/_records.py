@@ -9,9 +9,7 @@ This module imports pydantic, so it is imported when the first file is read or w
 
 from __future__ import annotations
 
-import json
 import os
-import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, fields
@@ -50,7 +48,6 @@ from bnmind._files import parse_json, require_head
 from bnmind._messages import first_faults, listed, one_line, shown
 from bnmind.errors import (
     BnmindError,
-    InvalidArgumentError,
     ModelFileError,
     UnknownNameError,
 )
@@ -337,75 +334,3 @@ def in_file(error: ModelFileError, path: str | os.PathLike[str]) -> ModelFileErr
     if error.value == place:
         return error
     return ModelFileError([f"{place}: {error.problems[0]}", *error.problems[1:]], place)
-
-
-# --- Content as TOML ------------------------------------------------------------------------------
-
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
-_WIDTH = 100
-
-
-def format_toml(content: Mapping[str, Any]) -> str:
-    r"""Return a mapping of texts, numbers, truth values, lists and mappings as TOML.
-
-    A list of mappings at the top becomes an array of tables. Values that are None are left out.
-
-    References
-    ----------
-    TOML 1.0.0, https://toml.io/en/v1.0.0.
-
-    Examples
-    --------
-    >>> print(format_toml({"games": 3, "settings": [{"board": "4x6"}]}), end="")
-    games = 3
-    <BLANKLINE>
-    [[settings]]
-    board = "4x6"
-    """
-    tables = {key: value for key, value in content.items() if _is_tables(value)}
-    lines = _toml_lines({key: value for key, value in content.items() if key not in tables})
-    for key, rows in tables.items():
-        for row in rows:
-            lines += ["", f"[[{_toml_key(key)}]]", *_toml_lines(row)]
-    return "\n".join(lines) + "\n"
-
-
-def _is_tables(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(v, Mapping) for v in value)
-
-
-def _toml_lines(content: Mapping[str, Any]) -> list[str]:
-    lines = []
-    for key, value in content.items():
-        if value is None:
-            continue
-        line = f"{_toml_key(key)} = {_toml_value(value)}"
-        if len(line) > _WIDTH and isinstance(value, list):
-            parts = [f"    {_toml_value(part)}," for part in value]
-            line = "\n".join([f"{_toml_key(key)} = [", *parts, "]"])
-        lines.append(line)
-    return lines
-
-
-def _toml_key(key: str) -> str:
-    return key if _BARE.fullmatch(key) else _quote(key)
-
-
-def _toml_value(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        return repr(value)
-    if isinstance(value, str):
-        return _quote(value)
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_toml_value, value))}]"
-    if isinstance(value, Mapping):
-        pairs = [f"{_toml_key(k)} = {_toml_value(v)}" for k, v in value.items() if v is not None]
-        return f"{{{', '.join(pairs)}}}"
-    raise InvalidArgumentError(f"TOML has no value like {shown(value)}", value)
-
-
-def _quote(text: str) -> str:
-    # A basic string of TOML is one of JSON, but for the character DEL.
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

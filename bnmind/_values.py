@@ -100,7 +100,7 @@ Finite = Bounded(sys.float_info.max)
 """No infinite numbers."""
 Distinct = Must(", all different", lambda value: len(set(value)) == len(value))
 """A sequence of parts that are all different."""
-Filled = Must(", at least one", lambda array: array.size)
+Filled = Must(", at least one", lambda array: array.size > 0)
 """An array that is not empty."""
 Chances = chances()
 """Numbers of at least 0 with a sum of one."""

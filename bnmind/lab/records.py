@@ -61,7 +61,6 @@ from bnmind._records import (
     Record,
     Texts,
     as_list,
-    format_toml,
     in_file,
     or_table,
     parse_table,
@@ -96,6 +95,7 @@ from bnmind.lab.mastermind.games import (
     parse_ending,
 )
 from bnmind.lab.mastermind.setting import GameSetting, Player, name_ending
+from bnmind.lab.result_files import format_toml
 from bnmind.mastermind.board import Board, Reply, digits_of
 from bnmind.mastermind.channel import Channel, parse_noise
 from bnmind.mastermind.prior import Prior, UniformPrior

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bnmind._records import format_toml
 from bnmind.errors import BnmindError, ModelFileError
 from bnmind.lab import (
     Declared,
@@ -30,6 +29,7 @@ from bnmind.lab import (
     run,
     write_experiment,
 )
+from bnmind.lab.result_files import format_toml
 from bnmind.mastermind import Board, Channel, CodeList, parse_noise, parse_prior
 from bnmind.strategies import Knuth, MapCode, strategy_by_name
 from tests.modes import examples
