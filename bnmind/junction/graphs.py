@@ -36,6 +36,15 @@ def bits(mask: int) -> Iterator[int]:
         mask ^= low
 
 
+def _is_mutual(adjacent: Sequence[Sequence[int]]) -> bool:
+    edges = {(v, u) for v, around in enumerate(adjacent) for u in around if u != v}
+    return all(
+        list(around) == sorted(set(around)) and edges.issuperset([(u, v) for u in around])
+        for v, around in enumerate(adjacent)
+    )
+
+
+_Mutual = Must(", ascending, among the other ones, each a neighbor of its neighbors", _is_mutual)
 _EachOne = Must(", each at least 1", lambda sizes: min(sizes, default=1) >= 1)
 
 
@@ -56,19 +65,10 @@ class InteractionGraph(Value):
     """The variables; a vertex is a position in this tuple."""
     sizes: Annotated[tuple[int, ...], _EachOne, Shape("names")]
     """The number of states of each variable, at least one."""
-    adjacent: Annotated[tuple[tuple[int, ...], ...], Shape("names")]
+    adjacent: Annotated[tuple[tuple[int, ...], ...], _Mutual, Shape("names")]
     """The neighbors of each vertex, ascending, without the vertex itself."""
 
     _error = InvalidModelError
-
-    def _faults(self) -> Iterator[str]:
-        edges = {(v, u) for v, around in enumerate(self.adjacent) for u in around if u != v}
-        for v, around in enumerate(self.adjacent):
-            if list(around) != sorted(set(around)) or not edges.issuperset((u, v) for u in around):
-                yield (
-                    f"expected the neighbors of {self.names[v]} in ascending order, each another"
-                    f" variable that has it as a neighbor too, got {around}"
-                )
 
     @classmethod
     @checked

@@ -41,6 +41,7 @@ International Conference on Machine Learning (1995) 38-46.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -57,10 +58,10 @@ from bnmind.strategies.evolutionary import (
     Population,
     SearchesCodes,
     Setup,
+    faults_of_rates,
 )
 from bnmind.strategies.genetic_operators import (
     PLAYED,
-    CheckedRates,
     Choices,
     Rates,
     Replies,
@@ -291,10 +292,13 @@ class GeneticElitist(SearchesCodes, Value):
     """The number of generations after the first one."""
     elite: Probability = 0.2
     """The share of a generation that survives."""
-    rates: CheckedRates = field(default_factory=Rates)
+    rates: Rates = field(default_factory=Rates)
     """The rates of the operators."""
     setup: Setup = field(default_factory=_removing_and_probing)
     """The first guess and the colors to try."""
+
+    def _faults(self) -> Iterator[str]:
+        yield from faults_of_rates(self.rates)
 
     def search(self, belief: Belief, rng: np.random.Generator, memory: object) -> Found:
         """Return the best code of the last generation."""

@@ -91,7 +91,6 @@ from bnmind.strategies.best_guess import class_sizes
 from bnmind.strategies.genetic_operators import (
     PLAYED,
     Archive,
-    CheckedRates,
     Choices,
     Rates,
     Replies,
@@ -280,9 +279,12 @@ class Population(Value):
     """The colors of all codes, one byte for each peg."""
 
     def _faults(self) -> Iterator[str]:
-        pegs, colors, given = self.board.pegs, self.board.colors, self.pegs_in_a_row
-        if len(given) % pegs or not {*given} <= {*range(1, colors + 1)}:
-            yield f"expected colors 1 to {colors}, {pegs} for each code"
+        colors = np.frombuffer(self.pegs_in_a_row, dtype=np.uint8)
+        if (
+            len(colors) % self.board.pegs
+            or not ((colors > 0) & (colors <= self.board.colors)).all()
+        ):
+            yield f"expected colors 1 to {self.board.colors}, {self.board.pegs} for each code"
 
     @classmethod
     def of(cls, board: Board, codes: NDArray[np.uint8]) -> Population:
@@ -439,6 +441,13 @@ def as_guess(board: Board, found: Found) -> tuple[int, GuessInfo]:
         note=note,
     )
     return index, info
+
+
+def faults_of_rates(rates: Rates) -> Iterator[str]:
+    """Yield a sentence for each rate that is no probability."""
+    for name, rate in zip(rates._fields, rates, strict=True):
+        if not 0 <= rate <= 1:
+            yield f"expected the rate of {name.replace('_', ' ')} from 0 to 1, got {rate}"
 
 
 # --- The choice among eligible codes, by the reply classes of each within them --------------------
@@ -716,7 +725,7 @@ class Genetic(SearchesCodes, Value):
     """The name of the strategy at the command line and in files."""
     effort: Effort = field(default_factory=Effort)
     """The size of the search."""
-    rates: CheckedRates = field(default_factory=Rates)
+    rates: Rates = field(default_factory=Rates)
     """The rates of the operators."""
     selection: Selection = Selection.INVERSE
     """The chances of codes to become parents."""
@@ -726,6 +735,9 @@ class Genetic(SearchesCodes, Value):
     """Whether the eligible codes of a turn start the population of the next one."""
     setup: Setup = field(default_factory=Setup)
     """The first guess and the colors to try."""
+
+    def _faults(self) -> Iterator[str]:
+        yield from faults_of_rates(self.rates)
 
     def search(self, belief: Belief, rng: np.random.Generator, memory: object) -> Found:
         """Return the code to guess after some replies."""

@@ -42,13 +42,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
-from typing import Annotated, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._jit import njit
-from bnmind._values import Must
 from bnmind.mastermind.board import Board, Turn
 from bnmind.mastermind.random_moves import draw_below, draw_uniform
 from bnmind.mastermind.sampling import turn_arrays
@@ -84,11 +83,6 @@ class Rates(NamedTuple):
     """Of permutation."""
     inversion: float = 0.02
     """Of inversion."""
-
-
-CheckedRates: TypeAlias = Annotated[
-    Rates, Must(", each from 0 to 1", lambda rates: 0 <= min(rates) <= max(rates) <= 1)
-]
 
 
 def choices_of(board: Board, allowed: NDArray[np.bool_]) -> Choices:

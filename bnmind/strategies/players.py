@@ -11,7 +11,7 @@ true replies.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from enum import Enum
 from types import MappingProxyType
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from bnmind._arguments import checked_if_it_fails
 from bnmind._messages import shown
 from bnmind._registry import Argument
-from bnmind._values import Chances, Probability, Shape, Value
+from bnmind._values import Chances, Must, Probability, Shape, Value
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.information import Floats, choose_by_information, choose_question, tied_best
 from bnmind.mastermind.beliefs import Belief, ExactBelief, Posterior
@@ -509,6 +509,9 @@ def noise_grid(channel: Channel, levels: Sequence[float] = DEFAULT_LEVELS) -> tu
     )
 
 
+_ModelingNoise = Must(" that models noise", lambda strategy: isinstance(strategy, ModelsNoise))
+
+
 @dataclass(frozen=True)
 class UnknownNoise(Value):
     """Play a strategy without telling it the noise level.
@@ -525,7 +528,7 @@ class UnknownNoise(Value):
     (9, 'entropy-unknown-noise')
     """
 
-    strategy: Strategy = field(default_factory=Entropy)
+    strategy: Annotated[Strategy, _ModelingNoise] = field(default_factory=Entropy)
     """The strategy that chooses the guesses; it must model noise."""
     levels: Annotated[tuple[Probability, ...], MinLen(1)] = DEFAULT_LEVELS
     """The error probabilities of the grid."""
@@ -533,10 +536,6 @@ class UnknownNoise(Value):
     """The probability of each level before the game; all equal if None."""
     needs = Needs.DISTRIBUTION
     """The probability of each code."""
-
-    def _faults(self) -> Iterator[str]:
-        if not isinstance(self.strategy, ModelsNoise):
-            yield f"expected a strategy that models noise, got {self.strategy.name}"
 
     @property
     def name(self) -> str:

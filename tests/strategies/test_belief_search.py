@@ -167,7 +167,7 @@ def test_implausible_codes_are_at_most_a_ten_thousandth() -> None:
 
 @pytest.mark.parametrize("coefficients", [(1.0,), (float("nan"),) * 6])
 def test_coefficients_that_do_not_fit_are_refused(coefficients: tuple[float, ...]) -> None:
-    with pytest.raises(InvalidArgumentError, match="expected 6 finite coefficients"):
+    with pytest.raises(InvalidArgumentError, match="each a finite number, 6 of them, got"):
         BeliefValue(coefficients=coefficients)
 
 

@@ -133,7 +133,7 @@ def test_codes_are_drawn_with_their_probabilities(board: Board) -> None:
 def test_unknown_noise_names_all_faults() -> None:
     with pytest.raises(InvalidArgumentError) as told:
         UnknownNoise(Knuth(), levels=(0.1, 0.5), weights=(1.0,))
-    for part in ("models noise, got knuth", "a probability of each level"):
+    for part in ("that models noise, got Knuth", "2 values in weights, as many as levels"):
         assert part in str(told.value)
     with pytest.raises(InvalidArgumentError, match=r"levels .* each a number from 0 to 1"):
         UnknownNoise(levels=(0.1, 1.5))
