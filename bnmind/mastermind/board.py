@@ -258,10 +258,7 @@ class Board(Value):
 
     def _faults(self) -> Iterator[str]:
         if not self.repeats and self.pegs > self.colors:
-            yield (
-                "expected at least as many colors as pegs without repeats, got"
-                f" {self.pegs} pegs and {self.colors} colors"
-            )
+            yield f"expected at least as many colors as pegs without repeats, got {self}"
 
     def __str__(self) -> str:
         return f"{self.pegs}x{self.colors}" + ("" if self.repeats else " without repeats")

@@ -72,11 +72,6 @@ class FileNames(Value):
     states: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """For each variable, the encoded states with their names in the file."""
 
-    def __post_init__(self) -> None:
-        states = {name: of for name, of in self.states.items() if of}
-        self._set(states=states)
-        super().__post_init__()
-
     def __bool__(self) -> bool:
         return bool(self.variables or self.states)
 
@@ -141,7 +136,8 @@ class Alphabet:
             used.add(self._folded(text))
             names[v.name] = text
         states = {v.name: {s: _encoded(s, self.state) for s in v.states} for v in variables}
-        return FileNames(_changed(names), {name: _changed(of) for name, of in states.items()})
+        changed = {name: new for name, of in states.items() if (new := _changed(of))}
+        return FileNames(_changed(names), changed)
 
     def _as_they_are(self, variables: Sequence[Variable]) -> bool:
         return len({self._folded(v.name) for v in variables}) == len(variables) and all(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -595,34 +595,29 @@ class EvidencePicture(Value):
     """Answers queries of the network."""
     network: Network
     """The network that is drawn."""
-    evidence: Mapping[str, str] | None = None
+    evidence: Mapping[str, str] = field(default_factory=dict)
     """The state of each observed variable."""
 
     def __post_init__(self) -> None:
-        self._set(evidence=dict(self.evidence or {}))
         super().__post_init__()
-        for name, state in self._findings.items():
+        for name, state in self.evidence.items():
             self.network.variable(name).index(state)
-
-    @property
-    def _findings(self) -> dict[str, str]:
-        return dict(self.evidence or {})
 
     @cached_property
     def posterior(self) -> Posterior:
         """The distribution of each variable that is not observed."""
-        names = [v.name for v in self.network.variables if v.name not in self._findings]
-        return self.engine.posterior(names, self._findings)
+        names = [v.name for v in self.network.variables if v.name not in self.evidence]
+        return self.engine.posterior(names, self.evidence)
 
     @cached_property
     def view(self) -> BeliefView:
         """The picture, as `belief_view` makes it."""
-        return belief_view(self.network, self.posterior, evidence=self._findings)
+        return belief_view(self.network, self.posterior, evidence=self.evidence)
 
     @property
     def message(self) -> str:
         """The evidence and its probability, in a sentence."""
-        findings = self._findings
+        findings = self.evidence
         if not findings:
             return "No evidence. Click a state to observe it."
         listed = ", ".join(f"{name} = {state}" for name, state in findings.items())
@@ -638,7 +633,7 @@ class EvidencePicture(Value):
         UnknownNameError
             If there is no such variable or state.
         """
-        findings = self._findings
+        findings = self.evidence
         if findings.get(variable) == state:
             return replace(self, evidence={n: s for n, s in findings.items() if n != variable})
         return replace(self, evidence={**findings, variable: state})
@@ -727,18 +722,18 @@ def _widget_class() -> Any:
 
         def _evidence_set(self, change: Any) -> None:
             """Follow evidence that is set in Python; the old one stays if it is impossible."""
-            if dict(change["new"]) == dict(self.picture.evidence or {}):
+            if dict(change["new"]) == dict(self.picture.evidence):
                 return
             try:
                 self._show(replace(self.picture, evidence=dict(change["new"])))
             except BnmindError:
-                self.evidence = dict(self.picture.evidence or {})
+                self.evidence = dict(self.picture.evidence)
                 raise
 
         def _show(self, picture: EvidencePicture) -> None:
             svg, message = picture.view.svg(max_states=self.max_states), picture.message
             self.picture = picture
-            self.evidence = dict(picture.evidence or {})
+            self.evidence = dict(picture.evidence)
             self.svg, self.message = svg, message
 
     return ClickableNetwork
