@@ -8,10 +8,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Annotated, Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from bnmind._arguments import checked
-from bnmind._values import Distinct, Must, Shape, Value, latest, made
+from bnmind._values import Value, latest, made
 from bnmind.errors import InvalidModelError, UnknownNameError
 
 # --- The interaction graph of a set of tables, in which the scope of each table is a clique -------
@@ -36,18 +36,6 @@ def bits(mask: int) -> Iterator[int]:
         mask ^= low
 
 
-def _is_mutual(adjacent: Sequence[Sequence[int]]) -> bool:
-    edges = {(v, u) for v, around in enumerate(adjacent) for u in around if u != v}
-    return all(
-        list(around) == sorted(set(around)) and edges.issuperset([(u, v) for u in around])
-        for v, around in enumerate(adjacent)
-    )
-
-
-_Mutual = Must(", ascending, among the other ones, each a neighbor of its neighbors", _is_mutual)
-_EachOne = Must(", each at least 1", lambda sizes: min(sizes, default=1) >= 1)
-
-
 @dataclass(frozen=True)
 class InteractionGraph(Value):
     """An undirected graph whose vertices are variables with a number of states.
@@ -61,14 +49,33 @@ class InteractionGraph(Value):
     6
     """
 
-    names: Annotated[tuple[str, ...], Distinct]
+    names: tuple[str, ...]
     """The variables; a vertex is a position in this tuple."""
-    sizes: Annotated[tuple[int, ...], _EachOne, Shape("names")]
+    sizes: tuple[int, ...]
     """The number of states of each variable, at least one."""
-    adjacent: Annotated[tuple[tuple[int, ...], ...], _Mutual, Shape("names")]
+    adjacent: tuple[tuple[int, ...], ...]
     """The neighbors of each vertex, ascending, without the vertex itself."""
 
     _error = InvalidModelError
+
+    def _faults(self) -> Iterator[str]:
+        n, m, k = len(self.names), len(self.sizes), len(self.adjacent)
+        if not n == m == k:
+            yield f"expected a size and a neighborhood for each of {n} variables, got {m} and {k}"
+            return
+        for name, size in zip(self.names, self.sizes, strict=True):
+            if size < 1:
+                yield f"expected at least one state for {name}, got {size}"
+        if len(set(self.names)) != n:
+            yield "the variables must be distinct"
+        pairs = {(v, u) for v, around in enumerate(self.adjacent) for u in around}
+        for v, (name, around) in enumerate(zip(self.names, self.adjacent, strict=True)):
+            if v in around or not all(0 <= u < n for u in around):
+                yield f"expected neighbors of {name} among the other variables"
+            elif any(first >= second for first, second in pairwise(around)):
+                yield f"expected the neighbors of {name} in ascending order"
+            elif any((u, v) not in pairs for u in around):
+                yield f"expected {name} to be a neighbor of its neighbors"
 
     @classmethod
     @checked

@@ -46,7 +46,7 @@ def test_all_faults_are_reported_at_once() -> None:
         InteractionGraph(("x", "y", "z"), (2, 2, 2), ((2, 1), (0,), (0,)))
     with pytest.raises(InvalidModelError, match="among the other"):
         InteractionGraph(("x", "y"), (2, 2), ((1, 2), (0,)))
-    with pytest.raises(InvalidModelError, match="2 values in sizes, as many as names, got 1"):
+    with pytest.raises(InvalidModelError, match="for each of 2 variables"):
         InteractionGraph(("x", "y"), (2,), ((), ()))
     with pytest.raises(UnknownNameError, match="'z'"):
         graph_of([2], []).mask(["z"])
