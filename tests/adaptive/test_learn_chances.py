@@ -154,6 +154,7 @@ def expected(chance: Floats, right: Floats, total: Floats) -> float:
 
 
 @settings(max_examples=examples(80))
+@example((2, 2), 29, (0.0, 1.0), (0.0, 1.0), True)  # the lowest chance rises to the clipped ones
 @example((2, 3), 26, (0.1, 0.4), (0.6, 0.9), True)  # a mean of equal chances is rounded down
 @given(
     st.sampled_from([(2,), (3,), (2, 2), (2, 3)]),

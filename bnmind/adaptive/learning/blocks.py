@@ -146,6 +146,11 @@ def monotone_chances(
         regressed = np.clip(isotonic(held, weights), low, high)
         chance = np.clip(regressed, *limits[2])
         chance[first], chance[last] = regressed[first], regressed[last]
+        if chance.size > 2:
+            # Where the others were clipped, an end that was pooled with them has more room.
+            own, between = np.clip(held, low, high), chance.reshape(-1)[1:-1]
+            chance[first] = max(chance[first], min(own[first], between.min()))
+            chance[last] = min(chance[last], max(own[last], between.max()))
         if not first_free:
             chance[first] = low
         if not last_free:
