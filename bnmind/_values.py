@@ -228,14 +228,6 @@ _MISFIT: Any = type("_Misfit", (), {})()
 """What a converter returns for a value that does not fit."""
 
 
-def _never(_: Any) -> bool:
-    return False
-
-
-def _always(_: Any) -> bool:
-    return True
-
-
 class Converter(NamedTuple):
     """What an annotation allows."""
 
@@ -243,7 +235,7 @@ class Converter(NamedTuple):
     """Return the form in which a value is kept, or what `misfits` knows."""
     words: str
     """The allowed values, as in "expected seed to be …"."""
-    is_settled: Callable[[Any], bool] = _never
+    is_settled: Callable[[Any], bool] = lambda _: False
     """Whether all values of the type of a fitting value fit too, and stay as they are."""
     culprit: Callable[[Any], str] | None = None
     """Return which element of an array does not fit, in words."""
@@ -321,8 +313,19 @@ _EXAMPLES: Mapping[str, str] = {
 """Values of classes, for users who give a name or a number instead."""
 _MAKERS: Mapping[str, str] = {"ResponseModel": "a response model such as Gdina (a class)"}
 """Functions, by the name of the class of what they return."""
+_INTERVALS: Mapping[str, str] = {
+    "ge": "of at least {}",
+    "gt": "above {}",
+    "le": "of at most {}",
+    "lt": "below {}",
+    "ge le": "from {} to {}",
+    "ge lt": "in [{}, {})",
+    "gt le": "in ({}, {}]",
+    "gt lt": "between {} and {}",
+}
+"""Intervals in words, by the kinds of their ends."""
 _FREE = Converter(frozen, "anything")
-_UNCHECKED = Converter(lambda value: value, "anything", _always)
+_UNCHECKED = Converter(lambda value: value, "anything", lambda _: True)
 
 
 @cache
@@ -418,18 +421,10 @@ def _within(found: Converter, marks: Iterable[Any], *, is_array: bool) -> Conver
     words, more = found.words, ""
     for mark in marks:
         match mark:
-            case Ge(ge=end):
-                tests.append((operator.ge, end))
-                ends["ge"] = end
-            case Gt(gt=end):
-                tests.append((operator.gt, end))
-                ends["gt"] = end
-            case Le(le=end):
-                tests.append((operator.le, end))
-                ends["le"] = end
-            case Lt(lt=end):
-                tests.append((operator.lt, end))
-                ends["lt"] = end
+            case Ge() | Gt() | Le() | Lt():
+                kind = type(mark).__name__.lower()
+                ends[kind] = end = getattr(mark, kind)
+                tests.append((getattr(operator, kind), end))
             case MinLen(min_length=least):
                 tests.append((lambda value, least: len(value) >= least, least))
                 words += ", at least one" if least == 1 else f", at least {least}"
@@ -444,7 +439,9 @@ def _within(found: Converter, marks: Iterable[Any], *, is_array: bool) -> Conver
                 changes.append(mark)
     if ends:
         texts = {kind: f"{end:,}" if type(end) is int else f"{end}" for kind, end in ends.items()}
-        words = f"{words} {_interval(texts)}"
+        low_first = sorted(texts)
+        interval = _INTERVALS[" ".join(low_first)]
+        words = f"{words} {interval.format(*[texts[kind] for kind in low_first])}"
     every: Callable[[Any], bool] = _every if is_array else bool
 
     def convert(value: Any) -> Any:
@@ -470,22 +467,6 @@ def _within(found: Converter, marks: Iterable[Any], *, is_array: bool) -> Conver
 def _every(fits: Any) -> bool:
     """Return whether each element of a mask, or the one truth value, is true."""
     return bool(fits.all()) if isinstance(fits, np.ndarray) else bool(fits)
-
-
-def _interval(ends: Mapping[str, str]) -> str:
-    """Return an interval in words, by its ends and their kinds."""
-    match ends:
-        case {"ge": low, "le": high}:
-            return f"from {low} to {high}"
-        case {"ge": low, "lt": high}:
-            return f"in [{low}, {high})"
-        case {"gt": low, "le": high}:
-            return f"in ({low}, {high}]"
-        case {"gt": low, "lt": high}:
-            return f"between {low} and {high}"
-    (kind, end), *_ = ends.items()
-    words = {"ge": "of at least", "gt": "above", "le": "of at most", "lt": "below"}
-    return f"{words[kind]} {end}"
 
 
 def _any_of(found: Sequence[Converter]) -> Converter:
