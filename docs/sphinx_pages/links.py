@@ -101,6 +101,30 @@ _ARRAY_LIKE = re.compile(
     rf"(?: \| complex \| bytes \| str \| {_NESTED})?"
 )
 _OURS = re.compile(r"~?\b(bnmind(?:\.\w+)+)")
+_MARKED = re.compile(rf"{_NAME}Annotated\[")
+_PLAIN_MARK = re.compile(rf" {_NAME}(?:Ge|Gt|Le|Lt|MinLen|MaxLen)\(")
+
+
+def _with_plain_marks(types: str) -> str:
+    """Return types without the marks that hold functions, whose texts are no expressions."""
+    found = _MARKED.search(types)
+    if found is None:
+        return types
+    parts, depth = [""], 0
+    for token in re.finditer(r"'[^']*'|.", types[found.end() :]):
+        depth += (token[0] in "[(") - (token[0] in "])")
+        if depth < 0:
+            break
+        if depth == 0 and token[0] == ",":
+            parts.append("")
+        else:
+            parts[-1] += token[0]
+    first = _with_plain_marks(parts[0])
+    marks = [mark for mark in parts[1:] if _PLAIN_MARK.match(mark)]
+    rest = _with_plain_marks(types[found.end() + token.end() :])
+    if not marks:
+        return types[: found.start()] + first + rest
+    return types[: found.end()] + ",".join((first, *marks)) + "]" + rest
 
 
 def readable(types: str) -> str:
@@ -115,8 +139,13 @@ def readable(types: str) -> str:
 
     >>> readable("(rules: tuple[str, ...] = <factory>)")
     '(rules: tuple[str, ...] = ...)'
+
+    Nor is a mark that holds a function.
+
+    >>> readable("Annotated[int, Ge(ge=1), Must(words=' (odd)', test=<function odd at 0x7f>)]")
+    'Annotated[int, Ge(ge=1)]'
     """
-    types = re.sub(r"= <[^<>]*>", "= ...", types)
+    types = _with_plain_marks(re.sub(r"= <[^<>]*>", "= ...", types))
     types = _ARRAY_LIKE.sub("~numpy.typing.ArrayLike", types)
     types = _ARRAY.sub(r"~numpy.typing.NDArray[\1]", types)
     return _OURS.sub(lambda found: "~" + (place_of(found[1]) or found[1]), types)

@@ -71,6 +71,7 @@ OPAQUE: Mapping[str, tuple[str, ...]] = {
     "bnmind.fitting.layout": ("Layout",),
     "bnmind.junction.derivatives.gradient": ("InputTable",),
     "bnmind.junction.inference.compiled_query": ("CompiledQuery",),
+    "bnmind.junction.program.message_passing": ("ReverseProgram",),
     "bnmind.junction.program.program": ("Program",),
     "bnmind.junction.backward_walk": ("Elimination",),
     "bnmind.junction.triangulation.randomized_greedy": ("Start",),
