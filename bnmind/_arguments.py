@@ -122,10 +122,7 @@ def _n_positional(parameters: Iterable[inspect.Parameter]) -> float:
     kinds = [one.kind for one in parameters]
     if inspect.Parameter.VAR_POSITIONAL in kinds:
         return math.inf
-    return sum(
-        kind in (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        for kind in kinds
-    )
+    return sum(kind <= inspect.Parameter.POSITIONAL_OR_KEYWORD for kind in kinds)
 
 
 def _too_many(function: str, names: Sequence[str], most: float, got: int) -> TypeError:
@@ -176,9 +173,8 @@ def checked_if_it_fails(function: Callable[_P, _R]) -> Callable[_P, _R]:
                 for name, value in given.items()
                 if name in kinds and not kinds[name].fits(value)
             }
-            if wrong:
-                raise misfits(function.__qualname__, wrong) from fault
-            if (error := _array_error(function, given, fault)) is None:
+            found = misfits(function.__qualname__, wrong) if wrong else None
+            if (error := found or _array_error(function, given, fault)) is None:
                 raise
             raise error from fault
 

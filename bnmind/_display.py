@@ -55,7 +55,7 @@ class _Pen:
 
     def _parts(self, value: Any, level: int) -> str | None:
         """Return the text of a value of several parts; None if it is written as it is."""
-        kind = type(value)
+        kind: Any = type(value)
         deep = self.depth is not None and level > self.depth
         # Programs that show no arrays are not made to load NumPy here.
         is_array = hasattr(kind, "__array_interface__")
@@ -65,7 +65,7 @@ class _Pen:
             named = ((f"{f.name}=", getattr(value, f.name)) for f in fields(kind) if f.repr)
             return self._joined(f"{kind.__qualname__}(", named, ")", level, deep=deep)
         if isinstance(value, tuple) and hasattr(kind, "_fields"):
-            own = not _is_the_same(kind.__repr__, tuple.__repr__)
+            own = kind.__repr__ is not tuple.__repr__
             if own and "_fields" not in kind.__dict__:
                 return None
             named = ((f"{name}=", getattr(value, name)) for name in kind._fields)
@@ -74,7 +74,7 @@ class _Pen:
             ends = ("(", ",)" if len(value) == 1 else ")") if kind is tuple else ("[", "]")
             items = (("", part) for part in value)
             return self._joined(ends[0], items, ends[1], level, deep=deep, n=len(value))
-        if isinstance(value, Mapping) and _is_the_same(kind.__repr__, dict.__repr__):
+        if isinstance(value, Mapping) and kind.__repr__ is dict.__repr__:
             pairs = ((f"{key!r}: ", part) for key, part in value.items())
             return self._joined("{", pairs, "}", level, deep=deep, n=len(value))
         return None
@@ -109,10 +109,6 @@ class _Pen:
         self.room -= characters
         if self.room < 0:
             raise _TooLongError
-
-
-def _is_the_same(one: object, other: object) -> bool:
-    return one is other
 
 
 def _has_plain_repr(kind: type) -> bool:

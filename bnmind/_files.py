@@ -467,11 +467,6 @@ def move(path: Path, new: Path) -> None:
         _sync_directory(new.parent)
 
 
-def remove_directory(directory: Path) -> None:
-    """Remove a directory with all that is in it, as far as possible."""
-    shutil.rmtree(directory, ignore_errors=True)
-
-
 def check_writable(*paths: str | os.PathLike[str]) -> None:
     """Check, before long work, that the files for its results can be written.
 
@@ -499,7 +494,8 @@ def check_writable_directory(path: str | os.PathLike[str]) -> None:
     with naming(os.fspath(path)):
         place = Path(os.path.realpath(path))
         while not os.path.lexists(place):
-            _require_name(place.name)
+            if len(os.fsencode(place.name)) > 255:
+                raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG), place.name)
             place = place.parent
         _try_directory(place)
 
@@ -670,11 +666,6 @@ def _try_directory(directory: Path) -> None:
     with gate:
         os.close(os.open(trial, _NEW, 0o600))
         trial.unlink()
-
-
-def _require_name(name: str) -> None:
-    if len(os.fsencode(name)) > 255:
-        raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG), name)
 
 
 _NO_LOCKS = {errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL}

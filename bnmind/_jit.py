@@ -43,9 +43,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from enum import Enum
-from functools import cached_property, update_wrapper
+from functools import cached_property, partial, update_wrapper
 from importlib import import_module
 from itertools import chain, takewhile
 from pathlib import Path
@@ -135,27 +135,28 @@ class Kernel(KernelSource):
     @cached_property
     def _compiled(self) -> Any:
         import numba
+        from numba.core import config
 
-        if numba.config.DISABLE_JIT:
-            return _as_machine_words(self.function)
+        if config.DISABLE_JIT:
+            return partial(run_plainly, self.function)
         dispatcher = numba.njit(self.function, nogil=True)
         compile_for = dispatcher.compile
 
         def compile_interruptibly(signature: Any) -> Any:
             _being_compiled.append(self.function.__name__)
+            before = config.SLP_VECTORIZE  # numba has this setting only for whole processes
+            config.SLP_VECTORIZE = before | self.superword
             try:
-                with _keeping_interrupts(), self._settings():
+                with _keeping_interrupts():
                     return compile_for(signature)
             finally:
+                config.SLP_VECTORIZE = before
                 _being_compiled.pop()
 
         # These two attributes give numba's dispatcher the cache and the compile function.
         dispatcher._cache = KernelCache(self)
         dispatcher.compile = compile_interruptibly
         return dispatcher
-
-    def _settings(self) -> Any:
-        return _superword_vectorization() if self.superword else nullcontext()
 
     @cached_property
     def _numba_type_(self) -> Any:
@@ -270,33 +271,6 @@ def _is_interrupted(error: BaseException) -> bool:
     while cause is not None and not isinstance(cause, KeyboardInterrupt):
         cause = cause.__cause__ or cause.__context__
     return cause is not None
-
-
-def _as_machine_words(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function whose integers wrap around without a warning, as in machine code."""
-    import numpy as np
-
-    def call(*arguments: Any) -> Any:
-        with np.errstate(over="ignore"):
-            return function(*arguments)
-
-    return call
-
-
-@contextmanager
-def _superword_vectorization() -> Iterator[None]:
-    """Enable superword vectorization for kernels compiled in a ``with`` block.
-
-    numba has a setting for this (NUMBA_SLP_VECTORIZE), but only for whole processes.
-    """
-    from numba.core import config
-
-    before = config.SLP_VECTORIZE
-    config.SLP_VECTORIZE = 1
-    try:
-        yield
-    finally:
-        config.SLP_VECTORIZE = before
 
 
 @contextmanager
@@ -467,14 +441,10 @@ class KernelCache:
             raise ModelFileError(NO_DIRECTORY, "")
         return self.cache_path
 
-    def enable(self) -> None:
-        """Do nothing: the cache is always enabled."""
-
-    def disable(self) -> None:
-        """Do nothing: the cache is always enabled."""
-
     def flush(self) -> None:
-        """Do nothing: the cache holds no outdated code."""
+        """Do nothing: the cache is always enabled, and holds no outdated code."""
+
+    enable = disable = flush
 
     def _name(self, signature: Any, codegen: Any) -> str | None:
         """Return the name of the file for some types of arguments; None if there is none."""
