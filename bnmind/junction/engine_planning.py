@@ -76,8 +76,8 @@ def _query_bytes(compiled: CompiledQuery) -> int:
     steps = len(compiled.program.steps)
     arrays += [a for step in compiled.program.steps for a in lists_of(step.operation)]
     bytes_of_lists = compiled.program.listed_bytes
-    if compiled.summed is not None:
-        steps += compiled.summed.steps
+    if compiled.swept is not None:
+        steps += compiled.swept.steps
     causes = compiled.query.causes
     if causes is not None:
         arrays += [causes.arcs, causes.chances]

@@ -10,9 +10,8 @@ from typing import TypeAlias
 import numpy as np
 
 from bnmind._messages import many
-from bnmind._values import ReadOnlyDict, Sealed, sealed
+from bnmind._values import Sealed, sealed
 from bnmind.information import Floats
-from bnmind.junction.program.independent_sum import Summed
 from bnmind.pgm.factor import Values
 from bnmind.pgm.variable import Variable
 from bnmind.rank_one.forms import Effect
@@ -537,10 +536,10 @@ class CaseSweep(Sealed):
         """The number of multiplications of tables in a run."""
         return sum(len(effect.causes) for part in self.parts for effect in part.effects.values())
 
-    def run(self, registers: Sequence[Values], at: Mapping[str, int]) -> Summed | None:
-        """Return the distributions of the causes; None if the evidence is too improbable.
+    def run(self) -> tuple[Sequence[Values], float] | None:
+        """Return the distributions of the causes and the log of the evidence.
 
-        The arguments, those of `IndependentSum.run`, are not used: the evidence is known.
+        None if the evidence is too improbable.
         """
         beliefs = list(self.weights)
         log_evidence = self.log_constant
@@ -553,4 +552,4 @@ class CaseSweep(Sealed):
                 log_evidence += math.log(swept.mantissa) + swept.power * math.log(2)
                 for c, belief in swept.beliefs.items():
                     beliefs[c] = sealed(belief)
-        return Summed(ReadOnlyDict(enumerate(beliefs)), log_evidence)
+        return beliefs, log_evidence

@@ -27,7 +27,6 @@ from bnmind.junction.inference.compiled_query import (
 )
 from bnmind.junction.inference.evidence import label_of
 from bnmind.junction.program.contraction import Function, ProgramBuilder
-from bnmind.junction.program.independent_sum import independent_sum, sum_among
 from bnmind.junction.program.message_passing import Passing, TreeShape
 from bnmind.junction.program.program import Program
 from bnmind.junction.program.program_inputs import Source, answer_of, deterministic, sources_of
@@ -436,7 +435,7 @@ def _built(query: Query, known: Known) -> CompiledQuery:
         numbered=(),
         answers=swept.answers,
         halved=False,
-        summed=swept.sweep,
+        swept=swept.sweep,
     )
 
 
@@ -474,9 +473,6 @@ def _whole_plan(
     request: Request, potentials: tuple[Potential, ...], domains: Domains
 ) -> CompiledQuery:
     """Return the plan of a query without known evidence and inputs."""
-    summed = _sum_plan(request, potentials, domains)
-    if summed is not None:
-        return summed
     search = shared_search(request.query)
     if request.query.factorize:
         potentials, domains = in_chosen_forms(request, potentials, domains, search)
@@ -495,45 +491,6 @@ def _whole_plan(
         parents = {p.scope[0].name: [v.name for v in p.scope[1:]] for p in potentials}
     parts = planned(model, request, parents, search)
     return _assemble(request, model, parts, [] if request.large else heads)
-
-
-def _sum_plan(
-    request: Request, potentials: tuple[Potential, ...], domains: Domains
-) -> CompiledQuery | None:
-    """Return the plan of a query about a sum of independent variables; None if it is not one."""
-    query = request.query
-    is_plain = query.direct and query.factorize and query.most_cells is None
-    if not is_plain or query.whole or query.to_be_restricted or request.inputs:
-        return None
-    observed = frozenset(request.observed)
-    cpd = sum_among(potentials, observed, query.targets)
-    # A caller who names an order expects its tree.
-    if cpd is None or not isinstance(query.order, BoundedFinder):
-        return None
-    request, _, model = _reduced(request, [p for p in potentials if p is not cpd], domains)
-    number = {name: i for i, name in enumerate(model.sizes)}
-    sources = sources_of(model, number, observed, (), {})
-    summed = independent_sum(cpd, sources, observed, number)
-    if summed is None:
-        return None
-    # A run fills one register for each variable.
-    scopes = [(variable,) for variable in number.values()]
-    registers = {name: number[name] for name in number if name not in observed}
-    answers = []
-    for target in query.targets:
-        register = next((registers[v.name] for v in target if v.name in registers), None)
-        answers.append(answer_of(model, target, observed, number, register, scopes))
-    compiled = _compiled(
-        request,
-        trees=(),
-        sources=sources,
-        program=Program(n_inputs=0, steps=(), spent=(), scopes=(), sizes=()),
-        numbered=tuple(number),
-        answers=tuple(answers),
-        halved=False,
-        summed=summed,
-    )
-    return compiled if compiled.refusal is None else None
 
 
 def _restricted_plan(

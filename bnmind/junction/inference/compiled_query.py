@@ -42,7 +42,6 @@ from bnmind.junction.program.compiled_run import (
     has_small_steps,
     should_be_flat,
 )
-from bnmind.junction.program.independent_sum import IndependentSum
 from bnmind.junction.program.program import PLAIN, Arithmetic, PackedStep, Program
 from bnmind.junction.program.program_inputs import Answer, Registers, Source
 from bnmind.junction.program.sparse_steps import SparseProduct, SparseSum
@@ -86,8 +85,7 @@ class Query(Sealed):
     most_cells: int | None = None
     """The most cells of a plan that is assembled; None for no limit."""
     direct: bool = True
-    """Whether sums of independent variables, and independent causes of observed effects, may be
-    answered without a program."""
+    """Whether independent causes of observed effects may be swept, without a program."""
     causes: IndependentCauses | None = None
     """The query as a query about independent causes of observed effects, if it is one."""
     to_be_restricted: bool = False
@@ -312,9 +310,9 @@ class CompiledQuery(Value):
     by_case: int | None = None
     """The approximate number of cells of a common plan, if each run makes a plan for its own
     evidence instead; otherwise None."""
-    summed: IndependentSum | CaseSweep | None = None
-    """The sum of independent variables, or the independent causes of observed effects, that the
-    query is about, if it is answered by that alone; the program is empty then."""
+    swept: CaseSweep | None = None
+    """The sweep over independent causes of observed effects that answers the query, if one does;
+    the program is empty then."""
 
     def __repr__(self) -> str:
         """Return a plan in one line."""
@@ -323,8 +321,8 @@ class CompiledQuery(Value):
         soft = [f"{v.name}?" for v in self.soft]
         condition = "; ".join([evidence or "nothing", *soft, *self.inputs])
         size = f"{self.total_size:,} cells" if self.by_case is None else "planned for each case"
-        if self.summed is not None:
-            size = self.summed.line
+        if self.swept is not None:
+            size = self.swept.line
         return f"Plan({targets} | {condition}; {size})"
 
     def __str__(self) -> str:
@@ -338,8 +336,8 @@ class CompiledQuery(Value):
                 "planned for each case, since the size depends on what is observed: for any"
                 f" evidence it would have about {many(self.by_case)} cells"
             )
-        elif self.summed is not None:
-            lines.append(f"no tree: {self.summed.line}")
+        elif self.swept is not None:
+            lines.append(f"no tree: {self.swept.line}")
         else:
             lines.append("separators  " + (_separators(self.trees) or "none"))
         if saved.total_size_before is not None:
@@ -488,7 +486,7 @@ class CompiledQuery(Value):
     @property
     def multiplications(self) -> int:
         """Multiplications of one run."""
-        return (self.summed or self.program).multiplications
+        return (self.swept or self.program).multiplications
 
     @cached_property
     def memory(self) -> int:
@@ -496,7 +494,7 @@ class CompiledQuery(Value):
         tables = self.table_copies * sum(s.n_cells for s in self.sources)
         # An answer takes its register, two copies and the joint at the same time.
         reading = 4 * sum([math.prod(answer.shape) for answer in self.answers])
-        running = self.program.peak_cells if self.summed is None else self.summed.peak_cells
+        running = self.program.peak_cells if self.swept is None else self.swept.peak_cells
         registers = max(running, reading)
         return (16 if self._has_complex_numbers else 8) * (
             tables + registers
@@ -505,7 +503,7 @@ class CompiledQuery(Value):
     @cached_property
     def seconds(self) -> float:
         """The predicted time of a run on this machine, in seconds."""
-        if self.summed is not None:
+        if self.swept is not None:
             return predicted_seconds(Work(1, 0, self.multiplications, self.multiplications))
         steps = [sum(kind) for kind in zip(*work_of_steps(self.program), strict=True)]
         # Reading the findings and the answers takes as long as so many steps.

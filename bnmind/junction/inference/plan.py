@@ -151,7 +151,7 @@ def narrowed(
 
 
 def with_program(compiled: CompiledQuery) -> CompiledQuery:
-    """Return a compiled query with a program, for a sum that is answered without one."""
+    """Return a compiled query with a program, for one that a sweep answers without."""
     return build(replace(compiled.query, direct=False), compiled.known)
 
 
@@ -229,8 +229,8 @@ class Answering(Value):
 
     @cached_property
     def ordinary(self) -> Answering:
-        """The query with a program, if this is a sum that is answered without one."""
-        if self.compiled.summed is None:
+        """The query with a program, if a sweep answers it without one."""
+        if self.compiled.swept is None:
             return self
         return Answering(with_program(self.compiled))
 
@@ -270,8 +270,8 @@ class Answering(Value):
         observed = positions_of(compiled, findings)
         tables = all_inputs(compiled, findings, inputs)
         self.check_size()
-        if compiled.summed is not None:
-            return self._of_sum(observed) or self.ordinary.run(findings, inputs, progress)
+        if compiled.swept is not None:
+            return self._swept(observed) or self.ordinary.run(findings, inputs, progress)
         sums = sums_of(compiled, registers_of(compiled, observed, tables), progress)
         if self._is_doubtful(sums.doubt):
             try:
@@ -291,25 +291,17 @@ class Answering(Value):
             Posterior, scopes=compiled.targets, joints=joints, log_evidence=sums.log_evidence
         )
 
-    def _of_sum(self, at: Mapping[str, int]) -> Posterior | None:
-        """Return the posterior of a sum that has no program; None if it needs one."""
+    def _swept(self, at: Mapping[str, int]) -> Posterior | None:
+        """Return the posterior of a sweep; None if the evidence is too improbable for it."""
         compiled = self.compiled
-        assert compiled.summed is not None  # as the caller has seen
-        registers = registers_of(compiled, at, {})
-        numbers = [float(np.real(registers[register])) for register in compiled.scalars]
-        if not min(numbers, default=1.0) > 0:
+        assert compiled.swept is not None  # as the caller has seen
+        if (found := compiled.swept.run()) is None:
             return None
-        summed = compiled.summed.run(registers, at)
-        if summed is None:
-            return None
+        beliefs, log_evidence = found
         joints = []
         for answer in compiled.answers:
-            if answer.register is None:
-                joints.append(answer.lift(np.ones(answer.shape), at))
-            else:
-                belief = summed.beliefs[answer.register]
-                joints.append(answer.lift(belief[: math.prod(answer.shape)], at))
-        log_evidence = summed.log_evidence + sum(map(math.log, numbers))
+            belief = np.ones(()) if answer.register is None else beliefs[answer.register]
+            joints.append(answer.lift(belief, at))
         return made(
             Posterior, scopes=compiled.targets, joints=tuple(joints), log_evidence=log_evidence
         )
@@ -325,8 +317,8 @@ class Answering(Value):
         observed = positions_of(compiled, findings)
         tables = all_inputs(compiled, findings, inputs)
         self.check_size()
-        if compiled.summed is not None:
-            posterior = self._of_sum(observed)
+        if compiled.swept is not None:
+            posterior = self._swept(observed)
             return posterior is not None or self.ordinary.is_possible(findings, inputs)
         sums = sums_of(compiled, registers_of(compiled, observed, tables))
         if not self._is_doubtful(sums.doubt):
@@ -352,7 +344,7 @@ class Answering(Value):
         def alone(findings: Findings) -> Posterior:
             return self.for_case(findings, inputs).run({})
 
-        if self.compiled.summed is not None:
+        if self.compiled.swept is not None:
             return self.ordinary.run_batch(cases, inputs, max_bytes=max_bytes)
         if self.compiled.by_case is not None:
             return run_each(self.compiled, cases, alone, max_bytes=max_bytes)

@@ -127,16 +127,16 @@ def test_a_sweep_has_all_digits(data: st.DataObject) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sweep_module, "KEPT_CELLS", kept)
         case = causes.at(states)
-        swept = None if case is None else case.run((), {})
+        swept = None if case is None else case.run()
     if swept is None:
         assert total == 0
         return
     log = math.log(total.numerator) - math.log(total.denominator)
-    assert swept.log_evidence == pytest.approx(log, rel=1e-12, abs=1e-12)
+    assert swept[1] == pytest.approx(log, rel=1e-12, abs=1e-12)
     for v in hidden:
         expected = [float(p / total) for p in sums[v.name]]
         # Relative, so that improbable states have all their digits too.
-        np.testing.assert_allclose(swept.beliefs[causes.number[v.name]], expected, rtol=1e-11)
+        np.testing.assert_allclose(swept[0][causes.number[v.name]], expected, rtol=1e-11)
 
 
 @settings(max_examples=examples(8))
@@ -234,7 +234,7 @@ def test_thousands_of_findings_do_not_underflow(prior: float) -> None:
     assert causes is not None
     case = causes.at(states)
     assert case is not None
-    swept = case.run((), {})
+    swept = case.run()
     assert swept is not None
     n = len(effects) - 1
     logs = []
@@ -244,7 +244,7 @@ def test_thousands_of_findings_do_not_underflow(prior: float) -> None:
         if weight:
             logs.append(math.log(weight) + n * math.log(absent) + math.log1p(-absent))
     expected = max(logs) + math.log(math.fsum(math.exp(one - max(logs)) for one in logs))
-    assert swept.log_evidence == pytest.approx(expected, rel=1e-12)
+    assert swept[1] == pytest.approx(expected, rel=1e-12)
 
 
 def two_parities(n: int) -> Network:
@@ -276,9 +276,9 @@ def test_a_long_sweep_keeps_few_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     assert causes is not None
     case = causes.at(states)
     assert case is not None
-    swept = case.run((), {})
+    swept = case.run()
     assert swept is not None
-    assert swept.log_evidence == pytest.approx(math.log(0.6 * 0.5))
+    assert swept[1] == pytest.approx(math.log(0.6 * 0.5))
     assert 20 < max(kept) < case.peak_cells < 200
 
 
