@@ -361,13 +361,11 @@ def _graphs() -> Any:
     junction.Portfolio,
     junction.TreeAnnealing,
     junction.RandomizedGreedy,
-    junction.Simplifications,
 )
 def _finders() -> Any:
     return [
         junction.Limits(),
         junction.Limits(10**6, only_restrictions=True),
-        junction.Simplifications(compress=False),
         junction.BestOrder(seed=3),
         junction.ExactOrder(start=junction.MinFill()),
         junction.TreeAnnealing(start=junction.MinWeight(), rounds=1),

@@ -37,7 +37,6 @@ from bnmind.junction.graphs import InteractionGraph as InteractionGraph
 from bnmind.junction.graphs import JunctionTree as JunctionTree
 from bnmind.junction.graphs import OrderFinder as OrderFinder
 from bnmind.junction.inference.batches import BatchPosterior as BatchPosterior
-from bnmind.junction.inference.compile import Simplifications as Simplifications
 from bnmind.junction.inference.compile import compile_plan as compile_plan
 from bnmind.junction.inference.compile import families as families
 from bnmind.junction.inference.compile import junction_tree as junction_tree

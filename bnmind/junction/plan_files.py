@@ -25,7 +25,6 @@ from bnmind.junction.graphs import (
 from bnmind.junction.inference.compile import (
     DEFAULT_ORDER,
     DEFAULT_ORDER_RESTRICTED,
-    Simplifications,
     compile_plan,
 )
 from bnmind.junction.inference.evidence import label_of
@@ -290,9 +289,8 @@ def _compiled(model: Network | FactorModel, content: Mapping[str, Any], limits: 
         inputs=content["inputs"],
         order=(_KnownBoundedOrders if content["bounded"] else _KnownOrders)(orders),
         limits=replace(limits, only_restrictions=content["only_restrictions"]),
-        simplifications=Simplifications(
-            compress=content["compress"], factorize=content["factorize"]
-        ),
+        compress=content["compress"],
+        factorize=content["factorize"],
     )
 
 

@@ -31,7 +31,7 @@ from bnmind._messages import counted
 from bnmind._values import Value, made
 from bnmind.errors import CancellationError, ImpossibleEvidenceError
 from bnmind.information import Floats
-from bnmind.junction import Limits, OrderFinder, Plan, Simplifications, compile_plan
+from bnmind.junction import Limits, OrderFinder, Plan, compile_plan
 from bnmind.mastermind.board import Board, Reply, Turn, format_history
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.distribution import CodeDistribution
@@ -435,7 +435,7 @@ def belief_plan(
         targets=[code],
         inputs={_BELIEF: code},
         order=order,
-        simplifications=Simplifications(factorize=factorized),
+        factorize=factorized,
         limits=Limits(only_restrictions=not factorized),
     )
 

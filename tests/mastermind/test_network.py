@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmind.errors import BnmindError, ImpossibleEvidenceError, InvalidArgumentError, TooLargeError
-from bnmind.junction import Simplifications, compile_model, compile_plan
+from bnmind.junction import compile_model, compile_plan
 from bnmind.mastermind import (
     Board,
     Channel,
@@ -113,7 +113,8 @@ def test_general_pruning_beats_the_factorization() -> None:
         vomlel_network(BOARD),
         evidence=evidence_of_guess(GUESS),
         targets=[code, ["P", "C"]],
-        simplifications=Simplifications(compress=False, factorize=False),
+        compress=False,
+        factorize=False,
     )
     assert whole.restrict(evidence_of_guess(GUESS)).total_size == 92_700
 

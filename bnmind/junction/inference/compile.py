@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from bnmind._arguments import checked
 from bnmind._messages import listed
-from bnmind._values import ReadOnlyDict, Value, made
+from bnmind._values import ReadOnlyDict, made
 from bnmind.errors import InvalidArgumentError
 from bnmind.junction.graphs import InteractionGraph, JunctionTree, OrderFinder, graph_of_scopes
 from bnmind.junction.inference.assembly import build, by_case
@@ -81,26 +80,6 @@ def families(network: Network) -> list[tuple[str, ...]]:
     return [tuple(v.name for v in cpd.scope) for cpd in network.cpds]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Simplifications(Value):
-    """The transformations of a model that may make a plan smaller; each is used only if it does.
-
-    Parameters
-    ----------
-    compress
-        Whether a restricted plan may represent the possible configurations of several variables
-        as the states of one variable (zero compression).
-    factorize
-        Whether to write large tables of functional and noisy distributions as small factors with
-        auxiliary variables.
-    """
-
-    compress: bool = True
-    factorize: bool = True
-
-
-ALL_SIMPLIFICATIONS = Simplifications()
-
 DEFAULT_ORDER: OrderFinder = Portfolio()
 """The search for the orders of plans."""
 
@@ -118,7 +97,8 @@ def compile_plan(
     inputs: Mapping[str, Sequence[str]] | None = None,
     order: OrderFinder | None = None,
     limits: Limits = DEFAULT_LIMITS,
-    simplifications: Simplifications = ALL_SIMPLIFICATIONS,
+    compress: bool = True,
+    factorize: bool = True,
 ) -> Plan:
     """Compile a plan that computes targets for any states of the evidence variables.
 
@@ -146,8 +126,12 @@ def compile_plan(
         a run, or eight runs for restricted plans, up to a limit for all parts of a plan together.
     limits
         The limits of the memory and the multiplications of a run.
-    simplifications
-        The transformations of the model that may make the plan smaller.
+    compress
+        Whether a restricted plan may represent the possible configurations of several variables
+        as the states of one variable (zero compression), if that makes it smaller.
+    factorize
+        Whether to write large tables of functional and noisy distributions as small factors with
+        auxiliary variables, if that makes the plan smaller.
 
     Raises
     ------
@@ -175,8 +159,8 @@ def compile_plan(
         order=order or DEFAULT_ORDER,
         order_restricted=order or DEFAULT_ORDER_RESTRICTED,
         limits=limits,
-        compress=simplifications.compress,
-        factorize=simplifications.factorize,
+        compress=compress,
+        factorize=factorize,
         replacements=model.replacements if isinstance(model, FactorModel) else (),
         to_be_restricted=limits.only_restrictions,
     )
