@@ -42,7 +42,7 @@ def variables_of(scopes: Iterable[Iterable[Variable]]) -> tuple[dict[str, Variab
     for scope in scopes:
         for variable in scope:
             known = variables.setdefault(variable.name, variable)
-            if known != variable:
+            if known is not variable and known != variable:
                 problems.append(
                     f"expected one set of states of {variable.name},"
                     f" got {known.states} and {variable.states}"

@@ -157,7 +157,10 @@ def distributions(
     if values.shape != shape:
         problems.append(f"expected an array of shape {shape} as the {what}, got {values.shape}")
         return values
-    is_wrong = ~((values >= 0) & np.isfinite(values))
+    sums = values.sum(axis=0)
+    worst = float(np.abs(sums - 1).max())
+    # Infinities and NaN are in the sums, too.
+    is_wrong = ~((values >= 0) & np.isfinite(values)) if not worst < math.inf else values < 0
     if is_wrong.any():
         *at, state = np.argwhere(np.moveaxis(is_wrong, 0, -1))[0]
         problems.append(
@@ -165,8 +168,6 @@ def distributions(
             f" {float(values[(state, *at)]):.9g} for {variable.states[state]}{_given(parents, at)}"
         )
         return values
-    sums = values.sum(axis=0)
-    worst = float(np.abs(sums - 1).max())
     if worst > ROW_TOLERANCE:
         each = " for every configuration of its parents" if parents else ""
         at = np.unravel_index(int(np.abs(sums - 1).argmax()), sums.shape)

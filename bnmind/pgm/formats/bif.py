@@ -225,13 +225,17 @@ def _rows(source: Source, at: int, scope: Scope) -> tuple[list[_Row], list[str]]
     seen: set[int | str] = set()
     rows: list[_Row] = []
     numbers: list[str] = []
-    while not (match := source.match(_ROW, at, expected="a row that ends in ';', or '}'"))["end"]:
+    n_states = child.n_states
+    while True:
+        match = source.match(_ROW, at, expected="a row that ends in ';', or '}'")
+        end, names, kind, tokens = match.groups()
+        if end:
+            return rows, numbers
         at = match.end()
-        names, kind, tokens = match.group("states", "kind", "numbers")
         if tokens is None:
             continue
         tokens = tokens.replace(",", " ").split()
-        key, configuration, n_expected = kind, 0, child.n_states
+        key, configuration, n_expected = kind, 0, n_states
         if kind is None:
             states = _names(names)
             try:
@@ -256,7 +260,6 @@ def _rows(source: Source, at: int, scope: Scope) -> tuple[list[_Row], list[str]]
         seen.add(key)
         numbers += tokens
         rows.append(_Row(kind or "row", configuration, match.start("numbers")))
-    return rows, numbers
 
 
 def _unknown_state(

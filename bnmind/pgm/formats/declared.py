@@ -19,7 +19,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from graphlib import CycleError, TopologicalSorter
 from typing import TypeVar
 
@@ -131,6 +131,10 @@ class Reading:
         values = np.asarray(values)
         if values.dtype.kind != "f" or values.shape != tuple(v.n_states for v in scope):
             return values  # refused by TabularCPD, too
+        sums = values.sum(axis=0)
+        away = np.abs(sums - 1)
+        if values.min() >= 0 and is_rounding_of_floats(away.max(), len(values)):
+            return values
         blank = np.isnan(values).all(axis=0)
         empty = blank if self.normalize else np.zeros((), dtype=bool)
         good = (values >= 0) & np.isfinite(values)
@@ -247,6 +251,11 @@ class DeclaredVariable:
     place: Place
     kind: str = field(default="", kw_only=True)
     """``"decision"`` or ``"utility"`` in an influence diagram; a chance variable by default."""
+
+    @cached_property
+    def variable(self) -> Variable:
+        """The variable; `InvalidModelError` if its name or states are not valid."""
+        return Variable(self.name, self.states)
 
 
 @dataclass(frozen=True)
@@ -383,7 +392,7 @@ def scopes_of(
             faults.add(f"expected distinct variables, got {shown(entry.name)} twice", entry.place)
             continue
         try:
-            known[entry.name] = Variable(entry.name, entry.states)
+            known[entry.name] = entry.variable
         except InvalidModelError as fault:
             for problem in fault.problems:
                 faults.add(problem, entry.place)
@@ -562,7 +571,7 @@ def network_of(
     """
     faults = Faults()
     cpds: list[CPD] = []
-    named = {v.name: Variable(v.name, v.states) for v in variables}
+    named = {v.name: v.variable for v in variables}
     if encoded:
         for entry in variables:
             try:
@@ -579,8 +588,8 @@ def network_of(
                 for problem in fault.problems:
                     faults.add(problem, table.place)
             continue
-        shape = (*(v.n_states for v in parents), child.n_states)
-        values = np.moveaxis(table.rows.reshape(shape), -1, 0)
+        shape = tuple([v.n_states for v in (child, *parents)])
+        values = table.rows.T.reshape(shape)
         try:
             values = reading.corrected((child, *parents), values)
             cpds.append(TabularCPD(child, tuple(parents), values))
