@@ -404,16 +404,20 @@ def format_question(
     """
     asked = "all variables"
     if targets is not None:
-        asked = _some((_some(target, ", ") for target in targets if target), "; ") or "log_evidence"
+        asked = _some(list(filter(None, targets)), "; ", lambda target: _some(target, ", "))
+        asked = asked or "log_evidence"
     given = _some([*hard, *(f"{name}?" for name in soft)], ", ")
     return f"{kind}  {asked}{f' | {given}' if given else ''}"
 
 
-def _some(names: Iterable[str], comma: str) -> str:
-    """Return the first few names, and the number of all names."""
-    every = [one_line(name, longest=_LONGEST) for name in names]
-    more = f"{comma}… {len(every)} in all" if len(every) > _MOST else ""
-    return comma.join(every[:_MOST]) + more
+def _name(name: str) -> str:
+    return one_line(name, longest=_LONGEST)
+
+
+def _some(parts: Sequence[Any], comma: str, text: Callable[[Any], str] = _name) -> str:
+    """Return the texts of the first few parts, and the number of all."""
+    more = f"{comma}… {len(parts)} in all" if len(parts) > _MOST else ""
+    return comma.join(map(text, parts[:_MOST])) + more
 
 
 # --- The plans of an engine: each is made when a question first needs it, and then remembered -----
