@@ -54,6 +54,7 @@ from bnmind.junction.propagation_kernel import (
 from bnmind.junction.triangulation.portfolio import Portfolio
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import FactorModel, Network, Potential
+from bnmind.pgm.tabular import TabularCPD
 from bnmind.pgm.variable import Variable
 
 # --- Answers to cases whose numbers are too small for the kernel ----------------------------------
@@ -398,6 +399,8 @@ def compiled_tree(
 
 def _positive(potential: Potential, max_cells: int) -> Floats:
     """Return the table of a potential."""
+    if isinstance(potential, TabularCPD):
+        return potential.values
     factor = (
         potential if isinstance(potential, Factor) else potential.to_factor(max_cells=max_cells)
     )

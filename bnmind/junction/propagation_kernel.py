@@ -166,16 +166,14 @@ def _draft(
 ) -> tuple[_Draft, Floats, float]:
     """Return a bucket, its message divided by its maximum, and the log of this maximum."""
     product: Floats = np.ones([1] * len(order))
-    support = np.ones([1] * len(order), dtype=np.bool_)
     exponent, least = 0, 1.0
     for scope, values in sorted(tables, key=lambda table: table[1].size):
         # Powers of two keep all digits.
         scaled, shift = _scaled(values)
-        least *= float(np.min(scaled, initial=1.0, where=values > 0))
-        table = table_in_order(scope, scaled, order)
-        product, more = _scaled(product * table)
+        smallest = float(scaled.min())
+        least *= smallest or float(np.min(scaled, initial=1.0, where=values > 0))
+        product, more = _scaled(product * table_in_order(scope, scaled, order))
         least = math.ldexp(least, -more)
-        support = support & (table_in_order(scope, values, order) > 0)
         exponent += shift + more
     product = np.broadcast_to(product, shape)
     message: Floats = product.sum(axis=-1)
@@ -191,7 +189,9 @@ def _draft(
     if is_lossy:
         # Cells that underflow are improbable, not impossible.
         conditional = np.where(message[..., None] > 0, conditional, 1 / shape[-1])
-        possible = np.broadcast_to(support, shape)
+        possible = np.ones(shape, dtype=np.bool_)
+        for scope, values in tables:
+            possible &= table_in_order(scope, values, order) > 0
         message = np.where(possible.any(axis=-1), np.maximum(message, scale * _TINIEST), 0.0)
     else:
         possible = product != 0
