@@ -121,8 +121,9 @@ def from_bif(text: str, *, max_cells: int, reading: Reading = PLAIN_READING) -> 
 
 
 def _names(text: str) -> list[str]:
-    words = _WORD.findall(text)
-    return [word.strip('"') for word in words] if '"' in text else words
+    if '"' in text:
+        return [word.strip('"') for word in _WORD.findall(text)]
+    return text.replace(",", " ").replace("|", " ").split()
 
 
 def _declarations(source: Source) -> tuple[list[DeclaredVariable], list[_Table], bool]:
