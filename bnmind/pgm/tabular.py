@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -141,7 +142,7 @@ class TabularCPD(Conditional):
 
 def is_rounding_of_floats(deviation: Any, n_states: int) -> Any:
     """Return whether sums of so many numbers deviate from one only by floating-point rounding."""
-    return deviation <= 4 * n_states * np.finfo(np.float64).eps
+    return deviation <= 4 * n_states * sys.float_info.epsilon
 
 
 def distributions(
