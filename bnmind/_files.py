@@ -467,6 +467,11 @@ def move(path: Path, new: Path) -> None:
         _sync_directory(new.parent)
 
 
+def remove_directory(directory: Path) -> None:
+    """Remove a directory with all that is in it, as far as possible."""
+    shutil.rmtree(directory, ignore_errors=True)
+
+
 def check_writable(*paths: str | os.PathLike[str]) -> None:
     """Check, before long work, that the files for its results can be written.
 

@@ -348,7 +348,6 @@ def of_functions() -> Iterator[Call]:
                 "inputs": {"kept": ["slip", "rain"]},
                 "order": junction.MinFill(),
                 "limits": junction.Limits(10**8, 10**8, only_restrictions=True),
-                "compress": True,
                 "factorize": True,
             },
         ),

@@ -455,3 +455,4 @@ def test_the_functions_say_what_they_raise(tmp_path: Path) -> None:
         kind = ModelFileError if caught.type is ModelFileError else OSError
         assert re.search(rf"\b{kind.__name__}\b", getattr(_files, name).__doc__), name
     assert not _files.is_stream(str(missing))
+    _files.remove_directory(missing)

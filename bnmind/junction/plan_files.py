@@ -25,7 +25,7 @@ from bnmind.junction.graphs import (
 from bnmind.junction.inference.compile import (
     DEFAULT_ORDER,
     DEFAULT_ORDER_RESTRICTED,
-    compile_plan,
+    plan_of,
 )
 from bnmind.junction.inference.evidence import label_of
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
@@ -281,12 +281,9 @@ def _compiled(model: Network | FactorModel, content: Mapping[str, Any], limits: 
     for method, order in zip(content["methods"], content["orders"], strict=True):
         names = frozenset(order)
         orders[names] = (*orders.get(names, ()), (method, tuple(order)))
-    return compile_plan(
+    return plan_of(
         model,
-        evidence=content["evidence"],
-        soft=content["soft"],
-        targets=content["targets"],
-        inputs=content["inputs"],
+        (content["evidence"], content["soft"], content["targets"], content["inputs"]),
         order=(_KnownBoundedOrders if content["bounded"] else _KnownOrders)(orders),
         limits=replace(limits, only_restrictions=content["only_restrictions"]),
         compress=content["compress"],

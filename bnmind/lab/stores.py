@@ -23,7 +23,6 @@ import io
 import json
 import platform
 import re
-import shutil
 import tomllib
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
@@ -46,6 +45,7 @@ from bnmind._files import (
     naming,
     parse_document,
     read_text,
+    remove_directory,
     write_file,
     write_files,
 )
@@ -844,13 +844,13 @@ def forget_unfinished(directory: Path, place: Path | None) -> None:
         Where the games were kept; None if nowhere.
     """
     for left in directory.glob(f".{_PREFIX}*"):
-        shutil.rmtree(left, ignore_errors=True)  # a run was killed here
+        remove_directory(left)  # a run was killed here
     if place is not None and place.is_dir():
         # In one step, so that a run that is killed now leaves all or nothing.
         with suppress(ModelFileError):
             move(place, place.with_name(f".{place.name}"))
     for left in directory.glob(f".{_PREFIX}*"):
-        shutil.rmtree(left, ignore_errors=True)
+        remove_directory(left)
 
 
 def _made(

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from bnmind.errors import BnmindError, ImpossibleEvidenceError, InvalidArgumentError, TooLargeError
 from bnmind.junction import compile_model, compile_plan
+from bnmind.junction.inference.compile import plan_of
+from bnmind.junction.inference.limits import DEFAULT_LIMITS
 from bnmind.mastermind import (
     Board,
     Channel,
@@ -109,10 +111,11 @@ def test_no_such_stage() -> None:
 def test_general_pruning_beats_the_factorization() -> None:
     # DESIGN: cutting M_i to g_i + 1 states and dropping idle C_i, without any B: 92,700 cells.
     code = [v.name for v in code_variables(BOARD)]
-    whole = compile_plan(
+    whole = plan_of(
         vomlel_network(BOARD),
-        evidence=evidence_of_guess(GUESS),
-        targets=[code, ["P", "C"]],
+        (evidence_of_guess(GUESS), (), [code, ["P", "C"]], {}),
+        order=None,
+        limits=DEFAULT_LIMITS,
         compress=False,
         factorize=False,
     )

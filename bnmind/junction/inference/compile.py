@@ -97,7 +97,6 @@ def compile_plan(
     inputs: Mapping[str, Sequence[str]] | None = None,
     order: OrderFinder | None = None,
     limits: Limits = DEFAULT_LIMITS,
-    compress: bool = True,
     factorize: bool = True,
 ) -> Plan:
     """Compile a plan that computes targets for any states of the evidence variables.
@@ -126,9 +125,6 @@ def compile_plan(
         a run, or eight runs for restricted plans, up to a limit for all parts of a plan together.
     limits
         The limits of the memory and the multiplications of a run.
-    compress
-        Whether a restricted plan may represent the possible configurations of several variables
-        as the states of one variable (zero compression), if that makes it smaller.
     factorize
         Whether to write large tables of functional and noisy distributions as small factors with
         auxiliary variables, if that makes the plan smaller.
@@ -153,9 +149,27 @@ def compile_plan(
     >>> plan.run({"call": "heads"}).marginals["coin"].round(3).tolist()
     [0.9, 0.1]
     """
+    asked: _Asked = (evidence, soft, targets, inputs or {})
+    return plan_of(model, asked, order=order, limits=limits, factorize=factorize)
+
+
+def plan_of(
+    model: Network | FactorModel,
+    asked: _Asked,
+    *,
+    order: OrderFinder | None,
+    limits: Limits,
+    compress: bool = True,
+    factorize: bool = True,
+) -> Plan:
+    """Return the plan of `compile_plan`.
+
+    ``compress`` is whether a restricted plan may represent the possible configurations of several
+    variables as the states of one variable (zero compression), if that makes it smaller.
+    """
     query = _query(
         model,
-        (evidence, soft, targets, inputs or {}),
+        asked,
         order=order or DEFAULT_ORDER,
         order_restricted=order or DEFAULT_ORDER_RESTRICTED,
         limits=limits,
