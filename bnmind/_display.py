@@ -203,7 +203,7 @@ def frame_html(frame: pandas.DataFrame, *, caption: str = "") -> str:
     rows = zip(*(first[column].tolist() for column in first.columns), strict=True)
     return table_html(
         [str(column).replace("_", " ") for column in first.columns],
-        [tuple(map(_number, row)) for row in rows],
+        [[f"{cell:.4g}" if isinstance(cell, float) else cell for cell in row] for row in rows],
         caption=caption,
         n_rows=len(frame),
     )
@@ -213,10 +213,6 @@ def text_html(text: str) -> str:
     """Return a text whose columns are aligned as HTML."""
     lines = "\n".join(map(visible, text.splitlines()))
     return f"<pre>{escape(lines)}</pre>"
-
-
-def _number(cell: object) -> object:
-    return f"{cell:.4g}" if isinstance(cell, float) else cell
 
 
 def _safe(text: object) -> str:
