@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from bnmind._display import new_figure, polish
 from bnmind._messages import counted
-from bnmind.lab.plots import new_figure, polish
 from docs.result_tables import (
     DOCS,
     REPRODUCTIONS,

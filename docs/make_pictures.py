@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
 import bnmind
+from bnmind._display import new_figure, polish
 from bnmind.adaptive import (
     IRT_MODELS,
     Design,
@@ -30,7 +31,7 @@ from bnmind.adaptive import (
 )
 from bnmind.datasets import example_path, example_table
 from bnmind.lab import compare
-from bnmind.lab.plots import finish, line, new_figure, polish
+from bnmind.lab.plots import finish, line
 from bnmind.mastermind import (
     Board,
     Channel,

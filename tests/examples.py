@@ -47,6 +47,8 @@ from bnmind.pgm import (
 from bnmind.pgm.encoded_names import Alphabet, FileNames
 from bnmind.pgm.files import file_names
 from bnmind.rank_one import factorize
+from bnmind.sensitivity.explanation import FindingWeight
+from bnmind.sensitivity.functions import Interval, TwoWayFunction
 
 __all__ = ["EXAMPLES", "PUBLIC", "examples_of"]
 
@@ -376,11 +378,11 @@ def _finders() -> Any:
 
 @_add(
     sensitivity.ExplainedConclusion,
-    sensitivity.FindingWeight,
+    FindingWeight,
     sensitivity.PosteriorBounds,
     sensitivity.SensitivityAnalysis,
     sensitivity.SensitivityFunction,
-    sensitivity.TwoWayFunction,
+    TwoWayFunction,
     sensitivity.WeightOfEvidence,
 )
 def _sensitivity() -> Any:
@@ -405,7 +407,7 @@ def _sensitivity() -> Any:
     sensitivity.Absolute,
     sensitivity.AtLeast,
     sensitivity.AtMost,
-    sensitivity.Interval,
+    Interval,
     sensitivity.MostProbable,
     sensitivity.Odds,
     sensitivity.Parameter,
@@ -416,7 +418,7 @@ def _parameters() -> Any:
         sensitivity.Absolute(0.2),
         sensitivity.AtLeast("yes", 0.5),
         sensitivity.AtMost("yes", 0.5),
-        sensitivity.Interval(0.1, 0.9, 0.5),
+        Interval(0.1, 0.9, 0.5),
         sensitivity.MostProbable(),
         sensitivity.Odds(3.0),
         sensitivity.Parameter("rain", "yes"),

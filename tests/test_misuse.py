@@ -56,7 +56,6 @@ PACKAGES = (
 )
 
 ANALYSIS = sensitivity.analyze(network(), "rain", {"count": "1"})
-TORNADO = ANALYSIS.tornado("yes", n=4)
 WEIGHTS = sensitivity.weight_of_evidence(network(), "rain", {"count": "1"})
 
 JUNK: dict[str, Any] = {
@@ -246,23 +245,12 @@ def of_functions() -> Iterator[Call]:
         ),
         (sensitivity.cd_distance, {"before": 0.2, "after": 0.5}),
         (
-            sensitivity.with_row,
-            {
-                "network": network(),
-                "parameter": sensitivity.Parameter("rain", "yes"),
-                "value": 0.5,
-            },
+            sensitivity.Parameter("rain", "yes").changed,
+            {"network": network(), "value": 0.5},
         ),
-        (sensitivity.plot_tornado, {"tornado": TORNADO, "posterior": 0.5, "title": "a", "n": 3}),
-        (sensitivity.plot_weights, {"weights": WEIGHTS, "title": "a"}),
-        (
-            sensitivity.plot_explanation,
-            {"weights": WEIGHTS, "tornado": TORNADO, "title": "a", "n": 3},
-        ),
-        (
-            sensitivity.plot_function,
-            {"function": ANALYSIS.function(sensitivity.Parameter("rain", "yes")), "title": "a"},
-        ),
+        (WEIGHTS.plot, {"title": "a"}),
+        (ANALYSIS.plot, {"state": "yes", "n": 3, "title": "a"}),
+        (ANALYSIS.function(sensitivity.Parameter("rain", "yes")).plot, {"title": "a"}),
         (
             junction.compile_model,
             {

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked, number_array, whole_array
+from bnmind._display import new_figure, plain, polish
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
@@ -101,26 +102,10 @@ def style_of(name: str) -> Style:
     )
 
 
-def new_figure(width: float, height: float) -> Figure:
-    """Return an empty figure of a size in inches; it is not registered with pyplot."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure
-
-
 def new_axes(width: float = 7.2, height: float = 4.6) -> tuple[Figure, Axes]:
     """Return an empty figure with one pair of axes, and these."""
     figure = new_figure(width, height)
     return figure, figure.add_subplot()
-
-
-def plain(text: str) -> str:
-    """Return a name as matplotlib shows it: neither a formula, nor left out of the legend."""
-    text = text.replace("$", r"\$")
-    return f" {text}" if text.startswith("_") else text
 
 
 def line(axes: Axes, name: str, x: Floats, y: Floats, **options: Any) -> None:
@@ -176,12 +161,6 @@ def name_bars(axes: Axes, names: Sequence[str], slope: int) -> None:
         ha="right" if slope else "center",
         rotation_mode="anchor",
     )
-
-
-def polish(axes: Axes, *, grid: str = "y") -> None:
-    """Draw a grid, and no box."""
-    axes.grid(axis=grid, color="#dddddd", linewidth=0.8, zorder=0)  # type: ignore[arg-type]
-    axes.spines[["top", "right"]].set_visible(False)
 
 
 def finish(axes: Axes, title: str) -> None:

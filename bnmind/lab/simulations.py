@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bnmind._arguments import checked
+from bnmind._display import new_figure, plain, polish
 from bnmind._messages import counted
 from bnmind.adaptive import ABILITY, SimulationResult
 from bnmind.lab.plots import (
@@ -21,9 +22,6 @@ from bnmind.lab.plots import (
     line,
     name_bars,
     new_axes,
-    new_figure,
-    plain,
-    polish,
 )
 from bnmind.lab.result_files import png, svg, write_files
 

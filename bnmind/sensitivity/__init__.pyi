@@ -6,18 +6,12 @@ from bnmind.sensitivity.analysis import log_likelihood_gradient as log_likelihoo
 from bnmind.sensitivity.bounds import PosteriorBounds as PosteriorBounds
 from bnmind.sensitivity.bounds import posterior_bounds as posterior_bounds
 from bnmind.sensitivity.explanation import ExplainedConclusion as ExplainedConclusion
-from bnmind.sensitivity.explanation import FindingWeight as FindingWeight
 from bnmind.sensitivity.explanation import WeightOfEvidence as WeightOfEvidence
 from bnmind.sensitivity.explanation import explain_conclusion as explain_conclusion
-from bnmind.sensitivity.explanation import plot_explanation as plot_explanation
-from bnmind.sensitivity.explanation import plot_function as plot_function
-from bnmind.sensitivity.explanation import plot_tornado as plot_tornado
-from bnmind.sensitivity.explanation import plot_weights as plot_weights
 from bnmind.sensitivity.explanation import weight_of_evidence as weight_of_evidence
 from bnmind.sensitivity.functions import Absolute as Absolute
 from bnmind.sensitivity.functions import AtLeast as AtLeast
 from bnmind.sensitivity.functions import AtMost as AtMost
-from bnmind.sensitivity.functions import Interval as Interval
 from bnmind.sensitivity.functions import MostProbable as MostProbable
 from bnmind.sensitivity.functions import Odds as Odds
 from bnmind.sensitivity.functions import Parameter as Parameter
@@ -25,6 +19,4 @@ from bnmind.sensitivity.functions import Property as Property
 from bnmind.sensitivity.functions import Relative as Relative
 from bnmind.sensitivity.functions import SensitivityFunction as SensitivityFunction
 from bnmind.sensitivity.functions import Spread as Spread
-from bnmind.sensitivity.functions import TwoWayFunction as TwoWayFunction
 from bnmind.sensitivity.functions import cd_distance as cd_distance
-from bnmind.sensitivity.functions import with_row as with_row

@@ -53,11 +53,12 @@ from bnmind.sensitivity.functions import (
     row_of,
     split,
     table_of,
-    with_row,
 )
+from bnmind.sensitivity.pictures import draw_explanation
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.figure import Figure
 
 
 class Ranked(NamedTuple):
@@ -279,7 +280,7 @@ class SensitivityAnalysis(Sealed):
             that only decides whether the evidence is possible is left out: no other value of it
             changes the posterior.
         """
-        place = self.target.index(self.conclusion if state is None else state)
+        place = self._place(state)
         limits = spread or Relative()
         parts = []
         for cpd, effects in self._tables():
@@ -303,6 +304,28 @@ class SensitivityAnalysis(Sealed):
             }
             parts.append(ranked(cpd, numbers, matters))
         return _ranked_frame(parts, by="swing", descending=True, n=n)
+
+    @checked
+    def plot(
+        self, state: Any = None, *, spread: Spread | None = None, n: int = 15, title: str = ""
+    ) -> Figure:
+        """Plot the parameters with the largest influence as a tornado.
+
+        Parameters
+        ----------
+        state, spread, n
+            As for `tornado`.
+        title
+            A title above the picture; none if empty.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If no parameter has any influence.
+        """
+        rows = list(self.tornado(state, spread=spread, n=n).itertuples(index=False))
+        posterior = float(self.posterior[self._place(state)])
+        return draw_explanation((), rows, posterior, title)
 
     @checked
     def deviations(
@@ -341,6 +364,10 @@ class SensitivityAnalysis(Sealed):
             parts.append(ranked(cpd, numbers, (low > 0) | (high < 1)))
         return _ranked_frame(parts, by="distance", descending=False, n=n)
 
+    def _place(self, state: Any) -> int:
+        """Return the position of a state of the target; None is the conclusion."""
+        return self.target.index(self.conclusion if state is None else state)
+
     def _tables(self) -> Iterator[tuple[TabularCPD, Floats]]:
         """Yield each table that matters with the effects of its entries."""
         for name in self.partials:
@@ -363,9 +390,9 @@ class SensitivityAnalysis(Sealed):
 
     def _corners(self, first: Parameter, second: Parameter) -> Floats:
         """Return P(state, e) / P(e) for parameters of two tables at 0 and 1, ``(states, 4)``."""
-        moved = [with_row(self.network, first, s) for s in (0.0, 1.0)]
+        moved = [first.changed(self.network, s) for s in (0.0, 1.0)]
         corners = [
-            _scaled_joint(with_row(network, second, t), self) for network in moved for t in (0, 1)
+            _scaled_joint(second.changed(network, t), self) for network in moved for t in (0.0, 1.0)
         ]
         return np.stack(corners, axis=1)
 

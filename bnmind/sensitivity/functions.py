@@ -28,12 +28,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import numpy as np
 from annotated_types import Ge
 
 from bnmind._arguments import checked
+from bnmind._display import new_figure, plain, polish
 from bnmind._values import Finite, NonNegative, Probability, Sealed, Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
@@ -44,6 +45,10 @@ from bnmind.junction.inference.limits import Limits
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.tabular import TabularCPD
 from bnmind.pgm.variable import Variable
+from bnmind.sensitivity.pictures import short_label
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -100,6 +105,29 @@ class Parameter(Value):
             *[v.index(self.given[v.name]) for v in cpd.parents],
         )
 
+    @checked
+    def changed(self, network: Network, value: float) -> Network:
+        """Return the network with another number for the entry; its row covaries in proportion.
+
+        Parameters
+        ----------
+        network
+            The network.
+        value
+            The new probability, from 0 to 1.
+
+        Raises
+        ------
+        UnknownNameError, InvalidArgumentError
+            If the network has no such parameter, or the value is no probability.
+        """
+        place: Any = self.place(network)
+        _check_probability(value)
+        cpd = table_of(network, self.variable)
+        table = cpd.values.copy()
+        table[(slice(None), *place[1:])] = moved_row(row_of(cpd.values, place), place[0], value)
+        return with_tables(network, {self.variable: table})
+
     @classmethod
     def at(cls, cpd: TabularCPD, place: tuple[int, ...]) -> Parameter:
         """Return the parameter at a position of a table.
@@ -138,6 +166,18 @@ def table_of(network: Network, name: str) -> TabularCPD:
     return cpd
 
 
+def with_tables(network: Network, tables: Mapping[str, Floats]) -> Network:
+    """Return the network with other entries in the tables of some variables."""
+    return Network(
+        tuple(
+            TabularCPD(cpd.variable, cpd.parents, tables[cpd.variable.name])
+            if cpd.variable.name in tables
+            else cpd
+            for cpd in network.cpds
+        )
+    )
+
+
 def row_of(entries: Floats, place: tuple[int, ...]) -> Floats:
     """Return the row of a table that an entry is in, ``(states,)``."""
     at: Any = (slice(None), *place[1:])
@@ -156,34 +196,6 @@ def moved_row(row: Floats, state: int, value: float) -> Floats:
         return np.ones(1)
     shares = others / total if total > 0 else np.full(len(others), 1 / len(others))
     return np.insert(shares * (1.0 - value), state, value)
-
-
-@checked
-def with_row(network: Network, parameter: Parameter, value: float) -> Network:
-    """Return the network with another number for a parameter; its row covaries in proportion.
-
-    Parameters
-    ----------
-    network
-        The network.
-    parameter
-        The entry of a table.
-    value
-        Its new probability, from 0 to 1.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If the value is no probability, or the variable has no table.
-    """
-    place: Any = parameter.place(network)
-    cpd = table_of(network, parameter.variable)
-    if not 0 <= value <= 1:
-        raise InvalidArgumentError(f"expected a probability from 0 to 1, got {value}", value)
-    table = cpd.values.copy()
-    table[(slice(None), *place[1:])] = moved_row(row_of(cpd.values, place), place[0], value)
-    other = TabularCPD(cpd.variable, cpd.parents, table)
-    return Network(tuple(other if one is cpd else one for one in network.cpds))
 
 
 @checked
@@ -213,8 +225,7 @@ def cd_distance(before: float, after: float) -> float:
     (1.386, 0.0, inf)
     """
     for value in (before, after):
-        if not 0 <= value <= 1:
-            raise InvalidArgumentError(f"expected a probability from 0 to 1, got {value}", value)
+        _check_probability(value)
     return float(distances(np.array(before), np.array(after)))
 
 
@@ -495,6 +506,36 @@ class SensitivityFunction(Sealed):
             return None
         t = min(max(t, 0.0), 1.0)
         return t if (1 - t) * totals[0] + t * totals[1] > 0 else None
+
+    @checked
+    def plot(self, *, title: str = "") -> Figure:
+        """Plot the posterior of every state.
+
+        Parameters
+        ----------
+        title
+            A title above the picture; none if empty.
+        """
+        figure = new_figure(6.4, 4.2)
+        axes = figure.add_subplot()
+        x = np.linspace(0.0, 1.0, 201)
+        y = np.array([self(t) for t in x])
+        dashes: Sequence[Any] = ("solid", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
+        for number, state in enumerate(self.target.states):
+            axes.plot(
+                x,
+                y[:, number],
+                linestyle=dashes[number % len(dashes)],
+                label=plain(f"{self.target.name}={state}"),
+                linewidth=1.8,
+            )
+        axes.axvline(self.value, color="#333333", linewidth=1)
+        axes.set_xlabel(short_label(str(self.parameter)))
+        axes.set_ylabel("posterior probability")
+        polish(axes, grid="both")
+        axes.set_title(plain(title), loc="left")
+        axes.legend(loc="best", framealpha=0.9, edgecolor="none")
+        return figure
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

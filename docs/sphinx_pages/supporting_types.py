@@ -52,6 +52,8 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
     "bnmind.questions.asked": ("Asked", "Costs"),
     "bnmind.questions.trees.problem": ("TreeBounds",),
     "bnmind.rank_one.forms": ("MakesTerms",),
+    "bnmind.sensitivity.explanation": ("FindingWeight",),
+    "bnmind.sensitivity.functions": ("Interval", "TwoWayFunction"),
     "bnmind.strategies.genetic_operators": ("Choices", "Replies"),
     "bnmind.strategies.evolutionary": ("Found", "SearchesCodes"),
     "bnmind.strategies.optimum": ("Solved",),

@@ -36,10 +36,7 @@ from bnmind.sensitivity import (
     analyze,
     cd_distance,
     log_likelihood_gradient,
-    plot_function,
-    plot_tornado,
     weight_of_evidence,
-    with_row,
 )
 from tests.junction.derivatives.twin import indicators, products, tables_of
 from tests.networks import networks
@@ -98,7 +95,7 @@ def test_functions_equal_the_posteriors_of_changed_networks(
     parameter = data.draw(parameters(network))
     function = analysis.function(parameter)
     for t in (0.0, 0.3, 1.0, function.value):
-        changed = with_row(network, parameter, t)
+        changed = parameter.changed(network, t)
         exact = posterior_of(changed, analysis.target.name, findings)
         if exact is not None:
             assert function(t) == pytest.approx(exact, abs=1e-9)
@@ -127,7 +124,7 @@ def test_two_way_functions_equal_the_posteriors_of_changed_networks(
     assume((first.variable, first.given) != (second.variable, second.given))
     function = analysis.two_way(first, second)
     for s, t in ((0.0, 0.0), (0.25, 0.75), (1.0, 0.5), function.values):
-        changed = with_row(with_row(network, first, s), second, t)
+        changed = second.changed(first.changed(network, s), t)
         exact = posterior_of(changed, analysis.target.name, findings)
         if exact is not None:
             assert function(s, t) == pytest.approx(exact, abs=1e-8)
@@ -235,7 +232,7 @@ def test_soft_evidence_is_part_of_an_analysis() -> None:
     assert analysis.posterior == pytest.approx(exact)
     function = analysis.function(Parameter("rain", "yes"))
     changed = posterior_of(
-        with_row(GARDEN, Parameter("rain", "yes"), 0.7), "rain", {"wet": [0.2, 0.8]}
+        Parameter("rain", "yes").changed(GARDEN, 0.7), "rain", {"wet": [0.2, 0.8]}
     )
     assert changed is not None
     assert function(0.7) == pytest.approx(changed)
@@ -263,14 +260,14 @@ def test_wrong_parameters_and_questions_are_refused() -> None:
 def test_plots_show_every_bar_and_curve() -> None:
     analysis = analyze(GARDEN, "rain", {"slip": "maybe"})
     tornado = analysis.tornado("yes")
-    figure = plot_tornado(tornado, posterior=float(analysis.posterior[1]), title="$x$")
+    figure = analysis.plot("yes", title="$x$")
     assert len(figure.axes[0].get_yticklabels()) == len(tornado)
     assert figure.axes[0].get_legend() is None  # it would cover bars
     assert len(figure.legends) == 1
-    curves = plot_function(analysis.function(Parameter("rain", "yes")))
+    curves = analysis.function(Parameter("rain", "yes")).plot()
     assert len(curves.axes[0].get_lines()) == 3
     with pytest.raises(InvalidArgumentError, match="nothing to plot"):
-        plot_tornado(tornado.head(0), posterior=0.5)
+        analysis.plot("yes", n=0)
 
 
 A, B, C = (Variable(name, ("no", "yes")) for name in "abc")
@@ -321,8 +318,8 @@ def test_functions_of_tables_with_zeros_equal_changed_networks(
     alone, both = analysis.function(prior), analysis.two_way(prior, other)
     for s, t in itertools.product((0.0, 0.4, 1.0), repeat=2):
         for found, changed in (
-            (alone(s), with_row(network, prior, s)),
-            (both(s, t), with_row(with_row(network, prior, s), other, t)),
+            (alone(s), prior.changed(network, s)),
+            (both(s, t), other.changed(prior.changed(network, s), t)),
         ):
             exact = posterior_of(changed, target, seen)
             assert found == pytest.approx(math.nan if exact is None else exact, nan_ok=True)
@@ -477,7 +474,7 @@ def test_gradients_are_sums_over_cases(network: Network) -> None:
         cpd = network.cpd(parameter.variable)
         value = float(cpd.to_factor().values[place])
         ends = [
-            log_likelihood(with_row(network, parameter, value + step), CASES).frame.to_numpy().sum()
+            log_likelihood(parameter.changed(network, value + step), CASES).frame.to_numpy().sum()
             for step in (-1e-6, 1e-6)
         ]
         slope = (ends[1] - ends[0]) / 2e-6

@@ -9,7 +9,7 @@ import pytest
 
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.pgm import Network, TabularCPD, Variable
-from bnmind.sensitivity import plot_weights, weight_of_evidence
+from bnmind.sensitivity import weight_of_evidence
 from tests.junction.derivatives.twin import indicators, products, tables_of
 from tests.sensitivity.test_analysis import GARDEN, RAIN, WET
 
@@ -58,7 +58,7 @@ def test_a_proof_has_infinite_weight() -> None:
     )
     found = weight_of_evidence(certain, "rain", {"wet": "yes"})
     assert found.total == math.inf
-    assert len(plot_weights(found).axes) == 1
+    assert len(found.plot().axes) == 1
     known = TabularCPD(RAIN, (), np.array([0.0, 1.0]))
     nothing = weight_of_evidence(Network((known, certain.cpds[1])), "rain", {"wet": "yes"})
     assert nothing.total == 0
@@ -96,4 +96,4 @@ def test_wrong_questions_are_refused() -> None:
     with pytest.raises(UnknownNameError):
         weight_of_evidence(GARDEN, "rian", {"wet": "yes"})
     with pytest.raises(InvalidArgumentError, match="nothing to plot"):
-        plot_weights(weight_of_evidence(GARDEN, "rain", {}))
+        weight_of_evidence(GARDEN, "rain", {}).plot()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bnmind._display import new_figure, plain, polish
 from bnmind.adaptive import (
     DiscriminationIndex,
     KullbackLeibler,
@@ -28,7 +29,7 @@ from bnmind.adaptive import (
 from bnmind.adaptive.simulation.results import share_interval
 from bnmind.information import Floats
 from bnmind.lab.mastermind import CodeMaker, Contest, Declared, play_game
-from bnmind.lab.plots import Curve, band, line, new_figure, plain, polish, style_of
+from bnmind.lab.plots import Curve, band, line, style_of
 from bnmind.lab.reproductions.figures import Estimate, Figure, new
 from bnmind.lab.reproductions.learned import learned_bank
 from bnmind.lab.reproductions.mastermind import CLASSIC, board_of, difference, played
