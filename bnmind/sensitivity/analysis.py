@@ -48,6 +48,7 @@ from bnmind.sensitivity.functions import (
     intervals,
     left_of,
     other_rows,
+    partials_of,
     quotients,
     read_findings_of,
     row_of,
@@ -505,11 +506,6 @@ def analyze(
         relevant_only=True,
     )
     joints = plan.joints(findings)
-    partials = {}
-    for i, cpd in enumerate(network.cpds):
-        parts = [joint.partials[i] for joint in joints]
-        if isinstance(cpd, TabularCPD) and parts[0] is not None:
-            partials[cpd.variable.name] = np.stack([part for part in parts if part is not None])
     return SensitivityAnalysis(
         network=network,
         target=network.variable(target),
@@ -521,7 +517,7 @@ def analyze(
         ),
         posterior=np.array([joint.value for joint in joints]),
         log_evidence=joints[0].log_evidence,
-        partials=partials,
+        partials=partials_of(network, joints),
         order=plan.tree.order.variables,
         limits=limits,
     )

@@ -1,20 +1,20 @@
 """Bounds of a posterior if entries of tables are known only within intervals.
 
-If one row is uncertain, the posterior is a quotient of two linear functions of the row, and the row
-varies in a polytope (its intervals, and the sum one). Dinkelbach's algorithm finds its least and
-largest values exactly: for a guess λ, the row that maximizes P(x, e) − λ P(e) is found greedily,
-and its posterior is the next guess.
+If one table is uncertain, the posterior is a quotient of two linear functions of the table, whose
+rows vary in polytopes (their intervals, and the sum one). Dinkelbach's algorithm finds its least
+and largest values exactly: for a guess λ, the table that maximizes P(x, e) − λ P(e) is found
+greedily, and its posterior is the next guess.
 
-If several rows are uncertain, the exact bounds are hard to find. Two outer bounds hold for certain,
-and the better one is taken:
+If several tables are uncertain, the exact bounds are hard to find. Two outer bounds hold for
+certain, and the better one is taken:
 
 * Each P(x, e) is a sum of products of entries. It is at most that with the largest numbers of all
   intervals, and at least that with the smallest ones.
 * The odds of x change at most by the factor exp(D), where D sums the largest logarithmic ratio
   minus the smallest one of the entries of each uncertain table (Chan & Darwiche 2005).
 
-The attained bounds are posteriors of real choices of all rows, found by optimizing one row after
-the other. The exact bounds lie between the attained and the outer ones.
+The attained bounds are posteriors of real choices of all tables, found by optimizing one table
+after the other. The exact bounds lie between the attained and the outer ones.
 
 References
 ----------
@@ -28,7 +28,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from itertools import islice
+from typing import Any
 
 import numpy as np
 
@@ -45,17 +46,23 @@ from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.reduction import without_barren
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import FactorModel, Network
-from bnmind.pgm.tabular import TabularCPD
-from bnmind.sensitivity.functions import log_joint, other_rows, read_findings_of, split, table_of
+from bnmind.sensitivity.functions import (
+    log_joint,
+    partials_of,
+    read_findings_of,
+    split,
+    table_of,
+    with_tables,
+)
 
-_ROUNDING = 1e-15
-"""A rest of a row that is smaller is rounding."""
+_ROUNDING = 1e-12
+"""A difference of entries or posteriors that is smaller is rounding."""
 
 _MOST_ROUNDS = 3
-"""The passes over all uncertain rows when several rows are optimized one after the other."""
+"""The passes over all uncertain tables when several are optimized one after the other."""
 
-_MOST_ROWS = 64
-"""The most uncertain rows that are optimized for the attained bounds; the others stay."""
+_MOST_TABLES = 64
+"""The most uncertain tables that are optimized for the attained bounds; the others stay."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,9 +74,9 @@ class PosteriorBounds(Value):
     high: float
     """No choice of the entries gives a larger posterior."""
     is_exact: bool
-    """Whether the bounds are attained: one uncertain row. Otherwise they are outer bounds."""
+    """Whether the bounds are attained: one uncertain table. Otherwise they are outer bounds."""
     attained_low: float
-    """The smallest posterior found for a choice of the entries; only the first 64 uncertain rows
+    """The smallest posterior found for a choice of the entries; only the first 64 uncertain tables
     are optimized."""
     attained_high: float
     """The largest posterior found in the same way."""
@@ -79,15 +86,6 @@ class PosteriorBounds(Value):
             return f"exactly from {self.low:.4g} to {self.high:.4g}"
         text = f"within {self.low:.4g} to {self.high:.4g}"
         return f"{text}; attained: {self.attained_low:.4g} to {self.attained_high:.4g}"
-
-
-class _Row(NamedTuple):
-    """An uncertain row of a table."""
-
-    name: str
-    place: tuple[int, ...]
-    low: Floats
-    high: Floats
 
 
 @checked
@@ -127,7 +125,7 @@ def posterior_bounds(
 
     Examples
     --------
-    >>> from bnmind.pgm import Variable
+    >>> from bnmind.pgm import TabularCPD, Variable
     >>> rain, wet = Variable("rain", ("no", "yes")), Variable("wet", ("no", "yes"))
     >>> network = Network((TabularCPD(rain, (), [0.8, 0.2]),
     ...                    TabularCPD(wet, (rain,), [[0.9, 0.1], [0.1, 0.9]])))
@@ -140,90 +138,62 @@ def posterior_bounds(
     if target in findings and is_state(findings[target]):
         raise InvalidArgumentError(f"the target {target} is known: it must not be evidence", target)
     ranges = {name: _checked(network, name, pair) for name, pair in intervals.items()}
-    start = _inside(network, ranges)
-    needed = {target, *findings}
-    relevant = {
-        cpd.variable.name
-        for cpd in without_barren(network.cpds, needed)
-        if not isinstance(cpd, Factor)
-    }
-    rows = [row for name, pair in ranges.items() if name in relevant for row in _rows(name, *pair)]
-    search = _Search(start, (target, place), findings, limits)
-    if rows and not search.is_possible():
+    relevant = {cpd.scope[0].name for cpd in without_barren(network.cpds, {target, *findings})}
+    ranges = {name: pair for name, pair in ranges.items() if name in relevant}
+    uncertain = {name: (low, high) for name, (low, high) in ranges.items() if np.any(low < high)}
+    search = _Search((target, place), findings, limits)
+    start = _inside(network, ranges, everywhere=False)
+    if uncertain and not search.is_possible(start):
         # A choice inside of the intervals may make it possible.
-        start = _inside(_middle(network, ranges), ranges)
-        search = _Search(start, (target, place), findings, limits)
-    if not rows:
-        value = search.posterior(start)
-        return PosteriorBounds(
-            low=value, high=value, is_exact=True, attained_low=value, attained_high=value
-        )
-    attained = [search.best(rows, sign) for sign in (-1, 1)]
-    if len(rows) == 1:
-        return PosteriorBounds(
-            low=attained[0],
-            high=attained[1],
-            is_exact=True,
-            attained_low=attained[0],
-            attained_high=attained[1],
-        )
-    used = {name: pair for name, pair in ranges.items() if name in relevant}
-    low, high = search.outer(used)
+        start = _inside(network, ranges, everywhere=True)
+    least, most = (search.best(start, uncertain, sign) for sign in (-1, 1))
+    low, high = (least, most) if len(uncertain) < 2 else search.outer(start, uncertain)
     return PosteriorBounds(
-        low=min(low, attained[0]),
-        high=max(high, attained[1]),
-        is_exact=False,
-        attained_low=attained[0],
-        attained_high=attained[1],
+        low=min(low, least),
+        high=max(high, most),
+        is_exact=len(uncertain) < 2,
+        attained_low=least,
+        attained_high=most,
     )
 
 
-def greedy_row(scores: Floats, low: Floats, high: Floats) -> Floats:
-    """Return the distribution within intervals with the largest expected score.
+def greedy_rows(scores: Floats, low: Floats, high: Floats) -> Floats:
+    """Return the table within intervals whose rows have the largest expected scores.
 
     Parameters
     ----------
     scores, low, high
-        ``(states,)`` the scores, the least and the largest probabilities.
+        ``(states, …)`` the scores, the least and the largest probabilities.
 
     Examples
     --------
     >>> import numpy as np
-    >>> greedy_row(np.array([1.0, 3.0]), np.array([0.25, 0.0]), np.array([1.0, 0.5])).tolist()
+    >>> greedy_rows(np.array([1.0, 3.0]), np.array([0.25, 0.0]), np.array([1.0, 0.5])).tolist()
     [0.5, 0.5]
     """
-    row = low.astype(np.float64)
-    left = 1.0 - float(low.sum())
-    for i in np.argsort(-scores, kind="stable").tolist():
-        if left <= _ROUNDING:
-            break
-        more = min(left, float(high[i] - low[i]))
-        row[i] += max(more, 0.0)
-        left -= max(more, 0.0)
-    return row
+    order = np.argsort(-scores, axis=0, kind="stable")
+    least = np.take_along_axis(low, order, axis=0)
+    room = np.take_along_axis(high, order, axis=0) - least
+    left = 1.0 - low.sum(axis=0) - (np.cumsum(room, axis=0) - room)
+    table = np.empty(low.shape)
+    np.put_along_axis(table, order, least + np.clip(left, 0.0, room), axis=0)
+    return table
 
 
 class _Search:
-    """The posterior of networks of one structure, and the search for its extremes."""
+    """The posterior in networks of one structure, and the search for its extremes."""
 
-    def __init__(
-        self,
-        network: Network,
-        asked: tuple[str, int],
-        findings: Mapping[str, Any],
-        limits: Limits,
-    ) -> None:
-        self.network = network
+    def __init__(self, asked: tuple[str, int], findings: Mapping[str, Any], limits: Limits) -> None:
         self.target, self.place = asked
         self.findings = findings
         self.limits = limits
         self.order: tuple[str, ...] = ()
 
-    def plan(self, model: Network | FactorModel) -> DerivativePlan:
-        """Return the plan of a model of the structure."""
+    def plan(self, network: Network) -> DerivativePlan:
+        """Return the plan of a network of the structure."""
         hard, soft = split(self.findings)
         plan = compile_derivatives(
-            model,
+            network,
             target=self.target,
             evidence=hard,
             soft=soft,
@@ -238,65 +208,57 @@ class _Search:
         """Return the posterior in a network."""
         return float(self.plan(network).probabilities(self.findings)[0][self.place])
 
-    def is_possible(self) -> bool:
-        """Return whether the evidence is possible in the network."""
+    def is_possible(self, network: Network) -> bool:
+        """Return whether the evidence is possible in a network."""
         try:
-            self.posterior(self.network)
+            self.posterior(network)
         except ImpossibleEvidenceError:
             return False
         return True
 
-    def best(self, rows: list[_Row], sign: int) -> float:
-        """Return the least (sign −1) or largest posterior found by optimizing each row in turn."""
-        network, value = self.network, self.posterior(self.network)
-        for _ in range(_MOST_ROUNDS if len(rows) > 1 else 1):
+    def best(
+        self, network: Network, ranges: Mapping[str, tuple[Floats, Floats]], sign: int
+    ) -> float:
+        """Return the least (sign −1) or largest posterior, by optimizing each table in turn."""
+        value = self.posterior(network)
+        for _ in range(_MOST_ROUNDS if len(ranges) > 1 else 1):
             before = value
-            for row in rows[:_MOST_ROWS]:
-                network, value = self._with_best_row(network, row, sign)
-            if abs(value - before) <= 1e-12:
+            for name, pair in islice(ranges.items(), _MOST_TABLES):
+                network, value = self._with_best_table(network, name, pair, sign)
+            if abs(value - before) <= _ROUNDING:
                 break
         return value
 
-    def _with_best_row(self, network: Network, row: _Row, sign: int) -> tuple[Network, float]:
-        """Return the network with the row that is best for the posterior, and the posterior."""
-        gradients = self.plan(network).joints(self.findings)
-        number = next(i for i, cpd in enumerate(network.cpds) if cpd.variable.name == row.name)
-        cpd = table_of(network, row.name)
-        at: Any = (slice(None), *row.place)
-        now = cpd.values[at]
-        posterior = np.array([gradient.value for gradient in gradients])
-        slopes, constants = np.zeros((len(gradients), len(now))), posterior
-        parts = [one for gradient in gradients if (one := gradient.partials[number]) is not None]
-        if parts:
-            partials: Any = np.stack(parts)
-            slopes = partials[(slice(None), *at)]
-            # Not the posterior minus the part of the row, which leaves a rest in place of zero.
-            constants = other_rows(cpd.values, partials, [(0, *row.place)])
-        found, value = now, float(posterior[self.place])
+    def _with_best_table(
+        self, network: Network, name: str, pair: tuple[Floats, Floats], sign: int
+    ) -> tuple[Network, float]:
+        """Return the network with the table that is best for the posterior, and the posterior."""
+        joints = self.plan(network).joints(self.findings)
+        slopes = partials_of(network, joints)[name]
+        found, value = table_of(network, name).values, joints[self.place].value
         # Each round is strictly better, and there are finitely many corners.
         for _ in range(100):
             scores = sign * (slopes[self.place] - value * slopes.sum(axis=0))
-            candidate = greedy_row(scores, row.low, row.high)
-            joint = slopes @ candidate + constants
-            total = float(joint.sum())
-            better = float(joint[self.place] / total) if total > 0 else value
+            candidate = greedy_rows(scores, *pair)
+            parts = np.tensordot(slopes, candidate, candidate.ndim)
+            total = float(parts.sum())
+            better = float(parts[self.place] / total) if total > 0 else value
             if sign * (better - value) <= 1e-15:
                 break
             found, value = candidate, better
-        table = cpd.values.copy()
-        table[at] = found
-        other = TabularCPD(cpd.variable, cpd.parents, table)
-        return Network(tuple(other if one is cpd else one for one in network.cpds)), value
+        return with_tables(network, {name: found}), value
 
-    def outer(self, ranges: Mapping[str, tuple[Floats, Floats]]) -> tuple[float, float]:
+    def outer(
+        self, network: Network, ranges: Mapping[str, tuple[Floats, Floats]]
+    ) -> tuple[float, float]:
         """Return guaranteed bounds of the posterior for all choices of the entries."""
-        small, large = (self._log_joint(self._model(ranges, side)) for side in (0, 1))
-        here = self.posterior(self.network)
+        small, large = (self._log_joint(network, ranges, side) for side in (0, 1))
+        here = self.posterior(network)
         rest = [i for i in range(len(small)) if i != self.place]
         low = _share(float(small[self.place]), _log_sum(large[rest]))
         high = _share(float(large[self.place]), _log_sum(small[rest]))
         distance = sum(
-            _distance(table_of(self.network, name).values, *pair) for name, pair in ranges.items()
+            _distance(table_of(network, name).values, *pair) for name, pair in ranges.items()
         )
         if 0 < here < 1 and math.isfinite(distance):
             log_odds = math.log(here) - math.log1p(-here)
@@ -304,23 +266,18 @@ class _Search:
             high = min(high, _share(log_odds + distance, 0.0))
         return low, high
 
-    def _model(self, ranges: Mapping[str, tuple[Floats, Floats]], side: int) -> FactorModel:
-        """Return the model with the least or the largest entries in place of all tables."""
-        relevant = without_barren(self.network.cpds, {self.target, *self.findings})
-        factors: list[Any] = []
-        for cpd in relevant:
-            if not isinstance(cpd, Factor) and cpd.variable.name in ranges:
-                factors.append(Factor(cpd.scope, ranges[cpd.variable.name][side]))
-            else:
-                factors.append(cpd)
-        return FactorModel(tuple(factors))
-
-    def _log_joint(self, model: FactorModel) -> Floats:
-        """Return ln P(target, evidence) of a model whose rows need not sum to one."""
+    def _log_joint(
+        self, network: Network, ranges: Mapping[str, tuple[Floats, Floats]], side: int
+    ) -> Floats:
+        """Return ln P(target, evidence) with the least or the largest entries of all tables."""
+        factors = tuple(
+            Factor(cpd.scope, ranges[name][side]) if (name := cpd.scope[0].name) in ranges else cpd
+            for cpd in without_barren(network.cpds, {self.target, *self.findings})
+        )
         try:
-            return log_joint(model, self.target, self.findings, self.limits)
+            return log_joint(FactorModel(factors), self.target, self.findings, self.limits)
         except ImpossibleEvidenceError:
-            return np.full(self.network.variable(self.target).n_states, -np.inf)
+            return np.full(network.variable(self.target).n_states, -np.inf)
 
 
 def _log_sum(logarithms: Floats) -> float:
@@ -346,17 +303,6 @@ def _distance(entries: Floats, low: Floats, high: Floats) -> float:
     return float(up.max(initial=0.0) - down.min(initial=0.0))
 
 
-def _rows(name: str, low: Floats, high: Floats) -> list[_Row]:
-    """Return the rows of a table in which some entry is uncertain."""
-    uncertain = np.any(high - low > 0, axis=0)
-    rows = []
-    for at in np.argwhere(uncertain):
-        place = tuple(at.tolist())
-        row: Any = (slice(None), *place)
-        rows.append(_Row(name, place, low[row], high[row]))
-    return rows
-
-
 def _checked(network: Network, name: str, pair: tuple[Any, Any]) -> tuple[Floats, Floats]:
     """Return intervals without numbers that the sum of their row excludes."""
     cpd = table_of(network, name)
@@ -379,36 +325,21 @@ def _checked(network: Network, name: str, pair: tuple[Any, Any]) -> tuple[Floats
     most = np.minimum(high, 1 - (low.sum(axis=0) - low))
     low, high = np.minimum(least, most), np.maximum(least, most)
     # Numbers that differ by rounding are known.
-    known = high - low < 1e-12
+    known = high - low < _ROUNDING
     return np.where(known, high, low), high
 
 
-def _middle(network: Network, ranges: Mapping[str, tuple[Floats, Floats]]) -> Network:
-    """Return the network with the middle of all intervals, scaled so that rows sum to one."""
-    cpds: list[Any] = []
-    for cpd in network.cpds:
-        if cpd.variable.name in ranges and isinstance(cpd, TabularCPD):
-            table = np.add(*ranges[cpd.variable.name])
-            cpd = TabularCPD(cpd.variable, cpd.parents, table / table.sum(axis=0))
-        cpds.append(cpd)
-    return Network(tuple(cpds))
-
-
-def _inside(network: Network, ranges: Mapping[str, tuple[Floats, Floats]]) -> Network:
-    """Return the network with rows outside of their intervals moved into them."""
-    cpds: list[Any] = []
-    for cpd in network.cpds:
-        if cpd.variable.name not in ranges or not isinstance(cpd, TabularCPD):
-            cpds.append(cpd)
-            continue
-        low, high = ranges[cpd.variable.name]
-        table = np.clip(cpd.values, low, high)
-        # Between the least and the largest entries there is a point with the sum one.
-        excess = table.sum(axis=0) - 1
-        room = np.where(excess > 0, table - low, high - table)
+def _inside(
+    network: Network, ranges: Mapping[str, tuple[Floats, Floats]], *, everywhere: bool
+) -> Network:
+    """Return the network with rows outside of their intervals, or all, moved into the middle."""
+    tables = {}
+    for name, (low, high) in ranges.items():
+        values, room = table_of(network, name).values, high - low
         total = room.sum(axis=0)
-        share = np.divide(excess, total, out=np.zeros(excess.shape), where=total > 0)
-        table = table - np.abs(share) * np.sign(excess) * room
-        table = np.clip(table, 0.0, 1.0)
-        cpds.append(TabularCPD(cpd.variable, cpd.parents, table / table.sum(axis=0)))
-    return Network(tuple(cpds))
+        left = 1 - low.sum(axis=0)
+        share = np.divide(left, total, out=np.zeros(total.shape), where=total > 0)
+        middle = low + np.clip(share, 0.0, 1.0) * room
+        outside = np.abs(values - np.clip(values, low, high)).max(axis=0) > _ROUNDING
+        tables[name] = np.where(outside | everywhere, middle / middle.sum(axis=0), values)
+    return with_tables(network, tables)

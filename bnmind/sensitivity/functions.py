@@ -38,7 +38,7 @@ from bnmind._display import new_figure, plain, polish
 from bnmind._values import Finite, NonNegative, Probability, Sealed, Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
-from bnmind.junction.derivatives.gradient import without_each
+from bnmind.junction.derivatives.gradient import Gradient, without_each
 from bnmind.junction.inference.compile import compile_plan
 from bnmind.junction.inference.evidence import Evidence, by_name, is_missing, is_state, likelihood
 from bnmind.junction.inference.limits import Limits
@@ -164,6 +164,29 @@ def table_of(network: Network, name: str) -> TabularCPD:
             name,
         )
     return cpd
+
+
+def partials_of(network: Network, joints: Sequence[Gradient]) -> dict[str, Floats]:
+    """Return the derivatives of each P(x, e) by the entries of each table that matters.
+
+    Parameters
+    ----------
+    network
+        The network.
+    joints
+        The gradient of P(x, e) for each state x of the target.
+
+    Returns
+    -------
+    dict
+        For each table that matters an array ``(states of the target, *shape of the table)``.
+    """
+    partials = {}
+    for i, cpd in enumerate(network.cpds):
+        parts = [one for joint in joints if (one := joint.partials[i]) is not None]
+        if parts and isinstance(cpd, TabularCPD):
+            partials[cpd.variable.name] = np.stack(parts)
+    return partials
 
 
 def with_tables(network: Network, tables: Mapping[str, Floats]) -> Network:

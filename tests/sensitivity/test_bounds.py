@@ -1,4 +1,4 @@
-"""Bounds against the corners of one row, and against random choices of several rows."""
+"""Bounds against the corners of one table, and against random choices of several tables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from bnmind.errors import InvalidArgumentError
 from bnmind.pgm import Network, TabularCPD, Variable
 from bnmind.sensitivity import posterior_bounds
-from bnmind.sensitivity.bounds import greedy_row
+from bnmind.sensitivity.bounds import greedy_rows
 from tests.sensitivity.test_analysis import GARDEN, posterior_of
 
 
@@ -66,7 +66,25 @@ def test_bounds_of_one_row_are_those_of_its_corners(seed: int) -> None:
     assert (found.low, found.high) == pytest.approx((min(values), max(values)), abs=1e-12)
 
 
-def test_bounds_of_several_rows_contain_every_choice() -> None:
+@pytest.mark.parametrize("seed", range(4))
+def test_bounds_of_one_table_are_those_of_the_corners_of_its_rows(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    table = GARDEN.cpd("slip").to_factor().values
+    low = np.maximum(table - rng.uniform(0, 0.3, table.shape), 0)
+    high = np.minimum(table + rng.uniform(0, 0.3, table.shape), 1)
+    found = posterior_bounds(
+        GARDEN, "rain", "yes", {"slip": "maybe"}, intervals={"slip": (low, high)}
+    )
+    rows = [corners(low[:, i], high[:, i]) for i in range(2)]
+    values = [
+        rain_given(changed({"slip": np.stack(choice, axis=1)}), {"slip": "maybe"})
+        for choice in itertools.product(*rows)
+    ]
+    assert found.is_exact
+    assert (found.low, found.high) == pytest.approx((min(values), max(values)), abs=1e-12)
+
+
+def test_bounds_of_several_tables_contain_every_choice() -> None:
     intervals = {}
     for cpd in GARDEN.cpds:
         values = cpd.to_factor().values
@@ -80,21 +98,11 @@ def test_bounds_of_several_rows_contain_every_choice() -> None:
     for _ in range(200):
         tables: dict[str, np.ndarray] = {}
         for name, (low, high) in intervals.items():
-            scores = rng.normal(size=low.shape)
-            columns = [
-                greedy_row(s, a, b)
-                for s, a, b in zip(
-                    scores.reshape(len(low), -1).T,
-                    low.reshape(len(low), -1).T,
-                    high.reshape(len(low), -1).T,
-                    strict=True,
-                )
-            ]
-            tables[name] = np.clip(np.array(columns).T.reshape(low.shape), 0, 1)
+            tables[name] = np.clip(greedy_rows(rng.normal(size=low.shape), low, high), 0, 1)
         found_values.append(rain_given(changed(tables), findings))
     assert found.low <= min(found_values)
     assert max(found_values) <= found.high
-    # These corners attain the bounds that were found row by row.
+    # These corners attain the bounds that were found table by table.
     assert min(found_values) == pytest.approx(found.attained_low, abs=1e-9)
     assert max(found_values) == pytest.approx(found.attained_high, abs=1e-9)
 
