@@ -11,21 +11,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import product
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
 from bnmind._messages import counted, each_of
-from bnmind._values import ReadOnlyDict, Sealed, sealed
+from bnmind._values import Sealed
 from bnmind.errors import CancellationError, ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.junction.cases.tables import distinct_rows, frame_of, read_table
 from bnmind.junction.derivatives.compile import compile_derivatives
 from bnmind.junction.derivatives.gradient import Gradient, covarying
 from bnmind.junction.graphs import GivenOrder, OrderFinder
-from bnmind.junction.inference.evidence import Evidence, is_state, real_numbers
+from bnmind.junction.inference.evidence import Evidence, real_numbers
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.propagation import Propagation
 from bnmind.pgm.network import Network
@@ -44,15 +45,12 @@ from bnmind.sensitivity.functions import (
     distances,
     ends_of,
     first_largest,
-    interval,
     intervals,
-    left_of,
-    other_rows,
+    moved,
     partials_of,
+    plan_of,
     quotients,
     read_findings_of,
-    row_of,
-    split,
     table_of,
 )
 from bnmind.sensitivity.pictures import draw_explanation
@@ -60,48 +58,6 @@ from bnmind.sensitivity.pictures import draw_explanation
 if TYPE_CHECKING:
     import pandas
     from matplotlib.figure import Figure
-
-
-class Ranked(NamedTuple):
-    """Some entries of a table, with their numbers."""
-
-    cpd: TabularCPD
-    places: NDArray[np.intp]
-    """``(entries, axes)`` their positions in the table."""
-    numbers: Mapping[str, Floats]
-    """``(entries,)`` each."""
-
-
-def ranked(cpd: TabularCPD, numbers: Mapping[str, Floats], chosen: NDArray[np.bool_]) -> Ranked:
-    """Return the chosen entries of a table."""
-    return Ranked(cpd, np.argwhere(chosen), {key: one[chosen] for key, one in numbers.items()})
-
-
-def _ranked_frame(
-    parts: Sequence[Ranked], *, by: str, descending: bool, n: int | None
-) -> pandas.DataFrame:
-    """Return the first entries of all tables, sorted by one of their numbers, with their names."""
-    import pandas
-
-    if n is not None and n < 0:
-        raise InvalidArgumentError(f"the number of parameters must be at least 0, got {n}", n)
-    kept = [part for part in parts if len(part.places)] or list(parts[:1])
-    if not kept:
-        return pandas.DataFrame({"parameter": [], by: []})
-    columns = {key: np.concatenate([part.numbers[key] for part in kept]) for key in kept[0].numbers}
-    keys = -columns[by] if descending else columns[by]
-    order = np.argsort(keys, kind="stable")[: len(keys) if n is None else n]
-    starts = np.cumsum([0, *[len(part.places) for part in kept]])
-    owners = np.searchsorted(starts, order, side="right") - 1
-    # Names take time, so that only the rows of the frame get one.
-    names = []
-    for owner, number in zip(owners.tolist(), order.tolist(), strict=True):
-        part = kept[owner]
-        place = tuple(part.places[number - starts[owner]].tolist())
-        names.append(str(Parameter.at(part.cpd, place)))
-    return pandas.DataFrame(
-        {"parameter": names, **{key: column[order] for key, column in columns.items()}}
-    )
 
 
 _MOST_CHANGE = 600.0
@@ -186,17 +142,16 @@ class SensitivityAnalysis(Sealed):
         UnknownNameError, InvalidArgumentError
             If the network has no such parameter.
         """
-        place = parameter.place(self.network)
-        value = float(table_of(self.network, parameter.variable).values[place])
-        effects: Any = self._effects(parameter.variable)
-        ends: Any = self._ends(parameter.variable)
+        name, place = parameter.variable, parameter.place(self.network)
+        entries = table_of(self.network, name).values
+        effects = [covarying(entries, one)[place] for one in self.partials.get(name, ())]
         return SensitivityFunction(
             parameter=parameter,
-            value=value,
+            value=float(entries[place]),
             target=self.target,
             posterior=self.posterior,
-            slopes=np.array(effects[(slice(None), *place)]),
-            ends=np.array(ends[(slice(None), slice(None), *place)]),
+            slopes=np.array(effects or np.zeros(len(self.posterior))),
+            ends=np.stack([self._joint(name, moved(entries, {place: t})) for t in (0.0, 1.0)]),
         )
 
     @checked
@@ -223,24 +178,26 @@ class SensitivityAnalysis(Sealed):
         """
         places = [one.place(self.network) for one in (first, second)]
         tables = [table_of(self.network, one.variable) for one in (first, second)]
-        in_one_row = tables[0] is tables[1] and places[0][1:] == places[1][1:]
-        partials = self.partials.get(first.variable)
-        if in_one_row:
-            _check_apart(first, second, places, tables[0])
-        if tables[0] is not tables[1]:
-            corners = self._corners(first, second)
-        elif partials is None:
-            corners = np.repeat(self.posterior[:, None], 3 if in_one_row else 4, axis=1)
-        elif in_one_row:
-            corners = _corners_of_a_row(tables[0].values, partials, places)
-        else:
-            corners = _corners_of_rows(tables[0].values, partials, places)
+        in_one_table = tables[0] is tables[1]
+        in_one_row = in_one_table and places[0][1:] == places[1][1:]
+        if in_one_row and (places[0] == places[1] or tables[0].variable.n_states < 3):
+            raise InvalidArgumentError(
+                f"{first} and {second} cannot vary independently of each other"
+            )
+
+        def joint(s: float, t: float) -> Floats:
+            if not in_one_table:
+                return self._joint_in(second.changed(first.changed(self.network, s), t))
+            entries = moved(tables[0].values, {places[0]: s, places[1]: t})
+            return self._joint(first.variable, entries)
+
+        ends = [(0.0, 0.0), (1.0, 0.0), (0.0, 1.0)] if in_one_row else product((0.0, 1.0), repeat=2)
         return TwoWayFunction(
             parameters=(first, second),
             values=(float(tables[0].values[places[0]]), float(tables[1].values[places[1]])),
             target=self.target,
             posterior=self.posterior,
-            corners=corners,
+            corners=np.stack([joint(s, t) for s, t in ends], axis=1),
         )
 
     @checked
@@ -254,7 +211,11 @@ class SensitivityAnalysis(Sealed):
         wanted
             The property: `MostProbable` by default, `AtLeast`, `AtMost`, or your own `Property`.
         """
-        return interval(self.function(parameter), wanted or MostProbable())
+        function = self.function(parameter)
+        inequalities = (wanted or MostProbable()).inequalities(self.target, self.posterior)
+        value = np.array(function.value)
+        low, high = intervals(function.slopes, self.posterior, value, inequalities)
+        return Interval(float(low), float(high), function.value)
 
     @checked
     def tornado(
@@ -284,12 +245,12 @@ class SensitivityAnalysis(Sealed):
         place = self._place(state)
         limits = spread or Relative()
         parts = []
-        for cpd, effects in self._tables():
+        for cpd, partials, effects in self._tables():
             low, high = limits(cpd.values)
             derivative = effects[place] - self.posterior[place] * effects.sum(axis=0)
             terms = np.abs(effects[place]) + self.posterior[place] * np.abs(effects).sum(axis=0)
             matters = (np.abs(derivative) > _ROUNDING * terms) & (low < high)
-            both = self._ends(cpd.variable.name)
+            both = ends_of(cpd.values, partials)
             ends = [
                 quotients(between(both, cpd.values, end, self.posterior))[place]
                 for end in (low, high)
@@ -303,7 +264,7 @@ class SensitivityAnalysis(Sealed):
                 "swing": np.abs(ends[1] - ends[0]),
                 "derivative": derivative,
             }
-            parts.append(ranked(cpd, numbers, matters))
+            parts.append((cpd, numbers, matters))
         return _ranked_frame(parts, by="swing", descending=True, n=n)
 
     @checked
@@ -350,7 +311,7 @@ class SensitivityAnalysis(Sealed):
         """
         inequalities = (wanted or MostProbable()).inequalities(self.target, self.posterior)
         parts = []
-        for cpd, effects in self._tables():
+        for cpd, _, effects in self._tables():
             low, high = intervals(effects, self.posterior, cpd.values, inequalities)
             ends = [
                 np.where(end == border, np.inf, distances(cpd.values, end))
@@ -362,102 +323,75 @@ class SensitivityAnalysis(Sealed):
                 "high": high,
                 "distance": np.where(low > high, 0.0, np.minimum(*ends)),
             }
-            parts.append(ranked(cpd, numbers, (low > 0) | (high < 1)))
+            parts.append((cpd, numbers, (low > 0) | (high < 1)))
         return _ranked_frame(parts, by="distance", descending=False, n=n)
 
     def _place(self, state: Any) -> int:
         """Return the position of a state of the target; None is the conclusion."""
         return self.target.index(self.conclusion if state is None else state)
 
-    def _tables(self) -> Iterator[tuple[TabularCPD, Floats]]:
-        """Yield each table that matters with the effects of its entries."""
-        for name in self.partials:
-            yield table_of(self.network, name), self._effects(name)
+    def _tables(self) -> Iterator[tuple[TabularCPD, Floats, Floats]]:
+        """Yield each table that matters, the derivatives by its entries alone, and by its rows."""
+        for name, partials in self.partials.items():
+            cpd = table_of(self.network, name)
+            yield cpd, partials, np.stack([covarying(cpd.values, one) for one in partials])
 
-    def _effects(self, name: str) -> Floats:
-        """Return the derivatives of P(state, e) / P(e) along rows that covary in proportion."""
-        entries = table_of(self.network, name).values
+    def _joint(self, name: str, entries: Floats) -> Floats:
+        """Return P(state, e) / P(e) with other entries in a table: it is linear in these."""
         if name not in self.partials:
-            return np.zeros((len(self.posterior), *entries.shape))
-        return np.stack([covarying(entries, one) for one in self.partials[name]])
+            return self.posterior
+        joint: Floats = np.tensordot(self.partials[name], entries, entries.ndim)
+        return joint
 
-    def _ends(self, name: str) -> Floats:
-        """Return P(state, e) / P(e) with each entry at 0 and at 1, ``(2, states, *table)``."""
-        entries = table_of(self.network, name).values
-        if name in self.partials:
-            return ends_of(entries, self.partials[name])
-        here = self.posterior.reshape(1, -1, *(1,) * entries.ndim)
-        return np.broadcast_to(here, (2, len(self.posterior), *entries.shape))
-
-    def _corners(self, first: Parameter, second: Parameter) -> Floats:
-        """Return P(state, e) / P(e) for parameters of two tables at 0 and 1, ``(states, 4)``."""
-        moved = [first.changed(self.network, s) for s in (0.0, 1.0)]
-        corners = [
-            _scaled_joint(second.changed(network, t), self) for network in moved for t in (0.0, 1.0)
-        ]
-        return np.stack(corners, axis=1)
-
-
-def _check_apart(
-    first: Parameter, second: Parameter, places: list[tuple[int, ...]], cpd: TabularCPD
-) -> None:
-    """Raise if two entries of a row cannot vary independently of each other."""
-    if places[0] == places[1] or cpd.variable.n_states < 3:
-        raise InvalidArgumentError(f"{first} and {second} cannot vary independently of each other")
+    def _joint_in(self, network: Network) -> Floats:
+        """Return P(state, e) in another network, divided by P(e) in that of the analysis."""
+        order = GivenOrder(self.order) if self.order else None
+        plan = plan_of(network, self.target.name, self.evidence, self.limits, order)
+        try:
+            posterior, log_evidence = plan.probabilities(self.evidence)
+        except ImpossibleEvidenceError:
+            return np.zeros(len(self.posterior))
+        change = log_evidence - self.log_evidence
+        if change > _MOST_CHANGE:
+            raise CancellationError(
+                "the probability of the evidence is too small beside that with other parameters for"
+                " floating point"
+            )
+        joint: Floats = posterior * np.exp(change)
+        return joint
 
 
-def _corners_of_a_row(entries: Floats, partials: Any, places: list[tuple[int, ...]]) -> Floats:
-    """Return P(x, e) with all of a row for other states, the first, the second: ``(states, 3)``."""
-    one, two = places
-    row = row_of(entries, one)
-    rest = [i for i in range(len(row)) if i not in (one[0], two[0])]
-    of_row = partials[(slice(None), slice(None), *one[1:])]
-    left = of_row[:, rest] @ left_of(row, rest)
-    parts = np.stack([left, of_row[:, one[0]], of_row[:, two[0]]], axis=1)
-    return parts + other_rows(entries, partials, places)[:, None]
+def _ranked_frame(
+    parts: Sequence[tuple[TabularCPD, Mapping[str, Floats], NDArray[np.bool_]]],
+    *,
+    by: str,
+    descending: bool,
+    n: int | None,
+) -> pandas.DataFrame:
+    """Return the chosen entries of tables with their names, sorted by one of their numbers."""
+    import pandas
 
-
-def _corners_of_rows(entries: Floats, partials: Any, places: list[tuple[int, ...]]) -> Floats:
-    """Return P(x, e) for entries of two rows of a table at 0 and 1, ``(states, 4)``."""
-    parts = []
-    for place in places:
-        row = row_of(entries, place)
-        rest = [i for i in range(len(row)) if i != place[0]]
-        of_row = partials[(slice(None), slice(None), *place[1:])]
-        here = of_row[:, place[0]]
-        parts.append((of_row[:, rest] @ left_of(row, rest) if rest else here, here))
-    constant = other_rows(entries, partials, places)
-    return np.stack([constant + a + b for a in parts[0] for b in parts[1]], axis=1)
-
-
-def _scaled_joint(network: Network, analysis: SensitivityAnalysis) -> Floats:
-    """Return P(target, evidence) in a network, divided by P(evidence) in that of an analysis."""
-    hard, soft = split(analysis.evidence)
-    plan = compile_derivatives(
-        network,
-        target=analysis.target.name,
-        evidence=hard,
-        soft=soft,
-        order=_kept(analysis.order),
-        limits=analysis.limits,
-        relevant_only=True,
+    if n is not None and n < 0:
+        raise InvalidArgumentError(f"the number of parameters must be at least 0, got {n}", n)
+    if not parts:
+        return pandas.DataFrame({"parameter": [], by: []})
+    chosen = np.flatnonzero(np.concatenate([mask.ravel() for *_, mask in parts]))
+    columns = {
+        key: np.concatenate([numbers[key].ravel() for _, numbers, _ in parts])[chosen]
+        for key in parts[0][1]
+    }
+    order = np.argsort(-columns[by] if descending else columns[by], kind="stable")[:n]
+    starts = np.cumsum([0, *[cpd.values.size for cpd, *_ in parts]])
+    names = []
+    # Names take time, so that only the rows of the frame get one.
+    for entry in chosen[order].tolist():
+        owner = int(np.searchsorted(starts, entry, side="right")) - 1
+        cpd = parts[owner][0]
+        place = np.unravel_index(entry - starts[owner], cpd.values.shape)
+        names.append(str(Parameter.at(cpd, tuple(int(i) for i in place))))
+    return pandas.DataFrame(
+        {"parameter": names, **{key: column[order] for key, column in columns.items()}}
     )
-    try:
-        posterior, log_evidence = plan.probabilities(analysis.evidence)
-    except ImpossibleEvidenceError:
-        return np.zeros(len(analysis.posterior))
-    change = log_evidence - analysis.log_evidence
-    if change > _MOST_CHANGE:
-        raise CancellationError(
-            "the probability of the evidence is too small beside that with other parameters for"
-            " floating point"
-        )
-    joint: Floats = posterior * np.exp(change)
-    return joint
-
-
-def _kept(order: tuple[str, ...]) -> OrderFinder | None:
-    return GivenOrder(order) if order else None
 
 
 @checked
@@ -493,28 +427,12 @@ def analyze(
         As in `bnmind.junction.compile_derivatives` and its plan.
     """
     findings = read_findings_of(network, evidence)
-    if target in findings and is_state(findings[target]):
-        raise InvalidArgumentError(f"the target {target} is known: it must not be evidence", target)
-    hard, soft = split(findings)
-    plan = compile_derivatives(
-        network,
-        target=target,
-        evidence=hard,
-        soft=soft,
-        order=order,
-        limits=limits,
-        relevant_only=True,
-    )
+    plan = plan_of(network, target, findings, limits, order)
     joints = plan.joints(findings)
     return SensitivityAnalysis(
         network=network,
         target=network.variable(target),
-        evidence=ReadOnlyDict(
-            {
-                name: sealed(np.array(found)) if isinstance(found, np.ndarray) else found
-                for name, found in findings.items()
-            }
-        ),
+        evidence=findings,
         posterior=np.array([joint.value for joint in joints]),
         log_evidence=joints[0].log_evidence,
         partials=partials_of(network, joints),

@@ -38,10 +38,9 @@ from bnmind._messages import listed
 from bnmind._values import Value
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.information import Floats
-from bnmind.junction.derivatives.compile import compile_derivatives
 from bnmind.junction.derivatives.plan import DerivativePlan
 from bnmind.junction.graphs import GivenOrder
-from bnmind.junction.inference.evidence import Evidence, is_state, real_numbers
+from bnmind.junction.inference.evidence import Evidence, real_numbers
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.reduction import without_barren
 from bnmind.pgm.factor import Factor
@@ -49,8 +48,8 @@ from bnmind.pgm.network import FactorModel, Network
 from bnmind.sensitivity.functions import (
     log_joint,
     partials_of,
+    plan_of,
     read_findings_of,
-    split,
     table_of,
     with_tables,
 )
@@ -135,8 +134,6 @@ def posterior_bounds(
     """
     place = network.variable(target).index(state)
     findings = read_findings_of(network, evidence)
-    if target in findings and is_state(findings[target]):
-        raise InvalidArgumentError(f"the target {target} is known: it must not be evidence", target)
     ranges = {name: _checked(network, name, pair) for name, pair in intervals.items()}
     relevant = {cpd.scope[0].name for cpd in without_barren(network.cpds, {target, *findings})}
     ranges = {name: pair for name, pair in ranges.items() if name in relevant}
@@ -191,16 +188,8 @@ class _Search:
 
     def plan(self, network: Network) -> DerivativePlan:
         """Return the plan of a network of the structure."""
-        hard, soft = split(self.findings)
-        plan = compile_derivatives(
-            network,
-            target=self.target,
-            evidence=hard,
-            soft=soft,
-            order=GivenOrder(self.order) if self.order else None,
-            limits=self.limits,
-            relevant_only=True,
-        )
+        order = GivenOrder(self.order) if self.order else None
+        plan = plan_of(network, self.target, self.findings, self.limits, order)
         self.order = plan.tree.order.variables
         return plan
 

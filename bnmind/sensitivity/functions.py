@@ -38,7 +38,10 @@ from bnmind._display import new_figure, plain, polish
 from bnmind._values import Finite, NonNegative, Probability, Sealed, Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
+from bnmind.junction.derivatives.compile import compile_derivatives
 from bnmind.junction.derivatives.gradient import Gradient, without_each
+from bnmind.junction.derivatives.plan import DerivativePlan
+from bnmind.junction.graphs import OrderFinder
 from bnmind.junction.inference.compile import compile_plan
 from bnmind.junction.inference.evidence import Evidence, by_name, is_missing, is_state, likelihood
 from bnmind.junction.inference.limits import Limits
@@ -121,12 +124,10 @@ class Parameter(Value):
         UnknownNameError, InvalidArgumentError
             If the network has no such parameter, or the value is no probability.
         """
-        place: Any = self.place(network)
+        place = self.place(network)
         _check_probability(value)
-        cpd = table_of(network, self.variable)
-        table = cpd.values.copy()
-        table[(slice(None), *place[1:])] = moved_row(row_of(cpd.values, place), place[0], value)
-        return with_tables(network, {self.variable: table})
+        entries = table_of(network, self.variable).values
+        return with_tables(network, {self.variable: moved(entries, {place: value})})
 
     @classmethod
     def at(cls, cpd: TabularCPD, place: tuple[int, ...]) -> Parameter:
@@ -166,6 +167,24 @@ def table_of(network: Network, name: str) -> TabularCPD:
     return cpd
 
 
+def moved(entries: Floats, numbers: Mapping[tuple[int, ...], float]) -> Floats:
+    """Return a table with other numbers at some places.
+
+    The other entries of their rows are scaled in proportion. If these are all zero, they share
+    equally. A single state keeps its probability one.
+    """
+    table = entries.copy()
+    for at in {place[1:] for place in numbers} if len(entries) > 1 else ():
+        fixed = {place[0]: number for place, number in numbers.items() if place[1:] == at}
+        rest = [i for i in range(len(entries)) if i not in fixed]
+        others = entries[(rest, *at)]
+        total = float(others.sum())
+        shares = others / total if total > 0 else 1 / len(rest)
+        table[(rest, *at)] = shares * (1.0 - sum(fixed.values()))
+        table[([*fixed], *at)] = [*fixed.values()]
+    return table
+
+
 def partials_of(network: Network, joints: Sequence[Gradient]) -> dict[str, Floats]:
     """Return the derivatives of each P(x, e) by the entries of each table that matters.
 
@@ -199,26 +218,6 @@ def with_tables(network: Network, tables: Mapping[str, Floats]) -> Network:
             for cpd in network.cpds
         )
     )
-
-
-def row_of(entries: Floats, place: tuple[int, ...]) -> Floats:
-    """Return the row of a table that an entry is in, ``(states,)``."""
-    at: Any = (slice(None), *place[1:])
-    row: Floats = entries[at]
-    return row
-
-
-def moved_row(row: Floats, state: int, value: float) -> Floats:
-    """Return a row with another number for one state, and the others scaled in proportion.
-
-    If the others are all zero, they share equally.
-    """
-    others = np.delete(row, state)
-    total = float(others.sum())
-    if len(row) == 1:
-        return np.ones(1)
-    shares = others / total if total > 0 else np.full(len(others), 1 / len(others))
-    return np.insert(shares * (1.0 - value), state, value)
 
 
 @checked
@@ -304,23 +303,6 @@ def between(ends: Floats, values: Floats, t: Floats, posterior: Floats) -> Float
     return numerators
 
 
-def left_of(row: Floats, rest: list[int]) -> Floats:
-    """Return the shares of some states of a row in their sum; equal ones if it is zero."""
-    total = float(row[rest].sum())
-    shares: Floats = row[rest] / total if total > 0 else np.full(len(rest), 1 / len(rest))
-    return shares
-
-
-def other_rows(entries: Floats, partials: Floats, places: list[tuple[int, ...]]) -> Floats:
-    """Return the part of P(x, e) from the rows of a table that are not those of some entries."""
-    weighted = entries * partials
-    for place in places:
-        row: Any = (slice(None), slice(None), *place[1:])
-        weighted[row] = 0.0
-    total: Floats = weighted.reshape(len(partials), -1).sum(axis=1)
-    return total
-
-
 def first_largest(numbers: Floats) -> int:
     """Return the position of the largest number; the first one of several, up to rounding."""
     return int(np.argmax(numbers >= np.max(numbers) - _TIE))
@@ -345,7 +327,9 @@ def read_findings_of(model: Network | FactorModel, evidence: Evidence | None) ->
         v = model.variable(name)
         if not is_missing(finding):
             findings[v.name] = (
-                v.states[v.index(finding)] if is_state(finding) else likelihood(v, finding)
+                v.states[v.index(finding)]
+                if is_state(finding)
+                else np.array(likelihood(v, finding))
             )
     return findings
 
@@ -354,6 +338,32 @@ def split(findings: Mapping[str, Any]) -> tuple[list[str], list[str]]:
     """Return the names of the variables with a state, and of those with a likelihood."""
     hard = [name for name, finding in findings.items() if is_state(finding)]
     return hard, [name for name in findings if name not in hard]
+
+
+def plan_of(
+    network: Network,
+    target: str,
+    findings: Mapping[str, Any],
+    limits: Limits,
+    order: OrderFinder | None,
+) -> DerivativePlan:
+    """Return the plan for the derivatives of a posterior by the tables that matter.
+
+    Raises
+    ------
+    TooLargeError, InvalidArgumentError
+        As in `bnmind.junction.compile_derivatives`.
+    """
+    hard, soft = split(findings)
+    return compile_derivatives(
+        network,
+        target=target,
+        evidence=hard,
+        soft=soft,
+        order=order,
+        limits=limits,
+        relevant_only=True,
+    )
 
 
 def log_joint(
@@ -719,18 +729,6 @@ class Interval(Value):
 
     def __str__(self) -> str:
         return "empty" if self.is_empty else f"{self.low:.4g} to {self.high:.4g}"
-
-
-def interval(function: SensitivityFunction, wanted: Property) -> Interval:
-    """Return the values of a parameter that keep a property of the posterior.
-
-    The interval is exact, and contains the value of the parameter, unless it is empty.
-    """
-    posterior = function(function.value)
-    inequalities = wanted.inequalities(function.target, posterior)
-    value = np.array(function.value)
-    low, high = intervals(function.slopes, posterior, value, inequalities)
-    return Interval(float(low), float(high), function.value)
 
 
 def intervals(
