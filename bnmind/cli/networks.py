@@ -196,7 +196,7 @@ def explain(
     places = [place for place in (svg, png) if place is not None]
     if places:
         figure = working("drawing", lambda _: found.plot())
-        draw = {svg: lab.result_files.svg, png: lab.result_files.png}
+        draw = {svg: lab.svg, png: lab.png}
         write_files({place: draw[place](figure) for place in places})
     return command.Outcome.of(found, *(f"\nWritten: {place}" for place in places))
 
