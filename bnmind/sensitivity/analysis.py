@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
 from bnmind._messages import counted, each_of
-from bnmind._values import Sealed
+from bnmind._values import Natural, Sealed
 from bnmind.errors import CancellationError, ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.junction.cases.tables import distinct_rows, frame_of, read_table
@@ -219,7 +219,7 @@ class SensitivityAnalysis(Sealed):
 
     @checked
     def tornado(
-        self, state: Any = None, *, spread: Spread | None = None, n: int | None = None
+        self, state: Any = None, *, spread: Spread | None = None, n: Natural | None = None
     ) -> pandas.DataFrame:
         """Return the parameters with the largest influence on a posterior probability.
 
@@ -269,7 +269,7 @@ class SensitivityAnalysis(Sealed):
 
     @checked
     def plot(
-        self, state: Any = None, *, spread: Spread | None = None, n: int = 15, title: str = ""
+        self, state: Any = None, *, spread: Spread | None = None, n: Natural = 15, title: str = ""
     ) -> Figure:
         """Plot the parameters with the largest influence as a tornado.
 
@@ -291,7 +291,7 @@ class SensitivityAnalysis(Sealed):
 
     @checked
     def deviations(
-        self, wanted: Property | None = None, *, n: int | None = None
+        self, wanted: Property | None = None, *, n: Natural | None = None
     ) -> pandas.DataFrame:
         """Return how far each parameter may change before a property of the posterior is lost.
 
@@ -371,8 +371,6 @@ def _ranked_frame(
     """Return the chosen entries of tables with their names, sorted by one of their numbers."""
     import pandas
 
-    if n is not None and n < 0:
-        raise InvalidArgumentError(f"the number of parameters must be at least 0, got {n}", n)
     if not parts:
         return pandas.DataFrame({"parameter": [], by: []})
     chosen = np.flatnonzero(np.concatenate([mask.ravel() for *_, mask in parts]))
@@ -496,27 +494,23 @@ def log_likelihood_gradient(
         raise InvalidArgumentError(
             f"expected a finite weight of at least 0 for {each_of(n, 'case')}", weights
         )
-    states = table.states(slice(None)).T
-    sizes = [v.n_states + 1 for v in network.variables]
-    columns = (
-        (column.astype(np.int64) + 1, size) for column, size in zip(states.T, sizes, strict=True)
-    )
-    distinct = distinct_rows(columns, n)
-    counts: Floats = np.bincount(
-        distinct.kind, weights=given, minlength=len(distinct.first)
-    ).astype(np.float64)
-    rows = states[distinct.first]
-    index = [str(table.frame.index[i]) for i in distinct.first]
-    if all(np.all(cpd.values > 0) for cpd in network.cpds if isinstance(cpd, TabularCPD)):
-        return _from_counts(network, rows, counts, index, limits)
-    return _from_passes(network, rows, counts, index, limits)
-
-
-def _impossible(network: Network, row: Any, label: str) -> ImpossibleEvidenceError:
-    return ImpossibleEvidenceError(
-        f"the case in row {label} has probability zero, so that its logarithm has no derivative",
-        _findings(network, row),
-    )
+    states = table.states(slice(None))
+    pairs = zip(states.astype(np.int64), network.variables, strict=True)
+    distinct = distinct_rows([(column + 1, v.n_states + 1) for column, v in pairs], n)
+    sums = np.bincount(distinct.kind, weights=given, minlength=len(distinct.first))
+    first = distinct.first[sums > 0]
+    rows, counts = states.T[first], sums[sums > 0]
+    is_positive = all(np.all(cpd.values > 0) for cpd in network.cpds if isinstance(cpd, TabularCPD))
+    logs, partials = (_from_counts if is_positive else _from_passes)(network, rows, counts, limits)
+    if len(impossible := np.flatnonzero(np.isneginf(logs))):
+        place = impossible[0]
+        raise ImpossibleEvidenceError(
+            f"the case in row {table.frame.index[first[place]]} has probability zero, so that its"
+            " logarithm has no derivative",
+            _findings(network, rows[place]),
+        )
+    value = float(counts @ logs)
+    return Gradient(model=network, value=value, log_evidence=value, partials=tuple(partials))
 
 
 def _findings(network: Network, row: Any) -> dict[str, str]:
@@ -529,46 +523,35 @@ def _findings(network: Network, row: Any) -> dict[str, str]:
 
 
 def _from_counts(
-    network: Network, rows: Any, counts: Floats, index: list[str], limits: Limits
-) -> Gradient:
-    """Return the gradient as expected counts divided by entries."""
+    network: Network, rows: Any, counts: Floats, limits: Limits
+) -> tuple[Floats, list[Floats | None]]:
+    """Return ln P of each case, and the gradient as expected counts divided by entries."""
     sums, logs = Propagation.of(network, limits=limits).family_sums(rows, counts)
-    if len(wrong := np.flatnonzero(np.isneginf(logs) & (counts > 0))):
-        first = int(wrong[0])
-        raise _impossible(network, rows[first], index[first])
-    partials = [
+    return logs, [
         expected / cpd.values if isinstance(cpd, TabularCPD) and expected is not None else None
         for cpd, expected in zip(network.cpds, sums, strict=True)
     ]
-    value = float(counts @ np.where(counts > 0, logs, 0.0))
-    return Gradient(model=network, value=value, log_evidence=value, partials=tuple(partials))
 
 
 def _from_passes(
-    network: Network, rows: Any, counts: Floats, index: list[str], limits: Limits
-) -> Gradient:
-    """Return the gradient as the sum of those of all distinct cases."""
-    always = [bool(np.all(rows[:, i] >= 0)) for i in range(rows.shape[1])]
-    some = [bool(np.any(rows[:, i] >= 0)) for i in range(rows.shape[1])]
-    hard = [v.name for v, one in zip(network.variables, always, strict=True) if one]
-    soft = [
-        v.name
-        for v, one, other in zip(network.variables, always, some, strict=True)
-        if other and not one
-    ]
+    network: Network, rows: Any, counts: Floats, limits: Limits
+) -> tuple[Floats, list[Floats | None]]:
+    """Return ln P of each case, up to an impossible one, and the sum of all their gradients."""
+    names, seen = [v.name for v in network.variables], rows >= 0
+    always, ever = seen.all(axis=0), seen.any(axis=0)
+    hard = [names[i] for i in np.flatnonzero(always)]
+    soft = [names[i] for i in np.flatnonzero(ever & ~always)]
     plan = compile_derivatives(network, evidence=hard, soft=soft, limits=limits)
-    value = 0.0
-    partials: list[Floats | None] = [None] * len(network.cpds)
-    for row, weight, label in zip(rows, counts.tolist(), index, strict=True):
-        if not weight:
-            continue
+    logs = np.zeros(len(rows))
+    partials: list[Any] = [None] * len(network.cpds)
+    for number, (row, weight) in enumerate(zip(rows, counts, strict=True)):
         try:
             gradient = plan.log_evidence(_findings(network, row))
         except ImpossibleEvidenceError:
-            raise _impossible(network, row, label) from None
-        value += weight * gradient.value
+            logs[number] = -np.inf
+            break
+        logs[number] = gradient.value
         for i, one in enumerate(gradient.partials):
             if one is not None:
-                before = partials[i]
-                partials[i] = weight * one if before is None else before + weight * one
-    return Gradient(model=network, value=value, log_evidence=value, partials=tuple(partials))
+                partials[i] = weight * one + (0.0 if partials[i] is None else partials[i])
+    return logs, partials

@@ -279,9 +279,7 @@ def _share(part: float, rest: float) -> float:
 
     It is zero if both are impossible, which no choice of entries attains.
     """
-    if part == -math.inf:
-        return 0.0
-    return 1 / (1 + math.exp(rest - part)) if rest - part < 700 else 0.0
+    return float(np.exp(part - np.logaddexp(part, rest))) if part > -math.inf else 0.0
 
 
 def _distance(entries: Floats, low: Floats, high: Floats) -> float:

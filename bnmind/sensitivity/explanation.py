@@ -26,9 +26,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._display import Result, Table, finite, frame_html
+from bnmind._display import Result, Table, finite, picked
 from bnmind._messages import percent
-from bnmind._values import Sealed
+from bnmind._values import NonNegative, Sealed
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.junction.inference.evidence import Evidence, is_state
@@ -64,7 +64,7 @@ class FindingWeight:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class WeightOfEvidence(Sealed):
+class WeightOfEvidence(Result, Sealed):
     """The weight of all findings for a hypothesis, and of each of them, in bits."""
 
     target: Variable
@@ -80,10 +80,10 @@ class WeightOfEvidence(Sealed):
     findings: tuple[FindingWeight, ...]
     """The weight of each finding, the largest given the others first."""
 
-    def _repr_html_(self) -> str:
-        """Return the first rows as an HTML table, which notebooks display."""
-        about = f"Weight of the findings for {self.target.name}={self.state}, in bits"
-        return frame_html(self.to_frame(), caption=about)
+    @property
+    def conclusion(self) -> str:
+        """The conclusion, such as ``lung=yes``."""
+        return f"{self.target.name}={self.state}"
 
     @checked
     def plot(self, *, title: str = "") -> Figure:
@@ -111,8 +111,34 @@ class WeightOfEvidence(Sealed):
         import pandas
 
         columns = ["finding", "alone", "given_others", "without"]
-        rows = [[getattr(one, name) for name in columns] for one in self.findings]
-        return pandas.DataFrame(rows, columns=columns)
+        return pandas.DataFrame([picked(one, *columns) for one in self.findings], columns=columns)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the weights as a record for JSON; infinite ones are None."""
+        record = picked(self, "state", "prior", "posterior", weight="total")
+        columns = ["finding", "given_others", "alone", "without"]
+        findings = [picked(one, *columns) for one in self.findings]
+        return dict(finite({"target": self.target.name, **record, "findings": findings}))
+
+    def _shown(self) -> Iterator[str | Table]:
+        likely = f"{self.conclusion} has the probability {percent(self.posterior)}"
+        if not self.findings:
+            yield f"{likely} without findings."
+            return
+        yield f"{likely} given the findings, and {percent(self.prior)} without them."
+        if math.isfinite(self.total):
+            side = "for" if self.total >= 0 else "against"
+            yield f"Together, the findings weigh {abs(self.total):.2f} bits {side} it."
+        else:
+            yield f"The findings {'prove it' if self.total > 0 else 'rule it out'}."
+        yield "\nWeight of each finding, in bits:"
+        yield Table(
+            ("finding", "given the others", "alone", "probability without it"),
+            [
+                (one.finding, _bits(one.given_others), _bits(one.alone), percent(one.without))
+                for one in self.findings
+            ],
+        )
 
 
 @checked
@@ -218,7 +244,7 @@ class ExplainedConclusion(Result, Sealed):
     @property
     def conclusion(self) -> str:
         """The conclusion, such as ``lung=yes``."""
-        return f"{self.weights.target.name}={self.weights.state}"
+        return self.weights.conclusion
 
     @property
     def tornado(self) -> pandas.DataFrame:
@@ -242,55 +268,15 @@ class ExplainedConclusion(Result, Sealed):
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as a record for JSON; infinite weights are None."""
         kept = self.deviations
-        record = {
-            "target": self.weights.target.name,
-            "state": self.weights.state,
-            "prior": self.weights.prior,
-            "posterior": self.weights.posterior,
+        numbers = {
             "log_evidence": self.analysis.log_evidence,
-            "weight": self.weights.total,
-            "findings": [
-                {
-                    "finding": one.finding,
-                    "given_others": one.given_others,
-                    "alone": one.alone,
-                    "without": one.without,
-                }
-                for one in self.weights.findings
-            ],
             "parameters": self.tornado.to_dict("records"),
             "intervals": None if kept is None else kept.to_dict("records"),
         }
-        return dict(finite(record))
+        return self.weights.to_dict() | dict(finite(numbers))
 
     def _shown(self) -> Iterator[str | Table]:
-        yield from self._weights_shown()
-        yield from self._parameters_shown()
-
-    def _weights_shown(self) -> Iterator[str | Table]:
-        """Yield the conclusion and the weights of the findings."""
-        weights = self.weights
-        likely = f"{self.conclusion} has the probability {percent(weights.posterior)}"
-        if not weights.findings:
-            yield f"{likely} without findings."
-            return
-        yield f"{likely} given the findings, and {percent(weights.prior)} without them."
-        if math.isfinite(weights.total):
-            side = "for" if weights.total >= 0 else "against"
-            yield f"Together, the findings weigh {abs(weights.total):.2f} bits {side} it."
-        else:
-            yield f"The findings {'prove it' if weights.total > 0 else 'rule it out'}."
-        yield "\nWeight of each finding, in bits:"
-        yield Table(
-            ("finding", "given the others", "alone", "probability without it"),
-            [
-                (one.finding, _bits(one.given_others), _bits(one.alone), percent(one.without))
-                for one in weights.findings
-            ],
-        )
-
-    def _parameters_shown(self) -> Iterator[str | Table]:
-        """Yield the tornado, and the intervals that keep the conclusion."""
+        yield from self.weights._shown()
         rows: Any = list(self.tornado.itertuples(index=False))
         if not rows:
             yield f"\nNo entry of a table changes the probability of {self.conclusion}."
@@ -334,7 +320,7 @@ def explain_conclusion(
     evidence: Evidence,
     *,
     state: Any = None,
-    change: float = 0.1,
+    change: NonNegative = 0.1,
     parameters: int = 10,
 ) -> ExplainedConclusion:
     """Return the findings that support a conclusion, and the numbers that it depends on.
@@ -369,7 +355,6 @@ def explain_conclusion(
     >>> explained.conclusion, round(explained.weights.total, 2)
     ('rain=yes', 3.17)
     """
-    Relative(change)  # raises before long work if it is no share
     return ExplainedConclusion(
         weights=weight_of_evidence(model, target, evidence, state=state),
         analysis=analyze(model, target, evidence),

@@ -28,6 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import cycle
 from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import numpy as np
@@ -109,7 +110,7 @@ class Parameter(Value):
         )
 
     @checked
-    def changed(self, network: Network, value: float) -> Network:
+    def changed(self, network: Network, value: Probability) -> Network:
         """Return the network with another number for the entry; its row covaries in proportion.
 
         Parameters
@@ -125,7 +126,6 @@ class Parameter(Value):
             If the network has no such parameter, or the value is no probability.
         """
         place = self.place(network)
-        _check_probability(value)
         entries = table_of(network, self.variable).values
         return with_tables(network, {self.variable: moved(entries, {place: value})})
 
@@ -221,7 +221,7 @@ def with_tables(network: Network, tables: Mapping[str, Floats]) -> Network:
 
 
 @checked
-def cd_distance(before: float, after: float) -> float:
+def cd_distance(before: Probability, after: Probability) -> float:
     """Return the distance of Chan and Darwiche between a network and one with a changed entry.
 
     It is the logarithm of the factor by which the odds of the entry change. No query's odds change
@@ -246,8 +246,6 @@ def cd_distance(before: float, after: float) -> float:
     >>> round(cd_distance(0.2, 0.5), 3), cd_distance(0.2, 0.2), cd_distance(0.2, 1)
     (1.386, 0.0, inf)
     """
-    for value in (before, after):
-        _check_probability(value)
     return float(distances(np.array(before), np.array(after)))
 
 
@@ -385,7 +383,7 @@ def log_joint(
     if posterior.joints[0].min() > _LEAST:
         return np.asarray(np.log(posterior.joints[0]) + posterior.log_evidence)
     n = model.variable(target).n_states
-    columns = {name: np.array([findings[name]] * n) for name in findings}
+    columns = {name: np.array([finding] * n) for name, finding in findings.items()}
     columns[target] = np.diag(findings.get(target, np.ones(n)))
     likely = list(dict.fromkeys([target, *soft]))
     plan = compile_plan(model, evidence=hard, soft=likely, targets=[()], limits=limits)
@@ -435,6 +433,9 @@ class Odds(Value):
         return low, self.factor * values / (self.factor * values + 1 - values)
 
 
+_DASHES: Sequence[Any] = ("solid", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
+"""The dashes of curves that are drawn together."""
+
 _ROUNDING = 1e-12
 """Values this far outside of the range from 0 to 1 are inside of it, up to rounding."""
 
@@ -468,7 +469,7 @@ class SensitivityFunction(Sealed):
         return float(self.slopes.sum()), float(self.constants.sum())
 
     @checked
-    def __call__(self, t: float) -> Floats:
+    def __call__(self, t: Probability) -> Floats:
         """Return the posterior ``(states,)`` if the parameter is t.
 
         It is NaN if the evidence is impossible then.
@@ -481,7 +482,7 @@ class SensitivityFunction(Sealed):
         return quotients(self._numerators(t))
 
     @checked
-    def derivative(self, t: float | None = None) -> Floats:
+    def derivative(self, t: Probability | None = None) -> Floats:
         """Return the derivatives of the posterior ``(states,)`` at t, by default at its value.
 
         They are NaN if the evidence is impossible then.
@@ -506,11 +507,10 @@ class SensitivityFunction(Sealed):
 
     def _numerators(self, t: float) -> Floats:
         """Return P(state, evidence) if the parameter is t, divided by P(evidence)."""
-        _check_probability(t)
         return between(self.ends, np.array(self.value), np.array(t), self.posterior)
 
     @checked
-    def value_for(self, state: Any, probability: float) -> float | None:
+    def value_for(self, state: Any, probability: Probability) -> float | None:
         """Return the value of the parameter that gives a state this posterior probability.
 
         The result is None if no value from 0 to 1 does, or if every value does.
@@ -528,7 +528,6 @@ class SensitivityFunction(Sealed):
             If the target has no such state, or the second argument is not a probability.
         """
         place = self.target.index(state)
-        _check_probability(probability)
         totals = self.ends.sum(axis=1)
         low, high = self.ends[:, place] - probability * totals
         slope = high - low
@@ -552,16 +551,10 @@ class SensitivityFunction(Sealed):
         figure = new_figure(6.4, 4.2)
         axes = figure.add_subplot()
         x = np.linspace(0.0, 1.0, 201)
-        y = np.array([self(t) for t in x])
-        dashes: Sequence[Any] = ("solid", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
-        for number, state in enumerate(self.target.states):
-            axes.plot(
-                x,
-                y[:, number],
-                linestyle=dashes[number % len(dashes)],
-                label=plain(f"{self.target.name}={state}"),
-                linewidth=1.8,
-            )
+        labels = [plain(f"{self.target.name}={state}") for state in self.target.states]
+        curves = axes.plot(x, [self(t) for t in x], label=labels, linewidth=1.8)
+        for curve, dashes in zip(curves, cycle(_DASHES), strict=False):
+            curve.set_linestyle(dashes)
         axes.axvline(self.value, color="#333333", linewidth=1)
         axes.set_xlabel(short_label(str(self.parameter)))
         axes.set_ylabel("posterior probability")
@@ -607,7 +600,7 @@ class TwoWayFunction(Sealed):
         return int(self.corners.shape[1]) == 3
 
     @checked
-    def __call__(self, s: float, t: float) -> Floats:
+    def __call__(self, s: Probability, t: Probability) -> Floats:
         """Return the posterior ``(states,)`` if the parameters are s and t.
 
         It is NaN if the evidence is impossible then.
@@ -617,8 +610,6 @@ class TwoWayFunction(Sealed):
         InvalidArgumentError
             If s or t is not a probability, or both are of one row and their sum exceeds one.
         """
-        if not (0 <= s <= 1 and 0 <= t <= 1):
-            raise InvalidArgumentError(f"expected probabilities from 0 to 1, got {s} and {t}")
         left = 1 - s - t
         if self._in_one_row and left < -_ROUNDING:
             first, second = self.parameters
@@ -632,11 +623,6 @@ class TwoWayFunction(Sealed):
         else:
             weights = [(1 - s) * (1 - t), (1 - s) * t, s * (1 - t), s * t]
         return quotients(self.corners @ np.array(weights))
-
-
-def _check_probability(number: float) -> None:
-    if not 0 <= number <= 1:
-        raise InvalidArgumentError(f"expected a probability from 0 to 1, got {number}", number)
 
 
 def quotients(numerators: Floats) -> Floats:
