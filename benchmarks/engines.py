@@ -28,7 +28,6 @@ from bnmind.mastermind import (
 from bnmind.mastermind.network import REPORTS, code_variables
 from bnmind.pgm import Factor, FactorModel, Network, TabularCPD, Variable
 from bnmind.pgm.formats import pgmpy_object, quiet_pgmpy, to_pgmpy
-from bnmind.rank_one import Chebyshev
 
 __all__ = [
     "Engine",
@@ -181,7 +180,7 @@ def pyagrum_stage_3_changed(question: Question) -> Engine:
 
 def _real_stage_3(question: Question) -> FactorModel:
     model = stage(
-        question.board, 3, guess=question.guess, channel=question.channel, nodes=Chebyshev()
+        question.board, 3, guess=question.guess, channel=question.channel, nodes="chebyshev"
     ).model
     assert isinstance(model, FactorModel)
     return model

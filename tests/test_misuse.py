@@ -143,19 +143,11 @@ def of_functions() -> Iterator[Call]:
         ),
         (
             rank_one.factorize,
-            {"model": network(), "variable": "count", "nodes": rank_one.Chebyshev(), "name": "B"},
-        ),
-        (
-            rank_one.factorize_addition,
-            {"cpd": COUNT, "nodes": rank_one.RootsOfUnity(), "name": "B"},
-        ),
-        (
-            rank_one.observed_chain,
-            {"cpd": COUNT, "known": {"count": 1}, "place": {}, "name": "B"},
+            {"model": network(), "variable": "count", "nodes": "chebyshev", "name": "B"},
         ),
         (
             rank_one.rank_one_form,
-            {"cpd": COUNT, "nodes": rank_one.Integers(), "states": {"rain": [0, 1]}, "name": "B"},
+            {"cpd": COUNT, "nodes": "integers", "states": {"rain": [0, 1]}, "name": "B"},
         ),
         (fitting.fit, {**LEARNING, "options": FEW_STEPS}),
         (fitting.expectation_maximization, LEARNING),
@@ -556,7 +548,7 @@ def of_functions() -> Iterator[Call]:
                 "guess": [1, 2],
                 "arc": True,
                 "channel": NOISY,
-                "nodes": rank_one.RootsOfUnity(),
+                "nodes": "unity",
                 "order": junction.MinFill(),
             },
         ),

@@ -111,9 +111,9 @@ def _tables(
 # chain          `bnmind.rank_one.chain_form`            two partial results in each clique
 # ordered chain  the same, with the parents in the
 #                order in which the model has them
-# observed       `bnmind.rank_one.observed_chain`: the   two partial results in each clique,
-# chain          chain of a child that is observed, as   as few as lead to the observed state
-#                few partial results as possible
+# observed       `observed_chain`: the chain of a child  two partial results in each clique,
+# chain          that is observed, as few partial        as few as lead to the observed state
+#                results as possible
 # rank one       `bnmind.rank_one.rank_one_form`         one variable in each clique, but
 #                                                        signed or complex numbers
 # =============  ======================================  =================================
@@ -406,7 +406,7 @@ def _forms(
     known = {v.name: domains[v.name][0] for v in potential.scope if len(domains[v.name]) == 1}
     if potential.variable.name in known:
         for kind, order in ((_OBSERVED, None), (_OBSERVED_ORDERED, place)):
-            factors = observed_chain(potential, known, place=order, name=name)
+            factors = observed_chain(potential, known, name, place=order)
             if factors is not None:
                 forms[kind] = _Form(factors, sum(_remaining(f.scope, domains) for f in factors))
     if not _has_signs(potential):

@@ -64,7 +64,7 @@ from bnmind.pgm import (
     Variable,
 )
 from bnmind.pgm.tabular import DEFAULT_CELLS
-from bnmind.rank_one import Nodes, factorize
+from bnmind.rank_one import factorize
 from bnmind.views.draw import percent
 from bnmind.views.figures import Node, draw_rows, draw_tree
 
@@ -226,7 +226,7 @@ def stage(
     guess: Sequence[int] | None = None,
     arc: bool = True,
     channel: Channel | None = None,
-    nodes: Nodes | None = None,
+    nodes: str = "unity",
     order: OrderFinder | None = None,
 ) -> Stage:
     """Return a stage of the paper's construction.
@@ -243,7 +243,7 @@ def stage(
     arc, channel
         As for `vomlel_network`.
     nodes
-        The nodes of the factorization at stage 3; roots of unity by default.
+        The nodes of the factorization at stage 3; see `bnmind.rank_one.rank_one_form`.
     order
         The method that finds an elimination order.
 

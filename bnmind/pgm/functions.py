@@ -354,7 +354,7 @@ class Threshold(Value):
         enough = max(self.least, 0)
         return Steps.follow(
             0,
-            lambda i, a, x: np.minimum(a + _counts(self.counted, i, x), enough),
+            lambda i, a, x: np.minimum(a + which_count(self.counted, i, x), enough),
             states,
             lambda last: np.asarray(last >= self.least, dtype=np.intp),
         )
@@ -389,7 +389,7 @@ class Exactly(Value):
         beyond = max(self.count + 1, 0)
         return Steps.follow(
             0,
-            lambda i, a, x: np.minimum(a + _counts(self.counted, i, x), beyond),
+            lambda i, a, x: np.minimum(a + which_count(self.counted, i, x), beyond),
             states,
             lambda last: np.asarray(last == self.count, dtype=np.intp),
         )
@@ -509,7 +509,9 @@ def _reduced(operation: np.ufunc, arguments: tuple[Positions, ...]) -> Positions
     return np.asarray(value, dtype=np.intp)
 
 
-def _counts(counted: tuple[tuple[int, ...], ...] | None, number: int, x: Positions) -> Positions:
+def which_count(
+    counted: tuple[tuple[int, ...], ...] | None, number: int, x: Positions
+) -> Positions:
     """Return 1 where the positions of an argument count, else 0."""
     if counted is None:
         return np.asarray(np.asarray(x) > 0, dtype=np.intp)
@@ -523,7 +525,7 @@ def _count(
         raise InvalidModelError([f"expected {len(counted)} arguments, got {len(arguments)}"])
     total: Positions = np.asarray(0, dtype=np.intp)
     for number, argument in enumerate(arguments):
-        total = total + _counts(counted, number, argument)
+        total = total + which_count(counted, number, argument)
     return total
 
 
@@ -533,7 +535,7 @@ def _restricted_counts(
     """Return the remaining positions that count, and the number of arguments that surely count."""
     remaining, certain = [], 0
     for number, positions in enumerate(states):
-        counts = _counts(counted, number, np.asarray(positions, dtype=np.intp))
+        counts = which_count(counted, number, np.asarray(positions, dtype=np.intp))
         if len(positions) == 1:
             certain += int(counts[0])
         else:

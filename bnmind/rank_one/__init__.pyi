@@ -3,13 +3,6 @@
 from bnmind.rank_one.forms import RANK_ONE_TERMS as RANK_ONE_TERMS
 from bnmind.rank_one.forms import chain_form as chain_form
 from bnmind.rank_one.forms import factorize as factorize
-from bnmind.rank_one.forms import observed_chain as observed_chain
 from bnmind.rank_one.forms import rank_one_form as rank_one_form
-from bnmind.rank_one.terms import Chebyshev as Chebyshev
-from bnmind.rank_one.terms import Integers as Integers
-from bnmind.rank_one.terms import Nodes as Nodes
 from bnmind.rank_one.terms import RankOne as RankOne
-from bnmind.rank_one.terms import RootsOfMinusOne as RootsOfMinusOne
-from bnmind.rank_one.terms import RootsOfUnity as RootsOfUnity
 from bnmind.rank_one.terms import Terms as Terms
-from bnmind.rank_one.terms import factorize_addition as factorize_addition

@@ -33,7 +33,7 @@ No number is negative, so nothing cancels.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypeAlias
@@ -41,9 +41,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._messages import listed
 from bnmind._values import made, sealed
-from bnmind.errors import InvalidArgumentError
+from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.pgm.cpd import CPD, FunctionalCPD
 from bnmind.pgm.factor import Factor
@@ -63,12 +62,12 @@ from bnmind.pgm.functions import (
     is_stepwise,
     with_arguments_in_order,
 )
-from bnmind.pgm.network import FactorModel, Network, Potential, Replacement
+from bnmind.pgm.network import FactorModel, Network, Replacement
 from bnmind.pgm.noisy import NoisyExtremum, NoisyMaximum, NoisyMinimum, combined
 from bnmind.pgm.tabular import TabularCPD
 from bnmind.pgm.variable import Variable
 from bnmind.rank_one.terms import (
-    Nodes,
+    NODES,
     RankOne,
     Terms,
     addition_terms,
@@ -79,7 +78,7 @@ from bnmind.rank_one.terms import (
     parity_terms,
 )
 
-MakesTerms: TypeAlias = Callable[[Any, Sequence[Sequence[int]], Sequence[int], Nodes | None], Terms]
+MakesTerms: TypeAlias = Callable[[Any, Sequence[Sequence[int]], Sequence[int], str], Terms]
 """(function, positions of each argument, results that are needed, nodes) → terms."""
 
 RANK_ONE_TERMS: Mapping[type[Function], MakesTerms] = MappingProxyType(
@@ -255,7 +254,7 @@ def _permuted(function: Function, order: list[int]) -> Function | None:
 def rank_one_form(
     cpd: CPD,
     *,
-    nodes: Nodes | None = None,
+    nodes: str = "unity",
     states: Mapping[str, Sequence[int]] | None = None,
     name: str | None = None,
 ) -> RankOne | None:
@@ -267,13 +266,20 @@ def rank_one_form(
         The distribution. Sums, extrema, parities, counts, deltas and noisy extrema have a
         factorization, also when they are restricted to some states.
     nodes
-        The nodes of the interpolation of sums and counts; by default roots of unity. See
-        `factorize_addition` for the requirements of other nodes.
+        The nodes of the interpolation of sums and counts: roots of one, roots of minus one, points
+        of Chebyshev, or 1, −1, 2, −2, …. Other nodes than roots of one hold only where a sum lies
+        within 0, …, modulus − 1 before the modulus is applied; elsewhere, other tables of the model
+        must be zero.
     states
         The remaining positions of the variables, as far as known. The factors are zero elsewhere,
         and the number of terms may be smaller: a maximum has two terms once the child is observed.
     name
         The name of the auxiliary variable; by default ``B_<child>``.
+
+    Raises
+    ------
+    UnknownNameError
+        If there are no such nodes.
 
     Examples
     --------
@@ -285,6 +291,8 @@ def rank_one_form(
     >>> rank_one_form(total, states={"total": (15,)}).n_terms
     16
     """
+    if nodes not in NODES:
+        raise UnknownNameError("choice of nodes", nodes, tuple(NODES))
     positions = [tuple((states or {}).get(v.name, range(v.n_states))) for v in cpd.scope]
     if isinstance(cpd, TabularCPD):
         return None
@@ -300,7 +308,7 @@ def factorize(
     model: Network | FactorModel,
     variable: str,
     *,
-    nodes: Nodes | None = None,
+    nodes: str = "unity",
     name: str | None = None,
 ) -> FactorModel:
     """Return the model with one variable's table replaced by its rank-one factorization.
@@ -314,43 +322,40 @@ def factorize(
 
     Raises
     ------
+    UnknownNameError
+        If the model has no such variable, or there are no such nodes.
     InvalidArgumentError
         If the variable's distribution has no such form, or the auxiliary variable's
         name is taken.
     """
     model.variable(variable)
-    potentials: list[Potential] = []
-    replacements = list(model.replacements) if isinstance(model, FactorModel) else []
-    is_replaced = False
-    for potential in model.potentials:
-        form = None
-        if not isinstance(potential, Factor) and potential.variable.name == variable:
-            form = rank_one_form(potential, nodes=nodes, name=name)
-        if form is None or isinstance(potential, Factor):
-            potentials.append(potential)
-            continue
-        is_replaced = True
-        if any(v.name == form.auxiliary.name for v in model.variables):
-            raise InvalidArgumentError(
-                f"the auxiliary variable needs a new name; {form.auxiliary.name!r} is taken",
-                form.auxiliary.name,
-            )
-        potentials += form.factors
-        replacements.append(Replacement(potential, form.factors))
-    if not is_replaced:
+    whole = [p for p in model.potentials if not isinstance(p, Factor)]
+    cpd = next((one for one in whole if one.variable.name == variable), None)
+    form = None if cpd is None else rank_one_form(cpd, nodes=nodes, name=name)
+    if cpd is None or form is None:
         raise InvalidArgumentError(
             f"{variable} has no rank-one form: it must be a function of its parents, such as a sum,"
             " a maximum or a noisy-or",
             variable,
         )
-    return FactorModel(tuple(potentials), replacements=tuple(replacements))
+    if any(v.name == form.auxiliary.name for v in model.variables):
+        raise InvalidArgumentError(
+            f"the auxiliary variable needs a new name; {form.auxiliary.name!r} is taken",
+            form.auxiliary.name,
+        )
+    potentials = [
+        part for one in model.potentials for part in (form.factors if one is cpd else (one,))
+    ]
+    before = model.replacements if isinstance(model, FactorModel) else ()
+    replaced = Replacement(cpd, form.factors)
+    return FactorModel(tuple(potentials), replacements=(*before, replaced))
 
 
 def _function_terms(
     function: Function,
     states: Sequence[Sequence[int]],
     results: Sequence[int],
-    nodes: Nodes | None,
+    nodes: str,
 ) -> Terms | None:
     """Return the terms of a function, or None if none are known."""
     if isinstance(function, Restricted):
@@ -363,7 +368,7 @@ def _restricted_terms(
     function: Restricted,
     states: Sequence[Sequence[int]],
     results: Sequence[int],
-    nodes: Nodes | None,
+    nodes: str,
 ) -> Terms | None:
     """Return the terms of a restricted function: some rows of the terms of the whole function."""
     whole = function.function
@@ -416,13 +421,8 @@ class Effect:
         return max(sizes)
 
 
-@checked
 def observed_chain(
-    cpd: CPD,
-    known: Mapping[str, int],
-    *,
-    place: Mapping[str, int] | None = None,
-    name: str | None = None,
+    cpd: CPD, known: Mapping[str, int], name: str, *, place: Mapping[str, int] | None = None
 ) -> tuple[Factor, ...] | None:
     """Return a distribution whose child is observed as a chain of factors without signs.
 
@@ -432,11 +432,11 @@ def observed_chain(
         The distribution.
     known
         The state positions of the child and of observed parents.
-    place
-        The place of each other parent in the chain; by default in the order of the parents.
     name
         The prefix of the names of the partial results, followed by ``_`` and the number of parents
-        so far; by default ``<child>_of``, with primes if a name would be that of a parent.
+        so far.
+    place
+        The place of each other parent in the chain; by default in the order of the parents.
 
     Returns
     -------
@@ -445,18 +445,12 @@ def observed_chain(
         known states. None if the distribution cannot be computed one parent at a time, not in this
         order, or if its states are impossible.
 
-    Raises
-    ------
-    InvalidArgumentError
-        If ``known`` lacks the child or has a state out of range, ``place`` lacks a parent, or
-        ``name`` makes the name of a variable of the distribution.
-
     Examples
     --------
     >>> from bnmind.pgm import Variable
     >>> votes = tuple(Variable(f"vote{i}", ("no", "yes")) for i in range(5))
     >>> total = FunctionalCPD.sum_of("total", votes)
-    >>> for factor in observed_chain(total, {"total": 1}):
+    >>> for factor in observed_chain(total, {"total": 1}, "total_of"):
     ...     print(*(f"{v.name}:{v.n_states}" for v in factor.scope))
     vote0:2 total_of_1:2
     total_of_1:2 vote1:2 total_of_2:2
@@ -468,11 +462,9 @@ def observed_chain(
         return None
     hidden = [v for v in cpd.parents if v.name not in known]
     number = {v.name: i for i, v in enumerate(hidden)}
-    _check(cpd, known, place, number)
     effect = effect_of(cpd, known, number, place or number)
     if effect is None or not effect.start.any():
         return None
-    prefix = _prefix(cpd, name, len(effect.causes))
     before: tuple[Variable, ...] = ()
     n_before = len(effect.start)
     factors = []
@@ -486,47 +478,12 @@ def observed_chain(
         if count == len(effect.causes):
             stack = np.einsum("r,xrb->xb", effect.end, stack)[:, None, :]
         else:
-            after = (Variable.of_integers(f"{prefix}_{count}", range(stack.shape[1])),)
+            after = (Variable.of_integers(f"{name}_{count}", range(stack.shape[1])),)
         scope = (*before, hidden[i], *after)
         values = stack.transpose(2, 0, 1).reshape([v.n_states for v in scope])
         factors.append(Factor(scope, values))
         before = after
     return tuple(factors) or (Factor((), np.asarray(effect.start @ effect.end)),)
-
-
-def _prefix(cpd: CPD, name: str | None, n_causes: int) -> str:
-    """Return a prefix whose numbered names are not those of variables of the distribution."""
-    taken = {v.name for v in cpd.scope}
-
-    def clashes(prefix: str) -> list[str]:
-        return [f"{prefix}_{i}" for i in range(1, n_causes) if f"{prefix}_{i}" in taken]
-
-    if name and clashes(name):
-        raise InvalidArgumentError(
-            f"name makes names that variables of the distribution have: {listed(clashes(name))}",
-            name,
-        )
-    prefix = name or f"{cpd.variable.name}_of"
-    while clashes(prefix):
-        prefix += "'"
-    return prefix
-
-
-def _check(
-    cpd: CPD, known: Mapping[str, int], place: Mapping[str, int] | None, hidden: Iterable[str]
-) -> None:
-    """Raise an error if a state is unknown or out of range, or a hidden parent has no place."""
-    if cpd.variable.name not in known:
-        raise InvalidArgumentError(f"known lacks the state of {cpd.variable.name}", known)
-    for v in cpd.scope:
-        if not 0 <= known.get(v.name, 0) < v.n_states:
-            raise InvalidArgumentError(
-                f"expected a state of {v.name} from 0 to {v.n_states - 1}, got {known[v.name]}",
-                known[v.name],
-            )
-    lacking = [name for name in hidden if place and name not in place]
-    if lacking:
-        raise InvalidArgumentError(f"place lacks {listed(lacking)}", place)
 
 
 def effect_of(

@@ -130,111 +130,71 @@ z_b^{x_i}       ``arguments[i]``
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from types import MappingProxyType
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._values import Value
-from bnmind.errors import InvalidArgumentError
-from bnmind.pgm.cpd import CPD, FunctionalCPD
+from bnmind.information import Floats
+from bnmind.pgm.cpd import CPD
 from bnmind.pgm.factor import Factor, Values
-from bnmind.pgm.functions import Addition, Exactly, Maximum, Minimum, Threshold
+from bnmind.pgm.functions import Addition, Exactly, Maximum, Minimum, Threshold, which_count
 from bnmind.pgm.noisy import NoisyExtremum, NoisyMaximum
 from bnmind.pgm.variable import Variable
 
 
-class Nodes(Protocol):
-    """A choice of m distinct, non-zero nodes."""
+def roots(m: int, first: int = 0) -> Values:
+    """Return exp(πi t/m) for t = first, first + 2, …: the m-th roots of one, or of minus one.
 
-    @property
-    def is_periodic(self) -> bool:
-        """Whether x^m = 1 at every node, so that sums are taken modulo m."""
-        ...
+    The Vandermonde matrix has the condition number 1. Pairs are exact conjugates, and the roots are
+    real if all of them are.
 
-    def __call__(self, m: int) -> Values:
-        """Return the nodes, ``(m,)``."""
-        ...
-
-
-@dataclass(frozen=True)
-class RootsOfUnity:
-    """The m-th roots of one: exact sums modulo m with condition number 1; real for m ≤ 2."""
-
-    @property
-    def is_periodic(self) -> bool:
-        """True."""
-        return True
-
-    def __call__(self, m: int) -> Values:
-        """Return exp(2πi b/m), b = 0, …, m − 1, in pairs of exact conjugates."""
-        turns = np.arange(m // 2 + 1)
-        half = np.exp(2j * np.pi * turns / m)
-        half[4 * turns == m] = 1j
-        half[2 * turns == m] = -1
-        nodes: Values = np.concatenate([half, half[1 : (m + 1) // 2][::-1].conj()])
-        return nodes if m > 2 else np.real(nodes)
-
-
-@dataclass(frozen=True)
-class RootsOfMinusOne:
-    """The m-th roots of minus one: x^m = −1, condition number 1; real for m = 1.
-
-    They form ⌈m/2⌉ conjugate pairs, for even m one fewer than the roots of one.
+    Parameters
+    ----------
+    m
+        The number of roots.
+    first
+        0 for the roots of one, 1 for those of minus one.
     """
-
-    @property
-    def is_periodic(self) -> bool:
-        """False: the sign changes after m."""
-        return False
-
-    def __call__(self, m: int) -> Values:
-        """Return exp(πi (2b + 1)/m), b = 0, …, m − 1, in pairs of exact conjugates."""
-        if m == 1:
-            return np.array([-1.0])
-        turns = 2 * np.arange((m + 1) // 2) + 1
-        half = np.exp(1j * np.pi * turns / m)
-        half[2 * turns == m] = 1j
-        half[turns == m] = -1
-        nodes: Values = np.concatenate([half, half[: m // 2][::-1].conj()])
-        return nodes
+    turns = np.arange(first, m + 1, 2)
+    half = np.exp(1j * np.pi * turns / m)
+    half[2 * turns == m] = 1j
+    half[turns == m] = -1
+    nodes: Values = np.concatenate([half, half[(turns > 0) & (turns < m)][::-1].conj()])
+    return np.real(nodes) if m + first <= 2 else nodes
 
 
-@dataclass(frozen=True)
-class Chebyshev:
-    """Real nodes in ± pairs, from the Chebyshev points of the next even degree.
+def chebyshev(m: int) -> Values:
+    """Return m real nodes in ± pairs, from the Chebyshev points of the next even degree.
 
     For odd m only the positive node of the smallest pair is kept. Zero cannot be a node, because
     differences need negative powers.
     """
-
-    @property
-    def is_periodic(self) -> bool:
-        """False."""
-        return False
-
-    def __call__(self, m: int) -> Values:
-        """Return m distinct points of (−1, 1), none zero."""
-        even = m + m % 2
-        points = np.cos(np.pi * (2 * np.arange(even) + 1) / (2 * even))
-        return np.delete(points, even // 2) if m % 2 else points
+    even = m + m % 2
+    points = np.cos(np.pi * (2 * np.arange(even) + 1) / (2 * even))
+    return np.delete(points, even // 2) if m % 2 else points
 
 
-@dataclass(frozen=True)
-class Integers:
-    """The integers 1, −1, 2, −2, …: exact for short sums, but ill-conditioned for long ones."""
+def integers(m: int) -> Values:
+    """Return the first m of 1, −1, 2, −2, …, which are ill-conditioned for long sums."""
+    b = np.arange(m)
+    return ((b // 2 + 1) * np.where(b % 2, -1, 1)).astype(np.float64)
 
-    @property
-    def is_periodic(self) -> bool:
-        """False."""
-        return False
 
-    def __call__(self, m: int) -> Values:
-        """Return the first m of 1, −1, 2, −2, …."""
-        b = np.arange(m)
-        return ((b // 2 + 1) * np.where(b % 2, -1, 1)).astype(np.float64)
+NODES: Mapping[str, Callable[[int], Values]] = MappingProxyType(
+    {
+        "unity": roots,
+        "minus-one": lambda m: roots(m, 1),
+        "chebyshev": chebyshev,
+        "integers": integers,
+    }
+)
+"""Functions from a number m to m distinct nodes, none zero. Sums are taken modulo m at the roots of
+one, where every power m is 1; other nodes need sums that stay in their range."""
 
 
 def interpolation(x: Values) -> Values:
@@ -350,7 +310,7 @@ def addition_terms(
     function: Addition,
     states: Sequence[Sequence[int]],
     results: Sequence[int],
-    nodes: Nodes | None,
+    nodes: str = "unity",
 ) -> Terms:
     """Return the terms of a sum.
 
@@ -363,9 +323,9 @@ def addition_terms(
     results
         The positions of the sum that are needed.
     nodes
-        The nodes of the interpolation; by default roots of unity.
+        The nodes of the interpolation.
     """
-    nodes = nodes or RootsOfUnity()
+    is_periodic = nodes == "unity"
     values = [
         np.asarray(term, dtype=np.intp)[list(positions)]
         for term, positions in zip(function.terms, states, strict=True)
@@ -379,7 +339,7 @@ def addition_terms(
     first = 0
     if last < period:
         count = last + 1
-    elif nodes.is_periodic:
+    elif is_periodic:
         count = period
     else:
         # The places t for which 0 ≤ least + step·t < m.
@@ -387,47 +347,16 @@ def addition_terms(
         count = max((m - 1 - least) // step - first + 1, 1)
     reached = (least + step * (first + np.arange(count))) % m
     place_of = [np.flatnonzero(reached == c) for c in results]
-    if nodes.is_periodic and len(results) == 1 and last < period and len(place_of[0]):
+    if is_periodic and len(results) == 1 and last < period and len(place_of[0]):
         place = int(place_of[0][0])
         count = max(place, last - place) + 1
         place_of = [np.array([place % count])]
-    x = nodes(count)
+    x = NODES[nodes](count)
     inverse = interpolation(x)
     child = np.array([inverse[where].sum(axis=0) for where in place_of])
     if first:
         child = child * x ** float(-first)
     return Terms(child, tuple(x[None, :] ** place[:, None] for place in places))
-
-
-@checked
-def factorize_addition(
-    cpd: FunctionalCPD, *, nodes: Nodes | None = None, name: str | None = None
-) -> RankOne:
-    """Return the rank-one factorization of a sum.
-
-    Parameters
-    ----------
-    cpd
-        A variable that is an `Addition` of its parents.
-    nodes
-        The nodes of the interpolation; by default roots of unity. With nodes that are not
-        periodic, the factorization holds only where the sum lies within 0, …, modulus − 1 before
-        the modulus is applied; elsewhere, other tables of the model must be zero.
-    name
-        The name of the auxiliary variable; by default ``B_<child>``.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If the variable is not an addition.
-    """
-    if not isinstance(cpd.function, Addition):
-        raise InvalidArgumentError(
-            f"expected {cpd.variable.name} to be an addition, got {cpd.function!r}", cpd
-        )
-    states = [tuple(range(v.n_states)) for v in cpd.scope]
-    terms = addition_terms(cpd.function, states[1:], states[0], nodes)
-    return RankOne.of(cpd, terms, states, name=name)
 
 
 def equality_terms(states: Sequence[Sequence[int]], results: Sequence[int]) -> Terms:
@@ -467,32 +396,23 @@ def extremum_terms(
     """
     # With opposite signs, the minimum is a maximum.
     sign = 1 if isinstance(function, Maximum) else -1
-    values = [sign * np.asarray(positions, dtype=np.intp) for positions in states]
-    columns: dict[tuple[int, ...], int] = {}
-    chosen: list[int] = []
-
-    def column(bound: int) -> int | None:
-        """Return the place of the term of a bound, or None if the term is zero."""
-        pattern = tuple(int((value <= bound).sum()) for value in values)
-        if min(pattern) == 0:
-            return None
-        if pattern not in columns:
-            columns[pattern] = len(columns)
-            chosen.append(bound)
-        return columns[pattern]
-
-    entries = [
-        (row, place, entry)
-        for row, result in enumerate(results)
-        for bound, entry in ((sign * result, 1.0), (sign * result - 1, -1.0))
-        if (place := column(bound)) is not None
+    bounds, child = _differences(results, -sign)
+    arguments = [
+        (sign * np.array(positions)[:, None] <= sign * bounds).astype(np.float64)
+        for positions in states
     ]
-    child = np.zeros((len(results), max(len(columns), 1)))
-    for row, place, entry in entries:
-        child[row, place] += entry
-    bounds = np.array(chosen or [0], dtype=np.intp)
-    arguments = tuple((value[:, None] <= bounds).astype(np.float64) for value in values)
-    return Terms(child, arguments).without_zeros()
+    # Bounds that give the same factors are one term.
+    factors = np.concatenate(arguments)
+    _, first, which = np.unique(factors, axis=1, return_index=True, return_inverse=True)
+    child = child @ np.eye(len(first))[which.reshape(-1)]
+    return Terms(child, tuple(one[:, first] for one in arguments)).without_zeros()
+
+
+def _differences(results: Sequence[int], before: int) -> tuple[NDArray[np.intp], Floats]:
+    """Return the bounds b of some results, and 1 where b is the result, −1 where the one before."""
+    bounds = np.array(sorted({b for y in results for b in (y, y + before)}), dtype=np.intp)
+    places = np.array(results, dtype=np.intp)[:, None]
+    return bounds, (bounds == places).astype(np.float64) - (bounds == places + before)
 
 
 def noisy_terms(
@@ -509,11 +429,10 @@ def noisy_terms(
     results
         The states of the child that are needed.
     """
-    n = cpd.variable.n_states
-    before = -1 if isinstance(cpd, NoisyMaximum) else 1
-    bounds = sorted({b for y in results for b in (y, y + before) if 0 <= b < n})
+    bounds, child = _differences(results, -1 if isinstance(cpd, NoisyMaximum) else 1)
+    inside = (bounds >= 0) & (bounds < cpd.variable.n_states)
+    bounds, child = bounds[inside], child[:, inside]
     leak, *links = cpd.cumulative()
-    child = np.array([[float(b == y) - float(b == y + before) for b in bounds] for y in results])
     arguments = tuple(
         link[np.ix_(bounds, list(positions))].T
         for link, positions in zip(links, states, strict=True)
@@ -531,20 +450,15 @@ def parity_terms(states: Sequence[Sequence[int]], results: Sequence[int]) -> Ter
     results
         The results that are needed: 0 (even) or 1 (odd). Others are impossible.
     """
-    rows = {0: (0.5, 0.5), 1: (0.5, -0.5)}
-    child = np.array([rows.get(result, (0.0, 0.0)) for result in results])
-    arguments = (
-        np.array([(1.0, -1.0 if position % 2 else 1.0) for position in positions])
-        for positions in states
-    )
-    return Terms(child, tuple(arguments))
+    positions = tuple(tuple(range(max(kept) + 1)) for kept in states)
+    return addition_terms(Addition(positions, 2), states, results)
 
 
 def count_terms(
     function: Threshold | Exactly,
     states: Sequence[Sequence[int]],
     results: Sequence[int],
-    nodes: Nodes | None,
+    nodes: str = "unity",
 ) -> Terms:
     """Return the terms of "at least l of k" or "exactly l of k".
 
@@ -559,10 +473,7 @@ def count_terms(
     nodes
         The nodes of the interpolation; by default roots of one and of minus one.
     """
-    counts = [
-        np.array([_counts(function, i, position) for position in positions], dtype=np.intp)
-        for i, positions in enumerate(states)
-    ]
+    counts = [which_count(function.counted, i, np.array(kept)) for i, kept in enumerate(states)]
     certain = sum(int(count.min()) for count in counts)
     open_counts = [count - count.min() for count in counts]
     k = sum(int(count.max()) for count in open_counts)
@@ -573,33 +484,22 @@ def count_terms(
         return Terms.constant(
             [float(result == always) for result in results], [len(s) for s in states]
         )
-    if nodes is not None and not isinstance(nodes, RootsOfUnity):
-        x, true = _real(nodes, k, needed, exact=exact)
+    if nodes != "unity":
+        x = NODES[nodes](k + 1)
+        true = interpolation(x)[needed : needed + 1 if exact else None].sum(axis=0)
+        x, true = np.append(1.0, x), np.append(0.0, true)
     elif exact:
         order = max(needed, k - needed) + 1
-        x = RootsOfUnity()(order)
+        x = roots(order)
         true = x ** float(-needed) / order
     else:
         order = max(needed, k - needed + 1)
-        roots = RootsOfMinusOne()(order)
+        others = roots(order, 1)
         window = np.arange(needed - order, needed)
-        sums = -np.sum(roots[None, :] ** (-window[:, None].astype(np.float64)), axis=0) / order
-        x, true = np.append(1.0, roots), np.append(0.5, sums / 2)
+        sums = -np.sum(others[None, :] ** (-window[:, None].astype(np.float64)), axis=0) / order
+        x, true = np.append(1.0, others), np.append(0.5, sums / 2)
     # The first node is 1; its powers give the constant.
     rows = {1: true, 0: np.eye(len(x))[0] - true}
     child = np.array([rows.get(result, np.zeros(len(x))) for result in results])
     arguments = tuple(x[None, :] ** count[:, None] for count in open_counts)
     return Terms(child, arguments).without_zeros()
-
-
-def _real(nodes: Nodes, k: int, wanted: int, *, exact: bool) -> tuple[Values, Values]:
-    """Return the node 1 and the k + 1 nodes of a sum, with their coefficients for "true"."""
-    x = nodes(k + 1)
-    inverse = interpolation(x)
-    true = inverse[wanted] if exact else inverse[wanted:].sum(axis=0)
-    return np.append(1.0, x), np.append(0.0, true)
-
-
-def _counts(function: Threshold | Exactly, number: int, position: int) -> bool:
-    counted = function.counted
-    return position > 0 if counted is None else position in counted[number]

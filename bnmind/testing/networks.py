@@ -608,7 +608,7 @@ def _check_terms(
             f"arguments of {_format_numbers(sizes)} states, positions {states}, results {results}"
         )
         with promises.no_error("it has a rank-one form", about):
-            form = RankOne.of(cpd, make(function, states, results, None), kept)
+            form = RankOne.of(cpd, make(function, states, results, "unity"), kept)
         names = [variable.name for variable in cpd.scope]
         whole = reduce(Factor.product, form.factors).sum_to(names).transpose(names)
         found = np.asarray(whole.values)[np.ix_(*kept)]

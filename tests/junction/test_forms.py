@@ -248,12 +248,15 @@ def is_signed(potentials: Sequence[Potential]) -> bool:
     return any(np.iscomplexobj(p.values) for p in potentials if isinstance(p, Factor))
 
 
-def test_new_names_are_new() -> None:
+@pytest.mark.parametrize("states", [(0, 1), (1,)])
+def test_new_names_are_new(states: tuple[int, ...]) -> None:
     taken = tuple(Variable(name, YES) for name in ("B_Y", "Y_of_2", *(f"Z{i}" for i in range(28))))
     cpd = noisy_or(Y, taken, [0.5] * 30)
-    names = [v.name for p in choose_forms((cpd,), everything((cpd,))) for v in p.scope[:1]]
-    assert len(set(names)) == len(names)
-    assert not set(names) & {v.name for v in taken}
+    forms = choose_forms((cpd,), {**everything((cpd,)), "Y": states})
+    new = {v for form in forms for v in form.scope} - {Y, *taken}
+    assert len(forms) > 1
+    assert new
+    assert not {v.name for v in new} & {v.name for v in (Y, *taken)}
 
 
 @settings(max_examples=examples(50))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bnmind.errors import InvalidArgumentError
+from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.pgm import (
     CPD,
     Addition,
@@ -33,23 +33,22 @@ from bnmind.pgm import (
 )
 from bnmind.pgm.functions import Positions
 from bnmind.rank_one import (
-    Chebyshev,
-    Integers,
-    Nodes,
     RankOne,
-    RootsOfMinusOne,
-    RootsOfUnity,
     Terms,
     chain_form,
     factorize,
-    factorize_addition,
-    observed_chain,
     rank_one_form,
 )
+from bnmind.rank_one.forms import observed_chain
+from bnmind.rank_one.terms import NODES
 from tests.modes import examples
 from tests.networks import functional_cpds, noisy_cpds, variable_tuples
 
-ALL_NODES: list[Nodes] = [RootsOfUnity(), RootsOfMinusOne(), Chebyshev(), Integers()]
+
+def form(cpd: CPD, *, nodes: str = "unity", **states: Sequence[int]) -> RankOne:
+    found = rank_one_form(cpd, nodes=nodes, states=states)
+    assert found is not None
+    return found
 
 
 def white_pegs(n: int, colors: int) -> FunctionalCPD:
@@ -72,28 +71,28 @@ def test_roots_of_unity_expand_to_the_table_everywhere(data: st.DataObject) -> N
     child = Variable.of_integers("S", range(m + data.draw(st.integers(0, 2))))
     parents = tuple(Variable.of_integers(f"X{i}", range(s)) for i, s in enumerate(sizes))
     cpd = FunctionalCPD(child, parents, Addition(terms, m, data.draw(st.integers(-3, 3))))
-    result = factorize_addition(cpd)
+    result = form(cpd)
     span = sum(max(term) - min(term) for term in terms)
     assert result.n_terms <= min(m, span + 1)
     assert result.expand().isclose(cpd.to_factor(), atol=1e-13)
     assert all(len(factor.scope) == 2 for factor in result.factors)
 
 
-@pytest.mark.parametrize("nodes", ALL_NODES)
-def test_every_choice_of_nodes_holds_where_the_sum_is_feasible(nodes: Nodes) -> None:
+@pytest.mark.parametrize("nodes", NODES)
+def test_every_choice_of_nodes_holds_where_the_sum_is_feasible(nodes: str) -> None:
     cpd = white_pegs(4, 4)
-    table, found = cpd.to_factor().values.real, factorize_addition(cpd, nodes=nodes).expand().values
+    table, found = cpd.to_factor().values.real, form(cpd, nodes=nodes).expand().values
     *matched, black = np.indices(table.shape[1:])
     total = sum(matched) - black
     feasible = (total >= 0) & (total <= 4)
     np.testing.assert_allclose(found[:, feasible], table[:, feasible], atol=1e-11)
-    assert nodes.is_periodic == np.allclose(found, table)
+    assert (nodes == "unity") == np.allclose(found, table)
 
 
-@pytest.mark.parametrize("nodes", ALL_NODES)
+@pytest.mark.parametrize("nodes", NODES)
 @pytest.mark.parametrize("m", range(1, 12))
-def test_nodes_are_distinct_and_not_zero(nodes: Nodes, m: int) -> None:
-    x = nodes(m)
+def test_nodes_are_distinct_and_not_zero(nodes: str, m: int) -> None:
+    x = NODES[nodes](m)
     assert x.shape == (m,)
     assert np.abs(x).min() > 1e-9
     distances = np.abs(x[:, None] - x) + np.eye(m)
@@ -102,12 +101,12 @@ def test_nodes_are_distinct_and_not_zero(nodes: Nodes, m: int) -> None:
 
 def test_condition_numbers() -> None:
     # DESIGN section 3: 5 and 9 nodes.
-    def condition(nodes: Nodes, m: int) -> float:
-        return float(np.linalg.cond(nodes(m)[:, None] ** np.arange(m)))
+    def condition(nodes: str, m: int) -> float:
+        return float(np.linalg.cond(NODES[nodes](m)[:, None] ** np.arange(m)))
 
     for m in (5, 9):
-        assert condition(RootsOfUnity(), m) == pytest.approx(1.0)
-        assert condition(Chebyshev(), m) < condition(Integers(), m)
+        assert condition("unity", m) == pytest.approx(1.0)
+        assert condition("chebyshev", m) < condition("integers", m)
 
 
 def test_factorize_replaces_one_table_of_a_network() -> None:
@@ -119,22 +118,15 @@ def test_factorize_replaces_one_table_of_a_network() -> None:
     model = factorize(network, "s", name="B")
     assert {v.name for v in model.variables} == {"x", "y", "z", "s", "B"}
     assert max(len(p.scope) for p in model.potentials) == 2
-    assert factorize_addition(total).auxiliary.name == "B_s"
+    assert form(total).auxiliary.name == "B_s"
+    with pytest.raises(UnknownNameError, match="unity"):
+        factorize(network, "s", nodes="unitary")
     with pytest.raises(InvalidArgumentError, match="'z' is taken"):
         factorize(network, "s", name="z")
     with pytest.raises(InvalidArgumentError, match="x has no rank-one form"):
         factorize(network, "x")
     with pytest.raises(InvalidArgumentError, match="x has no rank-one form"):
         factorize(FactorModel((Factor((x,), half),)), "x")
-
-
-def test_only_additions_are_factorized_here() -> None:
-    x = Variable.of_integers("x", range(2))
-    cpd = FunctionalCPD(Variable.of_integers("m", range(2)), (x,), Minimum())
-    with pytest.raises(
-        InvalidArgumentError, match=r"expected m to be an addition, got Minimum\(\)"
-    ):
-        factorize_addition(cpd)
 
 
 @st.composite
@@ -158,12 +150,6 @@ def positions(draw: st.DrawFn, variables: Sequence[Variable]) -> dict[str, tuple
         for v in variables
         if draw(st.booleans())
     }
-
-
-def form(cpd: CPD, **states: Sequence[int]) -> RankOne:
-    found = rank_one_form(cpd, states=states)
-    assert found is not None
-    return found
 
 
 def of(function: Function, *sizes: int, results: int = 2) -> FunctionalCPD:
@@ -202,10 +188,8 @@ def test_a_form_on_fewer_states_is_the_table_there(cpd: CPD, data: st.DataObject
 
 
 @settings(max_examples=examples(100))
-@given(cpds(), st.sampled_from([Chebyshev(), RootsOfMinusOne()]))
-def test_other_nodes_hold_where_sums_do_not_wrap(
-    cpd: CPD, nodes: Chebyshev | RootsOfMinusOne
-) -> None:
+@given(cpds(), st.sampled_from(["chebyshev", "minus-one"]))
+def test_other_nodes_hold_where_sums_do_not_wrap(cpd: CPD, nodes: str) -> None:
     found = rank_one_form(cpd, nodes=nodes)
     if isinstance(cpd, TabularCPD):
         assert found is None
@@ -214,15 +198,15 @@ def test_other_nodes_hold_where_sums_do_not_wrap(
     function = cpd.function if isinstance(cpd, FunctionalCPD) else None
     while isinstance(function, Restricted):
         function = function.function
-    if isinstance(nodes, Chebyshev):
+    if nodes == "chebyshev":
         assert not any(np.iscomplexobj(factor.values) for factor in found.factors)
     if not isinstance(function, Addition):
         assert found.expand().isclose(cpd.to_factor(), atol=1e-11)
 
 
-@pytest.mark.parametrize("nodes", [Chebyshev(), RootsOfMinusOne()])
+@pytest.mark.parametrize("nodes", ["chebyshev", "minus-one"])
 @pytest.mark.parametrize("k", range(1, 6))
-def test_counts_hold_with_any_nodes(k: int, nodes: Chebyshev | RootsOfMinusOne) -> None:
+def test_counts_hold_with_any_nodes(k: int, nodes: str) -> None:
     for wanted in range(k + 2):
         for function in (Exactly(wanted), Threshold(wanted)):
             cpd = of(function, *[2] * k)
@@ -301,7 +285,7 @@ def test_functions_of_ones_own_have_no_form() -> None:
 
 @pytest.mark.parametrize("m", range(1, 40))
 def test_roots_are_conjugate_to_the_last_bit(m: int) -> None:
-    for roots, power in ((RootsOfUnity()(m), 1), (RootsOfMinusOne()(m), -1)):
+    for roots, power in ((NODES["unity"](m), 1), (NODES["minus-one"](m), -1)):
         np.testing.assert_allclose(roots**m, power, rtol=0, atol=1e-13)
         assert set(roots.tolist()) == set(roots.conj().tolist())
         pairs = math.ceil(m / 2) if power == -1 else m // 2 + 1
@@ -409,7 +393,7 @@ def test_an_observed_chain_is_the_table_at_the_observed_state(
             known[v.name] = data.draw(st.integers(0, v.n_states - 1))
     hidden = [v for v in cpd.parents if v.name not in known]
     place = {v.name: i for i, v in enumerate(data.draw(st.permutations(hidden)))}
-    chain = observed_chain(cpd, known, place=data.draw(st.sampled_from([place, None])))
+    chain = observed_chain(cpd, known, "before", place=data.draw(st.sampled_from([place, None])))
     table = cpd.to_factor()
     expected = np.real(table.values[tuple([known.get(v.name, slice(None)) for v in table.scope])])
     if isinstance(cpd, TabularCPD):
@@ -454,7 +438,7 @@ LINK = np.full((6, 3), 1 / 6)
 )
 def test_there_are_few_partial_results(cpd: CPD, state: int, most: int) -> None:
     """Fewer than in the chain for any state of the child."""
-    chain = observed_chain(cpd, {"Y": state})
+    chain = observed_chain(cpd, {"Y": state}, "before")
     assert chain is not None
     added = {v for factor in chain for v in factor.scope if v not in cpd.parents}
     assert max(v.n_states for v in added) == most
@@ -462,25 +446,3 @@ def test_there_are_few_partial_results(cpd: CPD, state: int, most: int) -> None:
     assert general is not None
     before = {v for link in general[:-1] for v in link.scope if v not in cpd.parents}
     assert most <= max(v.n_states for v in before)
-
-
-def test_partial_results_have_names_of_their_own() -> None:
-    parents = tuple(Variable(name, ("no", "yes")) for name in ("Y_of_1", "a", "b"))
-    cpd = noisy_or(Variable("Y", ("no", "yes")), parents, [0.2, 0.5, 0.7], leak=0.1)
-    chain = observed_chain(cpd, {"Y": 1})
-    assert chain is not None
-    names = [[v.name for v in factor.scope] for factor in chain]
-    assert names == [["Y_of_1", "Y_of'_1"], ["Y_of'_1", "a", "Y_of'_2"], ["Y_of'_2", "b"]]
-    with pytest.raises(InvalidArgumentError, match="Y_of_1"):
-        observed_chain(cpd, {"Y": 1}, name="Y_of")
-
-
-@pytest.mark.parametrize("state", [-1, 3])
-def test_only_states_that_exist_are_observed(state: int) -> None:
-    cpd = FunctionalCPD(Variable.of_integers("Y", range(3)), PARENTS, Maximum())
-    with pytest.raises(InvalidArgumentError, match=f"a state of Y from 0 to 2, got {state}"):
-        observed_chain(cpd, {"Y": state})
-    with pytest.raises(InvalidArgumentError, match=f"got {state}"):
-        observed_chain(cpd, {"Y": 1, PARENTS[0].name: state})
-    with pytest.raises(InvalidArgumentError, match="lacks the state of Y"):
-        observed_chain(cpd, {})

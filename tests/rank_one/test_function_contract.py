@@ -23,7 +23,7 @@ from bnmind.pgm import (
 )
 from bnmind.pgm.functions import Positions, RegisteredFunction
 from bnmind.rank_one import RANK_ONE_TERMS, rank_one_form
-from bnmind.rank_one.terms import Nodes, Terms
+from bnmind.rank_one.terms import Terms
 from bnmind.testing import check_functional_node
 
 SIZES = (2, 3, 2)
@@ -191,7 +191,7 @@ def _of_another_function(
     function: Function,
     states: Sequence[Sequence[int]],
     results: Sequence[int],
-    nodes: Nodes | None,
+    nodes: str,
 ) -> Terms:
     """Return the terms of the parity."""
     return RANK_ONE_TERMS[type(FUNCTIONS["parity"].example)](function, states, results, nodes)
@@ -201,7 +201,7 @@ def _wrong_once(
     function: Function,
     states: Sequence[Sequence[int]],
     results: Sequence[int],
-    nodes: Nodes | None,
+    nodes: str,
 ) -> Terms:
     """Return terms to which one is added that is not zero at one configuration of four parents."""
     right = RANK_ONE_TERMS[Maximum](function, states, results, nodes)
@@ -219,7 +219,7 @@ def _wrong_in_pairs(
     function: Function,
     states: Sequence[Sequence[int]],
     results: Sequence[int],
-    nodes: Nodes | None,
+    nodes: str,
 ) -> Terms:
     """Return terms that are wrong if two of several results are left."""
     right = RANK_ONE_TERMS[Maximum](function, states, results, nodes)
