@@ -20,7 +20,7 @@ from bnmind.pgm.network import Potential
 from bnmind.pgm.noisy import NoisyExtremum, NoisyMaximum
 from bnmind.pgm.tabular import TabularCPD
 from bnmind.pgm.variable import Variable
-from bnmind.rank_one.forms import Effect, effect_of
+from bnmind.rank_one.chains import Effect, effect_of
 
 # --- Products of many small numbers, group by group, without underflow ----------------------------
 

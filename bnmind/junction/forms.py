@@ -27,12 +27,13 @@ from bnmind.pgm.network import Potential
 from bnmind.pgm.noisy import NoisyMaximum, NoisyMinimum
 from bnmind.pgm.tabular import TabularCPD
 from bnmind.pgm.variable import Variable
-from bnmind.rank_one.forms import chain_form, observed_chain, rank_one_form, with_parents_in_order
+from bnmind.rank_one.chains import chain_form, observed_chain, with_parents_in_order
+from bnmind.rank_one.terms import rank_one_form
 
 # --- Small non-negative tables for maximization and sampling --------------------------------------
 #
 # A rank-one factorization of a sum has negative terms, which cannot be maximized or sampled. A
-# function of many parents becomes a chain of partial results instead, see `bnmind.rank_one.forms`.
+# function of many parents becomes a chain of partial results instead, see `bnmind.rank_one.chains`.
 # The partial results are functions of the parents, so the chain is valid for maxima and for sums.
 # The partial results of a noisy extremum are random, so its chain is valid only for sums.
 

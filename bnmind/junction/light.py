@@ -20,7 +20,7 @@ from bnmind.pgm.cpd import CPD
 from bnmind.pgm.network import Network
 from bnmind.pgm.tabular import TabularCPD
 from bnmind.pgm.variable import Variable
-from bnmind.rank_one.forms import chain_form
+from bnmind.rank_one.chains import chain_form
 
 # --- Networks as flat arrays, for queries about a few targets -------------------------------------
 

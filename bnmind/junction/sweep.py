@@ -14,7 +14,7 @@ from bnmind._values import Sealed, sealed
 from bnmind.information import Floats
 from bnmind.pgm.factor import Values
 from bnmind.pgm.variable import Variable
-from bnmind.rank_one.forms import Effect
+from bnmind.rank_one.chains import Effect
 
 # --- The order in which a sweep takes causes, and its cost ----------------------------------------
 #
@@ -171,7 +171,7 @@ class _Search:
 # The sweep over causes: the distribution of each cause given the effects, without subtraction.
 #
 # The causes are independent except for observed effects. Let T be the table over the partial
-# results of the open effects, see `bnmind.rank_one.forms`. It starts with a single number,
+# results of the open effects, see `bnmind.rank_one.chains`. It starts with a single number,
 # and each cause c changes it:
 #
 # .. math:: T \leftarrow \sum_x P(x)\, M_{c,x}\, T

@@ -25,10 +25,10 @@ the possible positions of its arguments for a given result, follow without its t
 finds the reachable states, and a backward pass the states that lead to a given result. This is the
 arc consistency of a constraint by layers (Pesant, *A regular language membership constraint for
 finite sequences of variables*, 2004). Written as tables, the same steps are the chain of partial
-results of `bnmind.rank_one.forms`.
+results of `bnmind.rank_one.chains`.
 
 A new function is a class and a line of `FUNCTIONS`: files then hold it, and its arguments can
-be put into another order. A line in `bnmind.rank_one.forms` gives it a rank-one form, too. The
+be put into another order. A line in `bnmind.rank_one.terms` gives it a rank-one form, too. The
 contract tests run over every member. `Listed`, which holds a table, and `Restricted`, which holds
 another function, are not members.
 """

@@ -1,5 +1,8 @@
 r"""Rank-one factorizations as sums of products of small arrays: the terms of each kind of function.
 
+A new rank-one form is a function here, and a line in `RANK_ONE_TERMS`. The contract tests run over
+every member.
+
 **Nodes** are those of interpolation, at which the generating polynomial of a sum is evaluated. A
 sum S in 0, …, m − 1 equals c if and only if ``Σ_b α(c, b) x_b^S = 1``, for any m distinct nodes
 x_b and the inverse α of their Vandermonde matrix. For roots of unity the condition number of this
@@ -133,17 +136,33 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._values import Value
+from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.information import Floats
-from bnmind.pgm.cpd import CPD
+from bnmind.pgm.cpd import CPD, FunctionalCPD
 from bnmind.pgm.factor import Factor, Values
-from bnmind.pgm.functions import Addition, Exactly, Maximum, Minimum, Threshold, which_count
+from bnmind.pgm.functions import (
+    Addition,
+    Equality,
+    Exactly,
+    Function,
+    Maximum,
+    Minimum,
+    Parity,
+    Restricted,
+    Stepwise,
+    Threshold,
+    which_count,
+)
+from bnmind.pgm.network import FactorModel, Network, Replacement
 from bnmind.pgm.noisy import NoisyExtremum, NoisyMaximum
+from bnmind.pgm.tabular import TabularCPD
 from bnmind.pgm.variable import Variable
 
 
@@ -503,3 +522,167 @@ def count_terms(
     child = np.array([rows.get(result, np.zeros(len(x))) for result in results])
     arguments = tuple(x[None, :] ** count[:, None] for count in open_counts)
     return Terms(child, arguments).without_zeros()
+
+
+MakesTerms: TypeAlias = Callable[[Any, Sequence[Sequence[int]], Sequence[int], str], Terms]
+"""(function, positions of each argument, results that are needed, nodes) → terms."""
+
+RANK_ONE_TERMS: Mapping[type[Function], MakesTerms] = MappingProxyType(
+    {
+        Addition: addition_terms,
+        Maximum: lambda function, states, results, _: extremum_terms(function, states, results),
+        Minimum: lambda function, states, results, _: extremum_terms(function, states, results),
+        Parity: lambda _, states, results, __: parity_terms(states, results),
+        Threshold: count_terms,
+        Exactly: count_terms,
+        Equality: lambda _, states, results, __: equality_terms(states, results),
+    }
+)
+"""The function that makes the terms of each kind of function."""
+
+
+@checked
+def rank_one_form(
+    cpd: CPD,
+    *,
+    nodes: str = "unity",
+    states: Mapping[str, Sequence[int]] | None = None,
+    name: str | None = None,
+) -> RankOne | None:
+    """Return the rank-one factorization of a distribution, or None if none is known.
+
+    Parameters
+    ----------
+    cpd
+        The distribution. Sums, extrema, parities, counts, deltas and noisy extrema have a
+        factorization, also when they are restricted to some states.
+    nodes
+        The nodes of the interpolation of sums and counts: roots of one, roots of minus one, points
+        of Chebyshev, or 1, −1, 2, −2, …. Other nodes than roots of one hold only where a sum lies
+        within 0, …, modulus − 1 before the modulus is applied; elsewhere, other tables of the model
+        must be zero.
+    states
+        The remaining positions of the variables, as far as known. The factors are zero elsewhere,
+        and the number of terms may be smaller: a maximum has two terms once the child is observed.
+    name
+        The name of the auxiliary variable; by default ``B_<child>``.
+
+    Raises
+    ------
+    UnknownNameError
+        If there are no such nodes.
+
+    Examples
+    --------
+    >>> from bnmind.pgm import Variable
+    >>> votes = tuple(Variable(f"vote{i}", ("no", "yes")) for i in range(30))
+    >>> total = FunctionalCPD.sum_of("total", votes)
+    >>> rank_one_form(total).n_terms
+    31
+    >>> rank_one_form(total, states={"total": (15,)}).n_terms
+    16
+    """
+    if nodes not in NODES:
+        raise UnknownNameError("choice of nodes", nodes, tuple(NODES))
+    positions = [tuple((states or {}).get(v.name, range(v.n_states))) for v in cpd.scope]
+    if isinstance(cpd, TabularCPD):
+        return None
+    if isinstance(cpd, FunctionalCPD):
+        terms = _function_terms(cpd.function, positions[1:], positions[0], nodes)
+    else:
+        terms = noisy_terms(cpd, positions[1:], positions[0])
+    return None if terms is None else RankOne.of(cpd, terms, positions, name=name)
+
+
+@checked
+def factorize(
+    model: Network | FactorModel,
+    variable: str,
+    *,
+    nodes: str = "unity",
+    name: str | None = None,
+) -> FactorModel:
+    """Return the model with one variable's table replaced by its rank-one factorization.
+
+    Parameters
+    ----------
+    model
+        A model in which the distribution of the variable has a rank-one form.
+    variable, nodes, name
+        As for `rank_one_form`.
+
+    Raises
+    ------
+    UnknownNameError
+        If the model has no such variable, or there are no such nodes.
+    InvalidArgumentError
+        If the variable's distribution has no such form, or the auxiliary variable's
+        name is taken.
+    """
+    model.variable(variable)
+    whole = [p for p in model.potentials if not isinstance(p, Factor)]
+    cpd = next((one for one in whole if one.variable.name == variable), None)
+    form = None if cpd is None else rank_one_form(cpd, nodes=nodes, name=name)
+    if cpd is None or form is None:
+        raise InvalidArgumentError(
+            f"{variable} has no rank-one form: it must be a function of its parents, such as a sum,"
+            " a maximum or a noisy-or",
+            variable,
+        )
+    if any(v.name == form.auxiliary.name for v in model.variables):
+        raise InvalidArgumentError(
+            f"the auxiliary variable needs a new name; {form.auxiliary.name!r} is taken",
+            form.auxiliary.name,
+        )
+    potentials = [
+        part for one in model.potentials for part in (form.factors if one is cpd else (one,))
+    ]
+    before = model.replacements if isinstance(model, FactorModel) else ()
+    replaced = Replacement(cpd, form.factors)
+    return FactorModel(tuple(potentials), replacements=(*before, replaced))
+
+
+def _function_terms(
+    function: Function,
+    states: Sequence[Sequence[int]],
+    results: Sequence[int],
+    nodes: str,
+) -> Terms | None:
+    """Return the terms of a function, or None if none are known."""
+    if isinstance(function, Restricted):
+        return _restricted_terms(function, states, results, nodes)
+    make = RANK_ONE_TERMS.get(type(function))
+    return None if make is None else make(function, states, results, nodes)
+
+
+def _restricted_terms(
+    function: Restricted,
+    states: Sequence[Sequence[int]],
+    results: Sequence[int],
+    nodes: str,
+) -> Terms | None:
+    """Return the terms of a restricted function: some rows of the terms of the whole function."""
+    whole = function.function
+    if not isinstance(whole, Stepwise):
+        return None
+    remaining = iter(states)
+    full = [
+        tuple(old[i] for i in next(remaining)) if len(old) > 1 else old for old in function.states
+    ]
+    # Removed results count for the remaining results at their places.
+    possible = np.array(whole.steps(full).possible_results(), dtype=np.intp)
+    place = function.place(possible)
+    needed = np.isin(place, list(results))
+    if not needed.any():
+        return Terms.constant([0.0] * len(results), [len(positions) for positions in states])
+    terms = _function_terms(whole, full, possible[needed].tolist(), nodes)
+    if terms is None:
+        return None
+    child = (np.array(results)[:, None] == place[needed]) @ terms.child
+    arguments = []
+    for old, argument in zip(function.states, terms.arguments, strict=True):
+        if len(old) > 1:
+            arguments.append(argument)
+        else:
+            child = child * argument[0]
+    return Terms(child, tuple(arguments)).without_zeros()

@@ -44,8 +44,7 @@ from bnmind.pgm.formats.model_format import ModelFormat, ModelSource
 from bnmind.pgm.formats.records import model_to_json, network_from_json
 from bnmind.pgm.functions import RegisteredFunction, Stepwise, name_of, with_arguments_in_order
 from bnmind.rank_one import RANK_ONE_TERMS, chain_form
-from bnmind.rank_one.forms import MakesTerms
-from bnmind.rank_one.terms import RankOne
+from bnmind.rank_one.terms import MakesTerms, RankOne
 from bnmind.testing.promises import Family, Promises, examples
 
 _FORMATS = Family(

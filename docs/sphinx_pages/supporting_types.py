@@ -51,7 +51,7 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
     "bnmind.pgm.functions": ("RegisteredFunction", "Steps", "Stepwise"),
     "bnmind.questions.asked": ("Asked", "Costs"),
     "bnmind.questions.trees.problem": ("TreeBounds",),
-    "bnmind.rank_one.forms": ("MakesTerms",),
+    "bnmind.rank_one.terms": ("MakesTerms",),
     "bnmind.sensitivity.explanation": ("FindingWeight",),
     "bnmind.sensitivity.functions": ("Interval", "TwoWayFunction"),
     "bnmind.strategies.genetic_operators": ("Choices", "Replies"),

@@ -39,7 +39,7 @@ from bnmind.rank_one import (
     factorize,
     rank_one_form,
 )
-from bnmind.rank_one.forms import observed_chain
+from bnmind.rank_one.chains import observed_chain
 from bnmind.rank_one.terms import NODES
 from tests.modes import examples
 from tests.networks import functional_cpds, noisy_cpds, variable_tuples

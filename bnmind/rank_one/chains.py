@@ -1,13 +1,10 @@
-"""The forms of functional and noisy distributions: rank-one factorizations, and chains.
+"""Chains of partial results, which divorce the parents of functional and noisy distributions.
 
-A new rank-one form is a function in `bnmind.rank_one.terms` and a line in `RANK_ONE_TERMS`. The
-contract tests run over every member.
-
-**Chains** of partial results divorce the parents of a large distribution. A partial sum follows
-from the partial sum before it and one more argument. The same holds for extrema, counts and
-parities, with or without noise. With a variable for each partial result, a table of k parents
-becomes k − 1 tables of three variables each (Olesen et al., *A MUNIN network for the median nerve*,
-1989; Heckerman, *Causal independence for knowledge acquisition and inference*, 1993).
+A partial sum follows from the partial sum before it and one more argument. The same holds for
+extrema, counts and parities, with or without noise. With a variable for each partial result, a
+table of k parents becomes k − 1 tables of three variables each (Olesen et al., *A MUNIN network for
+the median nerve*, 1989; Heckerman, *Causal independence for knowledge acquisition and inference*,
+1993).
 
 A chain has more cells than a rank-one factorization, but all its numbers are non-negative, so
 nothing cancels. A probability of 10⁻²⁰ of a sum of thirty arguments keeps all its digits, while the
@@ -33,66 +30,26 @@ No number is negative, so nothing cancels.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Any, TypeAlias
 
 import numpy as np
 
 from bnmind._arguments import checked
 from bnmind._values import made, sealed
-from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.pgm.cpd import CPD, FunctionalCPD
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.functions import (
-    Addition,
-    Equality,
-    Exactly,
-    Function,
     Listed,
-    Maximum,
-    Minimum,
-    Parity,
     Positions,
-    Restricted,
     Stepwise,
-    Threshold,
     is_stepwise,
     with_arguments_in_order,
 )
-from bnmind.pgm.network import FactorModel, Network, Replacement
 from bnmind.pgm.noisy import NoisyExtremum, NoisyMaximum, NoisyMinimum, combined
 from bnmind.pgm.tabular import TabularCPD
 from bnmind.pgm.variable import Variable
-from bnmind.rank_one.terms import (
-    NODES,
-    RankOne,
-    Terms,
-    addition_terms,
-    count_terms,
-    equality_terms,
-    extremum_terms,
-    noisy_terms,
-    parity_terms,
-)
-
-MakesTerms: TypeAlias = Callable[[Any, Sequence[Sequence[int]], Sequence[int], str], Terms]
-"""(function, positions of each argument, results that are needed, nodes) → terms."""
-
-RANK_ONE_TERMS: Mapping[type[Function], MakesTerms] = MappingProxyType(
-    {
-        Addition: addition_terms,
-        Maximum: lambda function, states, results, _: extremum_terms(function, states, results),
-        Minimum: lambda function, states, results, _: extremum_terms(function, states, results),
-        Parity: lambda _, states, results, __: parity_terms(states, results),
-        Threshold: count_terms,
-        Exactly: count_terms,
-        Equality: lambda _, states, results, __: equality_terms(states, results),
-    }
-)
-"""The function that makes the terms of each kind of function."""
 
 
 @checked
@@ -143,14 +100,14 @@ def chain_form(
     )
     if isinstance(rest, TabularCPD):
         return (rest,)
-    if isinstance(rest, FunctionalCPD) and not is_stepwise(rest.function):
-        return None
+    is_small = len(rest.parents) <= 2
     if isinstance(rest, FunctionalCPD):
-        if len(rest.parents) <= 2:
-            values = math.prod(v.n_states for v in rest.parents)
-            return (rest,) if values <= max_cells else None
+        if not is_stepwise(rest.function):
+            return None
+        if is_small:
+            return (rest,) if math.prod(v.n_states for v in rest.parents) <= max_cells else None
         return _function_chain(rest, [remaining[v.name] for v in rest.parents], prefix, max_cells)
-    if len(rest.parents) <= 2:
+    if is_small:
         return (rest.to_tabular(),) if rest.n_cells <= max_cells else None
     return _noisy_chain(rest, prefix, max_cells)
 
@@ -160,30 +117,27 @@ def _function_chain(
 ) -> tuple[FunctionalCPD, ...] | None:
     assert isinstance(cpd.function, Stepwise)  # as the caller has seen
     steps = cpd.function.steps(states)
-    moves = list(steps.moves)
-    sizes = [1 + int(move.max()) for move in moves]
-    befores = [cpd.parents[0].n_states, *sizes[1:-1]]
-    values = sum(before * v.n_states for before, v in zip(befores, cpd.parents[1:], strict=True))
-    if values > max_cells:
+    moves = []
+    for possible, parent, positions in zip(steps.moves, cpd.parents, states, strict=True):
+        # Impossible positions may lead anywhere.
+        move = np.zeros((len(possible), parent.n_states), dtype=np.intp)
+        move[:, list(positions)] = possible
+        moves.append(move)
+    # The first two parents give the first partial result.
+    start, *moves = moves
+    moves[0] = moves[0][start[0]]
+    if sum(move.size for move in moves) > max_cells:
         return None
     moves[-1] = steps.results[moves[-1]]
     # There may be thousands of links, and they are valid by construction.
-    numbers = tuple(map(str, range(max(sizes))))
+    numbers = tuple(map(str, range(max(map(len, moves)))))
     chain: list[FunctionalCPD] = []
-    for i, (parent, positions) in enumerate(zip(cpd.parents, states, strict=True)):
-        # Impossible positions may lead anywhere.
-        move = np.zeros((len(moves[i]), parent.n_states), dtype=np.intp)
-        move[:, list(positions)] = moves[i]
-        if i == 0:
-            # The first two parents give the first partial result.
-            before, start = parent, move[0]
-            continue
-        if i == 1:
-            move = move[start]
-        last = i == len(moves) - 1
+    before = cpd.parents[0]
+    for number, (parent, move) in enumerate(zip(cpd.parents[1:], moves, strict=True), 2):
         after = cpd.variable
-        if not last:
-            after = made(Variable, name=f"{prefix}_{i + 1}", states=numbers[: sizes[i]])
+        if number < len(cpd.parents):
+            states_after = numbers[: len(moves[number - 1])]
+            after = made(Variable, name=f"{prefix}_{number}", states=states_after)
         function = made(Listed, results=sealed(move))
         chain.append(
             made(FunctionalCPD, variable=after, parents=(before, parent), function=function)
@@ -239,164 +193,12 @@ def with_parents_in_order(cpd: CPD, place: Mapping[str, int]) -> CPD:
     parents = tuple(cpd.parents[i] for i in order)
     if not isinstance(cpd, FunctionalCPD):
         return type(cpd)(cpd.variable, parents, tuple(cpd.links[i] for i in order), cpd.leak)
-    function = _permuted(cpd.function, order)
+    function = (
+        Listed(cpd.function.results.transpose(order))
+        if isinstance(cpd.function, Listed)
+        else with_arguments_in_order(cpd.function, order)
+    )
     return cpd if function is None else FunctionalCPD(cpd.variable, parents, function)
-
-
-def _permuted(function: Function, order: list[int]) -> Function | None:
-    """Return the function with its arguments in another order; None if its kind is unknown."""
-    if isinstance(function, Listed):
-        return Listed(function.results.transpose(order))
-    return with_arguments_in_order(function, order)
-
-
-@checked
-def rank_one_form(
-    cpd: CPD,
-    *,
-    nodes: str = "unity",
-    states: Mapping[str, Sequence[int]] | None = None,
-    name: str | None = None,
-) -> RankOne | None:
-    """Return the rank-one factorization of a distribution, or None if none is known.
-
-    Parameters
-    ----------
-    cpd
-        The distribution. Sums, extrema, parities, counts, deltas and noisy extrema have a
-        factorization, also when they are restricted to some states.
-    nodes
-        The nodes of the interpolation of sums and counts: roots of one, roots of minus one, points
-        of Chebyshev, or 1, −1, 2, −2, …. Other nodes than roots of one hold only where a sum lies
-        within 0, …, modulus − 1 before the modulus is applied; elsewhere, other tables of the model
-        must be zero.
-    states
-        The remaining positions of the variables, as far as known. The factors are zero elsewhere,
-        and the number of terms may be smaller: a maximum has two terms once the child is observed.
-    name
-        The name of the auxiliary variable; by default ``B_<child>``.
-
-    Raises
-    ------
-    UnknownNameError
-        If there are no such nodes.
-
-    Examples
-    --------
-    >>> from bnmind.pgm import Variable
-    >>> votes = tuple(Variable(f"vote{i}", ("no", "yes")) for i in range(30))
-    >>> total = FunctionalCPD.sum_of("total", votes)
-    >>> rank_one_form(total).n_terms
-    31
-    >>> rank_one_form(total, states={"total": (15,)}).n_terms
-    16
-    """
-    if nodes not in NODES:
-        raise UnknownNameError("choice of nodes", nodes, tuple(NODES))
-    positions = [tuple((states or {}).get(v.name, range(v.n_states))) for v in cpd.scope]
-    if isinstance(cpd, TabularCPD):
-        return None
-    if isinstance(cpd, FunctionalCPD):
-        terms = _function_terms(cpd.function, positions[1:], positions[0], nodes)
-    else:
-        terms = noisy_terms(cpd, positions[1:], positions[0])
-    return None if terms is None else RankOne.of(cpd, terms, positions, name=name)
-
-
-@checked
-def factorize(
-    model: Network | FactorModel,
-    variable: str,
-    *,
-    nodes: str = "unity",
-    name: str | None = None,
-) -> FactorModel:
-    """Return the model with one variable's table replaced by its rank-one factorization.
-
-    Parameters
-    ----------
-    model
-        A model in which the distribution of the variable has a rank-one form.
-    variable, nodes, name
-        As for `rank_one_form`.
-
-    Raises
-    ------
-    UnknownNameError
-        If the model has no such variable, or there are no such nodes.
-    InvalidArgumentError
-        If the variable's distribution has no such form, or the auxiliary variable's
-        name is taken.
-    """
-    model.variable(variable)
-    whole = [p for p in model.potentials if not isinstance(p, Factor)]
-    cpd = next((one for one in whole if one.variable.name == variable), None)
-    form = None if cpd is None else rank_one_form(cpd, nodes=nodes, name=name)
-    if cpd is None or form is None:
-        raise InvalidArgumentError(
-            f"{variable} has no rank-one form: it must be a function of its parents, such as a sum,"
-            " a maximum or a noisy-or",
-            variable,
-        )
-    if any(v.name == form.auxiliary.name for v in model.variables):
-        raise InvalidArgumentError(
-            f"the auxiliary variable needs a new name; {form.auxiliary.name!r} is taken",
-            form.auxiliary.name,
-        )
-    potentials = [
-        part for one in model.potentials for part in (form.factors if one is cpd else (one,))
-    ]
-    before = model.replacements if isinstance(model, FactorModel) else ()
-    replaced = Replacement(cpd, form.factors)
-    return FactorModel(tuple(potentials), replacements=(*before, replaced))
-
-
-def _function_terms(
-    function: Function,
-    states: Sequence[Sequence[int]],
-    results: Sequence[int],
-    nodes: str,
-) -> Terms | None:
-    """Return the terms of a function, or None if none are known."""
-    if isinstance(function, Restricted):
-        return _restricted_terms(function, states, results, nodes)
-    make = RANK_ONE_TERMS.get(type(function))
-    return None if make is None else make(function, states, results, nodes)
-
-
-def _restricted_terms(
-    function: Restricted,
-    states: Sequence[Sequence[int]],
-    results: Sequence[int],
-    nodes: str,
-) -> Terms | None:
-    """Return the terms of a restricted function: some rows of the terms of the whole function."""
-    whole = function.function
-    if not isinstance(whole, Stepwise):
-        return None
-    remaining = iter(states)
-    full = [
-        tuple(old[i] for i in next(remaining)) if len(old) > 1 else old for old in function.states
-    ]
-    # Removed results count for the remaining results at their places.
-    possible = np.array(whole.steps(full).possible_results(), dtype=np.intp)
-    place = function.place(possible)
-    needed = np.isin(place, list(results))
-    if not needed.any():
-        return Terms.constant([0.0] * len(results), [len(positions) for positions in states])
-    terms = _function_terms(whole, full, possible[needed].tolist(), nodes)
-    if terms is None:
-        return None
-    child = np.zeros((len(results), terms.child.shape[1]), dtype=terms.child.dtype)
-    for row, at in zip(terms.child, place[needed], strict=True):
-        child[list(results).index(at)] += row
-    arguments = []
-    for old, argument in zip(function.states, terms.arguments, strict=True):
-        if len(old) > 1:
-            arguments.append(argument)
-        else:
-            child = child * argument[0]
-    return Terms(child, tuple(arguments)).without_zeros()
 
 
 @dataclass(frozen=True, eq=False)
@@ -529,16 +331,14 @@ def _of_extremum(
     start = np.array([leak[:y, 0].sum(), leak[y, 0]])
     hidden = []
     for parent, link in zip(cpd.parents, links, strict=True):
-        below, at = link[:y].sum(axis=0), link[y]
+        moves = tuple(
+            None if (b, a) == (1.0, 0.0) else np.array([[b, 0.0], [a, b + a]])
+            for b, a in zip(link[:y].sum(axis=0), link[y], strict=True)
+        )
         if parent.name not in known:
-            moves = [
-                None if (b, a) == (1.0, 0.0) else np.array([[b, 0.0], [a, b + a]])
-                for b, a in zip(below, at, strict=True)
-            ]
-            hidden.append((place[parent.name], number[parent.name], tuple(moves)))
-            continue
-        b, a = below[known[parent.name]], at[known[parent.name]]
-        start = np.array([b * start[0], a * start[0] + (b + a) * start[1]])
+            hidden.append((place[parent.name], number[parent.name], moves))
+        elif (move := moves[known[parent.name]]) is not None:
+            start = move @ start
     hidden.sort(key=lambda entry: entry[0])
     return Effect(
         start, tuple(c for _, c, _ in hidden), tuple(m for *_, m in hidden), np.array([0.0, 1.0])
@@ -551,29 +351,23 @@ def _of_function(
     number: Mapping[str, int],
     place: Mapping[str, int],
 ) -> Effect | None:
-    # Observed arguments come first, and leave a single partial result.
-    ordered = with_parents_in_order(
-        cpd, {v.name: place[v.name] + 1 if v.name not in known else 0 for v in cpd.parents}
-    )
+    ordered = with_parents_in_order(cpd, place)
     assert isinstance(ordered, FunctionalCPD)
     names = [v.name for v in ordered.parents]
     hidden = [name for name in names if name not in known]
     if hidden != sorted(hidden, key=place.__getitem__) or not is_stepwise(ordered.function):
         return None
-    function = ordered.function
-    assert isinstance(function, Stepwise)
     states = [
         (known[v.name],) if v.name in known else tuple(range(v.n_states)) for v in ordered.parents
     ]
-    steps = function.steps(states)
-    moves = list(steps.moves)
-    # The state of a single position composes with the step before or after it.
-    accepted = (steps.results == known[cpd.variable.name]).astype(np.intp)
-    label, n_labels = accepted, 2
+    assert isinstance(ordered.function, Stepwise)
+    steps = ordered.function.steps(states)
+    label, n_labels = (steps.results == known[cpd.variable.name]).astype(np.intp), 2
     matrices: list[tuple[Floats | None, ...]] = []
-    for move, name in zip(reversed(moves), reversed(names), strict=True):
+    for move, name in zip(reversed(steps.moves), reversed(names), strict=True):
         after = label[move]
         if name in known:
+            # A single position composes with the step after it.
             label = after[:, 0]
             continue
         label, n_before, merged = _merged(after)
