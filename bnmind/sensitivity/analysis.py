@@ -52,6 +52,7 @@ from bnmind.sensitivity.functions import (
     quotients,
     read_findings_of,
     table_of,
+    with_tables,
 )
 from bnmind.sensitivity.pictures import draw_explanation
 
@@ -186,18 +187,22 @@ class SensitivityAnalysis(Sealed):
             )
 
         def joint(s: float, t: float) -> Floats:
-            if not in_one_table:
-                return self._joint_in(second.changed(first.changed(self.network, s), t))
-            entries = moved(tables[0].values, {places[0]: s, places[1]: t})
-            return self._joint(first.variable, entries)
+            if in_one_table:
+                entries = moved(tables[0].values, {places[0]: s, places[1]: t})
+                return self._joint(first.variable, entries)
+            ends = zip(tables, places, (s, t), strict=True)
+            both = {one.variable.name: moved(one.values, {at: end}) for one, at, end in ends}
+            return self._joint_in(with_tables(self.network, both))
 
-        ends = [(0.0, 0.0), (1.0, 0.0), (0.0, 1.0)] if in_one_row else product((0.0, 1.0), repeat=2)
+        corners = list(product((0.0, 1.0), repeat=2))
+        if in_one_row:
+            corners = [(0.0, 0.0), (1.0, 0.0), (0.0, 1.0)]
         return TwoWayFunction(
             parameters=(first, second),
             values=(float(tables[0].values[places[0]]), float(tables[1].values[places[1]])),
             target=self.target,
             posterior=self.posterior,
-            corners=np.stack([joint(s, t) for s, t in ends], axis=1),
+            corners=np.stack([joint(s, t) for s, t in corners], axis=1),
         )
 
     @checked
