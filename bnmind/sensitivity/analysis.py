@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -52,7 +51,6 @@ from bnmind.sensitivity.functions import (
     quotients,
     read_findings_of,
     table_of,
-    with_tables,
 )
 from bnmind.sensitivity.pictures import draw_explanation
 
@@ -63,6 +61,9 @@ if TYPE_CHECKING:
 
 _MOST_CHANGE = 600.0
 """The most that ln P(evidence) may grow by moving two parameters."""
+
+_CORNERS = ((0.0, 0.0), (0.0, 1.0), (1.0, 0.0), (1.0, 1.0))
+"""The extreme values of two parameters."""
 
 _ROUNDING = 1e-12
 """A difference that is smaller than this share of its terms is rounding."""
@@ -160,7 +161,7 @@ class SensitivityAnalysis(Sealed):
         """Return the posterior as a function of two parameters.
 
         Their rows covary in proportion. Two parameters of one row leave the rest of the row to the
-        others. For parameters of different tables, the evidence is computed in four more networks.
+        others. For parameters of different tables, two more networks are analyzed.
 
         Parameters
         ----------
@@ -186,23 +187,19 @@ class SensitivityAnalysis(Sealed):
                 f"{first} and {second} cannot vary independently of each other"
             )
 
-        def joint(s: float, t: float) -> Floats:
-            if in_one_table:
-                entries = moved(tables[0].values, {places[0]: s, places[1]: t})
-                return self._joint(first.variable, entries)
-            ends = zip(tables, places, (s, t), strict=True)
-            both = {one.variable.name: moved(one.values, {at: end}) for one, at, end in ends}
-            return self._joint_in(with_tables(self.network, both))
-
-        corners = list(product((0.0, 1.0), repeat=2))
-        if in_one_row:
-            corners = [(0.0, 0.0), (1.0, 0.0), (0.0, 1.0)]
+        if in_one_table:
+            corners = ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0)) if in_one_row else _CORNERS
+            ends = [dict(zip(places, corner, strict=True)) for corner in corners]
+            joints = [self._joint(first.variable, moved(tables[0].values, end)) for end in ends]
+        else:
+            moved_first = [first.changed(self.network, s) for s in (0.0, 1.0)]
+            joints = [joint for network in moved_first for joint in self._ends_in(network, second)]
         return TwoWayFunction(
             parameters=(first, second),
             values=(float(tables[0].values[places[0]]), float(tables[1].values[places[1]])),
             target=self.target,
             posterior=self.posterior,
-            corners=np.stack([joint(s, t) for s, t in corners], axis=1),
+            corners=np.stack(joints, axis=1),
         )
 
     @checked
@@ -348,22 +345,24 @@ class SensitivityAnalysis(Sealed):
         joint: Floats = np.tensordot(self.partials[name], entries, entries.ndim)
         return joint
 
-    def _joint_in(self, network: Network) -> Floats:
-        """Return P(state, e) in another network, divided by P(e) in that of the analysis."""
+    def _ends_in(self, network: Network, parameter: Parameter) -> Floats:
+        """Return P(state, e) in a network with a parameter at 0 and 1, divided by P(e) in ours."""
+        # If the evidence is possible at either end, it is possible in the middle.
+        middle = parameter.changed(network, 0.5)
         order = GivenOrder(self.order) if self.order else None
-        plan = plan_of(network, self.target.name, self.evidence, self.limits, order)
+        limits = self.limits
         try:
-            posterior, log_evidence = plan.probabilities(self.evidence)
+            other = analyze(middle, self.target.name, self.evidence, order=order, limits=limits)
         except ImpossibleEvidenceError:
-            return np.zeros(len(self.posterior))
-        change = log_evidence - self.log_evidence
+            return np.zeros((2, len(self.posterior)))
+        change = other.log_evidence - self.log_evidence
         if change > _MOST_CHANGE:
             raise CancellationError(
                 "the probability of the evidence is too small beside that with other parameters for"
                 " floating point"
             )
-        joint: Floats = posterior * np.exp(change)
-        return joint
+        ends: Floats = other.function(parameter).ends * np.exp(change)
+        return ends
 
 
 def _ranked_frame(
