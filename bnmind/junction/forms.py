@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -193,13 +194,19 @@ class _Choice:
         return dict(zip(self.places, self.forms[kind], strict=True))
 
 
+def _min_fill(graph: InteractionGraph) -> EliminationOrder:
+    order = started(graph).order(graph)
+    assert order is not None  # without a limit
+    return order
+
+
 def choose_forms(
     potentials: Sequence[Potential],
     domains: Domains,
     *,
     observed: Iterable[str] = (),
     joints: Iterable[Iterable[str]] = (),
-    order: OrderFinder | None = None,
+    order: OrderFinder = _min_fill,
     max_cells: int = 2**22,
     signed: bool = True,
     goes_on: Callable[[], bool] = lambda: True,
@@ -250,8 +257,8 @@ def choose_forms(
         potentials=tuple(potentials),
         domains=domains,
         observed=frozenset(observed),
-        joints=tuple(tuple(scope) for scope in joints),
-        order=order or _min_fill,
+        joints=tuple(map(tuple, joints)),
+        order=order,
         goes_on=goes_on,
     )
     fits = all(n_numbers(potentials[i], domains) <= max_cells for i in places)
@@ -265,11 +272,8 @@ def choose_forms(
         forms = {i: _with_signs(potentials[i], domains, names, form) for i, form in forms.items()}
         other, other_cost = _best(_choices(potentials, domains, forms), estimate)
         chosen = other if other_cost < _WORTH * cost else chosen
-    result: list[Potential] = []
-    for i, potential in enumerate(potentials):
-        form = chosen.get(i)
-        result += (potential,) if form is None else form.potentials
-    return tuple(result)
+    parts = [chosen[i].potentials if i in chosen else (one,) for i, one in enumerate(potentials)]
+    return tuple(itertools.chain.from_iterable(parts))
 
 
 def estimated_cells(
@@ -278,16 +282,15 @@ def estimated_cells(
     *,
     observed: Iterable[str] = (),
     joints: Iterable[Iterable[str]] = (),
-    order: OrderFinder | None = None,
+    order: OrderFinder = _min_fill,
 ) -> int:
     """Return an estimate of the cells of a plan, from a quick order; see `choose_forms`."""
-    scopes = tuple(tuple(scope) for scope in joints)
     estimate = _Estimate(
         potentials=tuple(potentials),
         domains=domains,
         observed=frozenset(observed),
-        joints=scopes,
-        order=order or _min_fill,
+        joints=tuple(map(tuple, joints)),
+        order=order,
     )
     return int(estimate.cost({}))
 
@@ -347,12 +350,6 @@ class _Estimate:
         return float(min(total, _LARGEST_FLOAT))
 
 
-def _min_fill(graph: InteractionGraph) -> EliminationOrder:
-    order = started(graph).order(graph)
-    assert order is not None  # without a limit
-    return order
-
-
 def _is_large(potential: Potential, domains: Domains, max_cells: int) -> bool:
     if isinstance(potential, Factor | TabularCPD):
         return False
@@ -410,10 +407,9 @@ def _forms(
             factors = observed_chain(potential, known, name, place=order)
             if factors is not None:
                 forms[kind] = _Form(factors, sum(_remaining(f.scope, domains) for f in factors))
-    if not _has_signs(potential):
-        form = _rank_one(potential, domains, names)
-        if form is not None and not form.is_signed:
-            forms[_RANK_ONE] = form
+    form = None if _has_signs(potential) else _rank_one(potential, domains, names)
+    if form is not None and not form.is_signed:
+        forms[_RANK_ONE] = form
     return forms or {_TABLE: _Form((potential,), cells)}
 
 

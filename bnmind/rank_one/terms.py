@@ -135,6 +135,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -318,9 +319,7 @@ class RankOne(Value):
 
     def expand(self) -> Factor:
         """Return the product summed over B, the table of the distribution."""
-        product = self.factors[0]
-        for factor in self.factors[1:]:
-            product = product.product(factor)
+        product = reduce(Factor.product, self.factors)
         table = product.sum_to(v.name for v in self.cpd.scope)
         return Factor(table.scope, table.values.real)
 
@@ -453,7 +452,7 @@ def noisy_terms(
     bounds, child = bounds[inside], child[:, inside]
     leak, *links = cpd.cumulative()
     arguments = tuple(
-        link[np.ix_(bounds, list(positions))].T
+        link[np.ix_(bounds, np.array(positions, dtype=np.intp))].T
         for link, positions in zip(links, states, strict=True)
     )
     return Terms(child * leak[bounds, 0], arguments).without_zeros()
@@ -672,13 +671,14 @@ def _restricted_terms(
     # Removed results count for the remaining results at their places.
     possible = np.array(whole.steps(full).possible_results(), dtype=np.intp)
     place = function.place(possible)
-    needed = np.isin(place, list(results))
+    wanted = np.array(results, dtype=np.intp)
+    needed = np.isin(place, wanted)
     if not needed.any():
         return Terms.constant([0.0] * len(results), [len(positions) for positions in states])
     terms = _function_terms(whole, full, possible[needed].tolist(), nodes)
     if terms is None:
         return None
-    child = (np.array(results)[:, None] == place[needed]) @ terms.child
+    child = (wanted[:, None] == place[needed]) @ terms.child
     arguments = []
     for old, argument in zip(function.states, terms.arguments, strict=True):
         if len(old) > 1:

@@ -503,7 +503,7 @@ def log_likelihood_gradient(
     distinct = distinct_rows([(column + 1, v.n_states + 1) for column, v in pairs], n)
     sums = np.bincount(distinct.kind, weights=given, minlength=len(distinct.first))
     first = distinct.first[sums > 0]
-    rows, counts = states.T[first], sums[sums > 0]
+    rows, counts = states.T[first], sums[sums > 0].astype(np.float64)
     is_positive = all(np.all(cpd.values > 0) for cpd in network.cpds if isinstance(cpd, TabularCPD))
     logs, partials = (_from_counts if is_positive else _from_passes)(network, rows, counts, limits)
     if len(impossible := np.flatnonzero(np.isneginf(logs))):

@@ -173,16 +173,17 @@ def moved(entries: Floats, numbers: Mapping[tuple[int, ...], float]) -> Floats:
     The other entries of their rows are scaled in proportion. If these are all zero, they share
     equally. A single state keeps its probability one.
     """
-    table = entries.copy()
+    table: Any = entries.copy()
     for at in {place[1:] for place in numbers} if len(entries) > 1 else ():
         fixed = {place[0]: number for place, number in numbers.items() if place[1:] == at}
         rest = [i for i in range(len(entries)) if i not in fixed]
-        others = entries[(rest, *at)]
+        others = table[(rest, *at)]
         total = float(others.sum())
         shares = others / total if total > 0 else 1 / len(rest)
         table[(rest, *at)] = shares * (1.0 - sum(fixed.values()))
         table[([*fixed], *at)] = [*fixed.values()]
-    return table
+    found: Floats = table
+    return found
 
 
 def partials_of(network: Network, joints: Sequence[Gradient]) -> dict[str, Floats]:
