@@ -46,10 +46,9 @@ from bnmind.sensitivity.functions import (
     first_largest,
     intervals,
     moved,
-    partials_of,
-    plan_of,
     quotients,
     read_findings_of,
+    split,
     table_of,
 )
 from bnmind.sensitivity.pictures import draw_explanation
@@ -129,6 +128,23 @@ class SensitivityAnalysis(Sealed):
     def conclusion(self) -> str:
         """The most probable state of the target; the first one of several, up to rounding."""
         return self.target.states[first_largest(self.posterior)]
+
+    @checked
+    def in_network(self, network: Network) -> SensitivityAnalysis:
+        """Return the analysis of the same question in another network of the same structure.
+
+        Parameters
+        ----------
+        network
+            The other network.
+
+        Raises
+        ------
+        ImpossibleEvidenceError
+            If the evidence is impossible there.
+        """
+        order = GivenOrder(self.order) if self.order else None
+        return analyze(network, self.target.name, self.evidence, order=order, limits=self.limits)
 
     @checked
     def function(self, parameter: Parameter) -> SensitivityFunction:
@@ -347,12 +363,9 @@ class SensitivityAnalysis(Sealed):
 
     def _ends_in(self, network: Network, parameter: Parameter) -> Floats:
         """Return P(state, e) in a network with a parameter at 0 and 1, divided by P(e) in ours."""
-        # If the evidence is possible at either end, it is possible in the middle.
-        middle = parameter.changed(network, 0.5)
-        order = GivenOrder(self.order) if self.order else None
-        limits = self.limits
         try:
-            other = analyze(middle, self.target.name, self.evidence, order=order, limits=limits)
+            # If the evidence is possible at either end, it is possible in the middle.
+            other = self.in_network(parameter.changed(network, 0.5))
         except ImpossibleEvidenceError:
             return np.zeros((2, len(self.posterior)))
         change = other.log_evidence - self.log_evidence
@@ -429,15 +442,29 @@ def analyze(
         As in `bnmind.junction.compile_derivatives` and its plan.
     """
     findings = read_findings_of(network, evidence)
-    plan = plan_of(network, target, findings, limits, order)
+    hard, soft = split(findings)
+    plan = compile_derivatives(
+        network,
+        target=target,
+        evidence=hard,
+        soft=soft,
+        order=order,
+        limits=limits,
+        relevant_only=True,
+    )
     joints = plan.joints(findings)
+    partials = {}
+    for i, cpd in enumerate(network.cpds):
+        parts = [one for joint in joints if (one := joint.partials[i]) is not None]
+        if parts and isinstance(cpd, TabularCPD):
+            partials[cpd.variable.name] = np.stack(parts)
     return SensitivityAnalysis(
         network=network,
         target=network.variable(target),
         evidence=findings,
         posterior=np.array([joint.value for joint in joints]),
         log_evidence=joints[0].log_evidence,
-        partials=partials_of(network, joints),
+        partials=partials,
         order=plan.tree.order.variables,
         limits=limits,
     )

@@ -29,7 +29,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -38,21 +38,16 @@ from bnmind._messages import listed
 from bnmind._values import Value
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.information import Floats
-from bnmind.junction.derivatives.plan import DerivativePlan
-from bnmind.junction.graphs import GivenOrder
 from bnmind.junction.inference.evidence import Evidence, real_numbers
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.reduction import without_barren
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import FactorModel, Network
-from bnmind.sensitivity.functions import (
-    log_joint,
-    partials_of,
-    plan_of,
-    read_findings_of,
-    table_of,
-    with_tables,
-)
+from bnmind.sensitivity.analysis import SensitivityAnalysis, analyze
+from bnmind.sensitivity.functions import log_joint, table_of, with_tables
+
+_Range: TypeAlias = tuple[Floats, Floats]
+"""The least and the largest entries of a table."""
 
 _ROUNDING = 1e-12
 """A difference of entries or posteriors that is smaller is rounding."""
@@ -133,18 +128,21 @@ def posterior_bounds(
     exactly from 0.5 to 0.7941
     """
     place = network.variable(target).index(state)
-    findings = read_findings_of(network, evidence)
     ranges = {name: _checked(network, name, pair) for name, pair in intervals.items()}
-    relevant = {cpd.scope[0].name for cpd in without_barren(network.cpds, {target, *findings})}
-    ranges = {name: pair for name, pair in ranges.items() if name in relevant}
-    uncertain = {name: (low, high) for name, (low, high) in ranges.items() if np.any(low < high)}
-    search = _Search((target, place), findings, limits)
     start = _inside(network, ranges, everywhere=False)
-    if uncertain and not search.is_possible(start):
+    try:
+        analysis = analyze(start, target, evidence, limits=limits)
+    except ImpossibleEvidenceError:
         # A choice inside of the intervals may make it possible.
         start = _inside(network, ranges, everywhere=True)
-    least, most = (search.best(start, uncertain, sign) for sign in (-1, 1))
-    low, high = (least, most) if len(uncertain) < 2 else search.outer(start, uncertain)
+        analysis = analyze(start, target, evidence, limits=limits)
+    uncertain = {
+        name: (low, high)
+        for name, (low, high) in ranges.items()
+        if name in analysis.partials and np.any(low < high)
+    }
+    least, most = (_best(analysis, place, uncertain, sign) for sign in (-1, 1))
+    low, high = (least, most) if len(uncertain) < 2 else _outer(analysis, place, uncertain)
     return PosteriorBounds(
         low=min(low, least),
         high=max(high, most),
@@ -177,96 +175,69 @@ def greedy_rows(scores: Floats, low: Floats, high: Floats) -> Floats:
     return table
 
 
-class _Search:
-    """The posterior in networks of one structure, and the search for its extremes."""
+def _best(
+    analysis: SensitivityAnalysis, place: int, ranges: Mapping[str, _Range], sign: int
+) -> float:
+    """Return the least (sign −1) or largest posterior, by optimizing each table in turn."""
+    for _ in range(_MOST_ROUNDS if len(ranges) > 1 else 1):
+        before = analysis.posterior[place]
+        for name, pair in islice(ranges.items(), _MOST_TABLES):
+            table = _best_table(analysis, place, name, pair, sign)
+            analysis = analysis.in_network(with_tables(analysis.network, {name: table}))
+        if abs(analysis.posterior[place] - before) <= _ROUNDING:
+            break
+    return float(analysis.posterior[place])
 
-    def __init__(self, asked: tuple[str, int], findings: Mapping[str, Any], limits: Limits) -> None:
-        self.target, self.place = asked
-        self.findings = findings
-        self.limits = limits
-        self.order: tuple[str, ...] = ()
 
-    def plan(self, network: Network) -> DerivativePlan:
-        """Return the plan of a network of the structure."""
-        order = GivenOrder(self.order) if self.order else None
-        plan = plan_of(network, self.target, self.findings, self.limits, order)
-        self.order = plan.tree.order.variables
-        return plan
+def _best_table(
+    analysis: SensitivityAnalysis, place: int, name: str, pair: _Range, sign: int
+) -> Floats:
+    """Return the table within intervals that is best for the posterior."""
+    slopes = analysis.partials[name]
+    found, value = table_of(analysis.network, name).values, float(analysis.posterior[place])
+    # Each round is strictly better, and there are finitely many corners.
+    for _ in range(100):
+        scores = sign * (slopes[place] - value * slopes.sum(axis=0))
+        candidate = greedy_rows(scores, *pair)
+        parts = np.tensordot(slopes, candidate, candidate.ndim)
+        total = float(parts.sum())
+        better = float(parts[place] / total) if total > 0 else value
+        if sign * (better - value) <= 1e-15:
+            break
+        found, value = candidate, better
+    return found
 
-    def posterior(self, network: Network) -> float:
-        """Return the posterior in a network."""
-        return float(self.plan(network).probabilities(self.findings)[0][self.place])
 
-    def is_possible(self, network: Network) -> bool:
-        """Return whether the evidence is possible in a network."""
-        try:
-            self.posterior(network)
-        except ImpossibleEvidenceError:
-            return False
-        return True
+def _outer(
+    analysis: SensitivityAnalysis, place: int, ranges: Mapping[str, _Range]
+) -> tuple[float, float]:
+    """Return guaranteed bounds of the posterior for all choices of the entries."""
+    small, large = (_log_joint(analysis, ranges, side) for side in (0, 1))
+    rest = [i for i in range(len(small)) if i != place]
+    low = _share(float(small[place]), _log_sum(large[rest]))
+    high = _share(float(large[place]), _log_sum(small[rest]))
+    distance = sum(
+        _distance(table_of(analysis.network, name).values, *pair) for name, pair in ranges.items()
+    )
+    here = float(analysis.posterior[place])
+    if 0 < here < 1 and math.isfinite(distance):
+        log_odds = math.log(here) - math.log1p(-here)
+        low = max(low, _share(log_odds - distance, 0.0))
+        high = min(high, _share(log_odds + distance, 0.0))
+    return low, high
 
-    def best(
-        self, network: Network, ranges: Mapping[str, tuple[Floats, Floats]], sign: int
-    ) -> float:
-        """Return the least (sign −1) or largest posterior, by optimizing each table in turn."""
-        value = self.posterior(network)
-        for _ in range(_MOST_ROUNDS if len(ranges) > 1 else 1):
-            before = value
-            for name, pair in islice(ranges.items(), _MOST_TABLES):
-                network, value = self._with_best_table(network, name, pair, sign)
-            if abs(value - before) <= _ROUNDING:
-                break
-        return value
 
-    def _with_best_table(
-        self, network: Network, name: str, pair: tuple[Floats, Floats], sign: int
-    ) -> tuple[Network, float]:
-        """Return the network with the table that is best for the posterior, and the posterior."""
-        joints = self.plan(network).joints(self.findings)
-        slopes = partials_of(network, joints)[name]
-        found, value = table_of(network, name).values, joints[self.place].value
-        # Each round is strictly better, and there are finitely many corners.
-        for _ in range(100):
-            scores = sign * (slopes[self.place] - value * slopes.sum(axis=0))
-            candidate = greedy_rows(scores, *pair)
-            parts = np.tensordot(slopes, candidate, candidate.ndim)
-            total = float(parts.sum())
-            better = float(parts[self.place] / total) if total > 0 else value
-            if sign * (better - value) <= 1e-15:
-                break
-            found, value = candidate, better
-        return with_tables(network, {name: found}), value
-
-    def outer(
-        self, network: Network, ranges: Mapping[str, tuple[Floats, Floats]]
-    ) -> tuple[float, float]:
-        """Return guaranteed bounds of the posterior for all choices of the entries."""
-        small, large = (self._log_joint(network, ranges, side) for side in (0, 1))
-        here = self.posterior(network)
-        rest = [i for i in range(len(small)) if i != self.place]
-        low = _share(float(small[self.place]), _log_sum(large[rest]))
-        high = _share(float(large[self.place]), _log_sum(small[rest]))
-        distance = sum(
-            _distance(table_of(network, name).values, *pair) for name, pair in ranges.items()
-        )
-        if 0 < here < 1 and math.isfinite(distance):
-            log_odds = math.log(here) - math.log1p(-here)
-            low = max(low, _share(log_odds - distance, 0.0))
-            high = min(high, _share(log_odds + distance, 0.0))
-        return low, high
-
-    def _log_joint(
-        self, network: Network, ranges: Mapping[str, tuple[Floats, Floats]], side: int
-    ) -> Floats:
-        """Return ln P(target, evidence) with the least or the largest entries of all tables."""
-        factors = tuple(
-            Factor(cpd.scope, ranges[name][side]) if (name := cpd.scope[0].name) in ranges else cpd
-            for cpd in without_barren(network.cpds, {self.target, *self.findings})
-        )
-        try:
-            return log_joint(FactorModel(factors), self.target, self.findings, self.limits)
-        except ImpossibleEvidenceError:
-            return np.full(network.variable(self.target).n_states, -np.inf)
+def _log_joint(analysis: SensitivityAnalysis, ranges: Mapping[str, _Range], side: int) -> Floats:
+    """Return ln P(target, evidence) with the least or the largest entries of all tables."""
+    target, evidence = analysis.target.name, analysis.evidence
+    factors = tuple(
+        Factor(cpd.scope, ranges[name][side]) if (name := cpd.scope[0].name) in ranges else cpd
+        for cpd in without_barren(analysis.network.cpds, {target, *evidence})
+    )
+    try:
+        return log_joint(FactorModel(factors), target, evidence, analysis.limits)
+    except ImpossibleEvidenceError:
+        return np.full(analysis.target.n_states, -np.inf)
 
 
 def _log_sum(logarithms: Floats) -> float:
@@ -290,7 +261,7 @@ def _distance(entries: Floats, low: Floats, high: Floats) -> float:
     return float(up.max(initial=0.0) - down.min(initial=0.0))
 
 
-def _checked(network: Network, name: str, pair: tuple[Any, Any]) -> tuple[Floats, Floats]:
+def _checked(network: Network, name: str, pair: tuple[Any, Any]) -> _Range:
     """Return intervals without numbers that the sum of their row excludes."""
     cpd = table_of(network, name)
     low, high = (real_numbers(one, f"the intervals of {name}") for one in pair)
@@ -316,9 +287,7 @@ def _checked(network: Network, name: str, pair: tuple[Any, Any]) -> tuple[Floats
     return np.where(known, high, low), high
 
 
-def _inside(
-    network: Network, ranges: Mapping[str, tuple[Floats, Floats]], *, everywhere: bool
-) -> Network:
+def _inside(network: Network, ranges: Mapping[str, _Range], *, everywhere: bool) -> Network:
     """Return the network with rows outside of their intervals, or all, moved into the middle."""
     tables = {}
     for name, (low, high) in ranges.items():

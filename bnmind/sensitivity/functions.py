@@ -39,10 +39,7 @@ from bnmind._display import new_figure, plain, polish
 from bnmind._values import Finite, NonNegative, Probability, Sealed, Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
-from bnmind.junction.derivatives.compile import compile_derivatives
-from bnmind.junction.derivatives.gradient import Gradient, without_each
-from bnmind.junction.derivatives.plan import DerivativePlan
-from bnmind.junction.graphs import OrderFinder
+from bnmind.junction.derivatives.gradient import without_each
 from bnmind.junction.inference.compile import compile_plan
 from bnmind.junction.inference.evidence import Evidence, by_name, is_missing, is_state, likelihood
 from bnmind.junction.inference.limits import Limits
@@ -186,29 +183,6 @@ def moved(entries: Floats, numbers: Mapping[tuple[int, ...], float]) -> Floats:
     return found
 
 
-def partials_of(network: Network, joints: Sequence[Gradient]) -> dict[str, Floats]:
-    """Return the derivatives of each P(x, e) by the entries of each table that matters.
-
-    Parameters
-    ----------
-    network
-        The network.
-    joints
-        The gradient of P(x, e) for each state x of the target.
-
-    Returns
-    -------
-    dict
-        For each table that matters an array ``(states of the target, *shape of the table)``.
-    """
-    partials = {}
-    for i, cpd in enumerate(network.cpds):
-        parts = [one for joint in joints if (one := joint.partials[i]) is not None]
-        if parts and isinstance(cpd, TabularCPD):
-            partials[cpd.variable.name] = np.stack(parts)
-    return partials
-
-
 def with_tables(network: Network, tables: Mapping[str, Floats]) -> Network:
     """Return the network with other entries in the tables of some variables."""
     return Network(
@@ -337,32 +311,6 @@ def split(findings: Mapping[str, Any]) -> tuple[list[str], list[str]]:
     """Return the names of the variables with a state, and of those with a likelihood."""
     hard = [name for name, finding in findings.items() if is_state(finding)]
     return hard, [name for name in findings if name not in hard]
-
-
-def plan_of(
-    network: Network,
-    target: str,
-    findings: Mapping[str, Any],
-    limits: Limits,
-    order: OrderFinder | None,
-) -> DerivativePlan:
-    """Return the plan for the derivatives of a posterior by the tables that matter.
-
-    Raises
-    ------
-    TooLargeError, InvalidArgumentError
-        As in `bnmind.junction.compile_derivatives`.
-    """
-    hard, soft = split(findings)
-    return compile_derivatives(
-        network,
-        target=target,
-        evidence=hard,
-        soft=soft,
-        order=order,
-        limits=limits,
-        relevant_only=True,
-    )
 
 
 def log_joint(

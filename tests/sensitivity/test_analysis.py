@@ -231,11 +231,11 @@ def test_soft_evidence_is_part_of_an_analysis() -> None:
     assert exact is not None
     assert analysis.posterior == pytest.approx(exact)
     function = analysis.function(Parameter("rain", "yes"))
-    changed = posterior_of(
-        Parameter("rain", "yes").changed(GARDEN, 0.7), "rain", {"wet": [0.2, 0.8]}
-    )
+    other = Parameter("rain", "yes").changed(GARDEN, 0.7)
+    changed = posterior_of(other, "rain", {"wet": [0.2, 0.8]})
     assert changed is not None
     assert function(0.7) == pytest.approx(changed)
+    assert analysis.in_network(other).posterior == pytest.approx(changed)
 
 
 def test_wrong_parameters_and_questions_are_refused() -> None:
