@@ -202,7 +202,6 @@ class SensitivityAnalysis(Sealed):
             raise InvalidArgumentError(
                 f"{first} and {second} cannot vary independently of each other"
             )
-
         if in_one_table:
             corners = ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0)) if in_one_row else _CORNERS
             ends = [dict(zip(places, corner, strict=True)) for corner in corners]

@@ -36,12 +36,7 @@ from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable
 from bnmind.sensitivity.analysis import SensitivityAnalysis, analyze
-from bnmind.sensitivity.functions import (
-    Relative,
-    first_largest,
-    log_joint,
-    read_findings_of,
-)
+from bnmind.sensitivity.functions import Relative, first_largest, log_joint, read_findings_of
 from bnmind.sensitivity.pictures import draw_explanation
 
 if TYPE_CHECKING:

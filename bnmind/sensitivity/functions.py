@@ -253,9 +253,10 @@ def ends_of(entries: Floats, partials: Floats) -> Floats:
     if n_states == 1:
         return np.stack([rest + weighted, rest + weighted])
     others = without_each(entries)
-    equal = np.stack([without_each(one) for one in partials]) / (n_states - 1)
-    shares = np.stack([without_each(one) for one in weighted])
-    left = np.divide(shares, others, out=equal, where=others > 0)
+    shares, equal = (
+        without_each(one.swapaxes(0, 1)).swapaxes(0, 1) for one in (weighted, partials)
+    )
+    left = np.divide(shares, others, out=equal / (n_states - 1), where=others > 0)
     return np.stack([rest + left, rest + partials])
 
 
