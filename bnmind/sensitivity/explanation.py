@@ -97,9 +97,9 @@ class WeightOfEvidence(Result, Sealed):
         return draw_explanation(self.bars, (), self.posterior, title)
 
     @property
-    def bars(self) -> list[tuple[str, float]]:
+    def bars(self) -> tuple[tuple[str, float], ...]:
         """Each finding with its weight given the others: the bars of the picture."""
-        return [(one.finding, one.given_others) for one in self.findings]
+        return tuple((one.finding, one.given_others) for one in self.findings)
 
     def to_frame(self) -> pandas.DataFrame:
         """Return a row for each finding: ``finding``, ``alone``, ``given_others``, ``without``."""
