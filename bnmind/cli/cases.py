@@ -21,7 +21,7 @@ from bnmind.errors import BnmindError, UnknownNameError
 if TYPE_CHECKING:
     import pandas
 
-    from bnmind.dynamic.sequences import Sequences
+    from bnmind.dynamic.passes import Sequences
     from bnmind.pgm import FactorModel
 
 

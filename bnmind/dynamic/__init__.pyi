@@ -11,8 +11,8 @@ from bnmind.dynamic.network import DynamicNetwork as DynamicNetwork
 from bnmind.dynamic.network import SliceTable as SliceTable
 from bnmind.dynamic.network import previous as previous
 from bnmind.dynamic.plan import DynamicPlan as DynamicPlan
+from bnmind.dynamic.plan import FilterInfo as FilterInfo
+from bnmind.dynamic.plan import FilterState as FilterState
+from bnmind.dynamic.plan import MostProbablePath as MostProbablePath
+from bnmind.dynamic.plan import SequencePosterior as SequencePosterior
 from bnmind.dynamic.plan import compile_dynamic as compile_dynamic
-from bnmind.dynamic.sequences import FilterInfo as FilterInfo
-from bnmind.dynamic.sequences import FilterState as FilterState
-from bnmind.dynamic.sequences import MostProbablePath as MostProbablePath
-from bnmind.dynamic.sequences import SequencePosterior as SequencePosterior

@@ -47,7 +47,7 @@ from bnmind._arguments import checked
 from bnmind._files import write_files
 from bnmind._messages import listed, shown
 from bnmind.dynamic.network import PREVIOUS, DynamicNetwork, previous
-from bnmind.dynamic.sequences import Sequences, read_sequences
+from bnmind.dynamic.passes import Sequences, read_sequences
 from bnmind.errors import InvalidModelError, ModelFileError
 from bnmind.junction.cases.case_files import is_text, read_frames
 from bnmind.pgm.cpd import CPD

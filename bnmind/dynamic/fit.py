@@ -16,8 +16,14 @@ from bnmind._messages import counted
 from bnmind._values import Sealed, Value
 from bnmind._workers import results_of
 from bnmind.dynamic.network import PREVIOUS, DynamicNetwork, previous, renamed
-from bnmind.dynamic.passes import Passes, SlicePlans, Tables, check_interface, most_sequences
-from bnmind.dynamic.sequences import Group, Sequences, read_sequences
+from bnmind.dynamic.passes import (
+    Passes,
+    Sequences,
+    SlicePlans,
+    check_interface,
+    read_sequences,
+    table_input,
+)
 from bnmind.errors import InvalidArgumentError
 from bnmind.fitting.em import FitOptions
 from bnmind.fitting.expectation import Expected
@@ -56,9 +62,11 @@ class SequenceExpectation(Sealed):
     def _families(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The learned families of the first slice and of later ones, as the layout counts them."""
         number = {cpd.variable.name: i for i, cpd in enumerate(self.layout.network.cpds)}
-        first = [number[previous(cpd.variable).name] for cpd in self.plans.learned_of_first]
-        later = [number[cpd.variable.name] for cpd in self.plans.learned_of_later]
-        return tuple(first), tuple(later)
+        first, later = self.plans.learned
+        return (
+            tuple(number[previous(cpd.variable).name] for cpd in first),
+            tuple(number[cpd.variable.name] for cpd in later),
+        )
 
     @cached_property
     def _leaves(self) -> tuple[frozenset[str], frozenset[str]]:
@@ -82,46 +90,36 @@ class SequenceExpectation(Sealed):
         ImpossibleEvidenceError
             If a sequence is impossible. The error names it.
         """
-        layout, plans = self.layout, self.plans
-        first, later = self._families
-        tables = Tables(
-            {
-                cpd.variable.name: layout.table(cells, family)
-                for cpd, family in zip(plans.learned_of_first, first, strict=True)
-            },
-            {
-                cpd.variable.name: layout.table(cells, family)
-                for cpd, family in zip(plans.learned_of_later, later, strict=True)
-            },
-        )
+        layout, plans, sequences = self.layout, self.plans, self.sequences
+
+        def tables(number: int) -> dict[str, Floats]:
+            learned = zip(plans.learned[number], self._families[number], strict=True)
+            return {table_input(c.variable.name): layout.table(cells, f) for c, f in learned}
+
         counts = np.zeros(layout.n_cells)
         total = 0.0
-        longest = int(self.sequences.lengths.max())
-        for group in self.sequences.groups(most_sequences(plans, plans.families, longest, tables)):
-            passes = Passes(plans, self.sequences, group, tables)
-            logs = passes.smooth(plans.families, self._counter(group, counts))
-            total += float(logs[group.inside].sum())
+        two = plans.smoothers
+        for passes in Passes.of_groups(plans, sequences, two, (tables(0), tables(1))):
+            for number, logs, joints in passes.smooth(two):
+                rows = passes.rows[number]
+                self._count(number > 0, rows, joints, counts)
+                total += float(logs[rows >= 0].sum())
         return Expected(total, counts)
 
-    def _counter(self, group: Group, counts: Floats) -> Callable[[int, list[Floats]], None]:
-        """Return a function that adds the expected counts of a slice."""
-        layout = self.layout
-
-        def count(number: int, joints: list[Floats]) -> None:
-            rows = group.rows[number]
-            inside = (rows >= 0).astype(np.float64)
-            leaves = self._leaves[number > 0]
-            cpds = self.plans.learned_of_later if number else self.plans.learned_of_first
-            # Without learned families, there is the joint of no variables.
-            for family, cpd, joint in zip(self._families[number > 0], cpds, joints, strict=False):
-                weights = inside
-                if cpd.variable.name in leaves:
-                    weights = inside * self.sequences.has(cpd.variable.name, rows)
-                summed = np.tensordot(weights, joint, axes=1).ravel()
-                start = int(layout.offsets[family])
-                counts[start : start + len(summed)] += summed
-
-        return count
+    def _count(
+        self, kind: bool, rows: NDArray[np.intp], joints: list[Floats], counts: Floats
+    ) -> None:
+        """Add the expected counts of a slice."""
+        inside = (rows >= 0).astype(np.float64)
+        families, cpds = self._families[kind], self.plans.learned[kind]
+        # Without learned families, there is the joint of no variables.
+        for family, cpd, joint in zip(families, cpds, joints, strict=False):
+            weights = inside
+            if cpd.variable.name in self._leaves[kind]:
+                weights = inside * self.sequences.has(cpd.variable.name, rows)
+            summed = np.tensordot(weights, joint, axes=1).ravel()
+            start = int(self.layout.offsets[family])
+            counts[start : start + len(summed)] += summed
 
 
 @dataclass(frozen=True, eq=False)
@@ -360,12 +358,14 @@ def _ascent(network: DynamicNetwork, layout: Layout, found: Sequences) -> Dynami
     learned = [
         cpd.variable.name for family, cpd in enumerate(layout.network.cpds) if layout.free[family]
     ]
+    first = tuple(c for c in network.first.cpds if previous(c.variable).name in learned)
+    later = tuple(c for c in network.transition if c.variable.name in learned)
     plans = SlicePlans(
         network=network,
         observed=found.variables,
-        targets=(),
+        targets=(tuple(c.scope for c in first), tuple(c.scope for c in later)),
         limits=DEFAULT_LIMITS,
-        learned=tuple(learned),
+        learned=(first, later),
     )
     expectation = SequenceExpectation(network=network, layout=layout, plans=plans, sequences=found)
     return DynamicAscent(layout, expectation)

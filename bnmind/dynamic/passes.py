@@ -1,4 +1,4 @@
-"""The interface algorithm: the compiled plans of slices, and passes over sequences side by side.
+"""The interface algorithm: sequences of findings, the plans of slices, and passes over sequences.
 
 A slice is a query of its own tables. The past enters as a table over the interface of the previous
 slice, and the future as a table over the interface of the slice itself. Both are inputs of a run,
@@ -28,29 +28,261 @@ levels instead of a logarithmic number).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bnmind._messages import counted, format_bytes, many, one_line
+from bnmind._messages import counted, format_bytes, many, one_line, shown
 from bnmind._values import ReadOnlyDict, Sealed
 from bnmind.dynamic.network import DynamicNetwork, previous
-from bnmind.dynamic.sequences import Group, Sequences
-from bnmind.errors import CancellationError, ImpossibleEvidenceError, TooLargeError
+from bnmind.errors import (
+    CancellationError,
+    ImpossibleEvidenceError,
+    InvalidArgumentError,
+    TableError,
+    TooLargeError,
+    UnknownNameError,
+)
 from bnmind.information import Floats
+from bnmind.junction.cases.tables import frame_of, read_table
 from bnmind.junction.inference.batches import Chunks, batch_size
 from bnmind.junction.inference.compile import compile_plan
 from bnmind.junction.inference.compiled_query import CompiledQuery
-from bnmind.junction.inference.evidence import label_of
+from bnmind.junction.inference.evidence import label_of, real_numbers
 from bnmind.junction.inference.limits import Limits
 from bnmind.junction.inference.plan import Plan
 from bnmind.pgm.cpd import CPD
 from bnmind.pgm.factor import Factor, Values
 from bnmind.pgm.network import FactorModel, Potential
-from bnmind.pgm.variable import Variable
+from bnmind.pgm.variable import Variable, format_name
+
+# --- Sequences of findings, a row of a data frame for each slice ----------------------------------
+
+Rows: TypeAlias = NDArray[np.intp]
+"""The rows of sequences that run side by side, ``(slices, sequences)``: −1 after the end of one."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Sequences(Sealed):
+    """The findings of all sequences, with their rows in the order of the data frame."""
+
+    variables: tuple[Variable, ...]
+    """The variables with findings."""
+    states: Mapping[str, NDArray[np.int32]]
+    """State positions by variable, ``(rows + 1,)``, −1 where missing; the last one is missing."""
+    likelihoods: Mapping[str, Floats]
+    """Likelihoods by variable, ``(rows + 1, states)``; the last row is ones."""
+    order: NDArray[np.intp]
+    """The rows of the first sequence, then those of the second one, and so on."""
+    starts: NDArray[np.intp]
+    """Where each sequence starts in ``order``, and the number of rows."""
+    names: tuple[Any, ...]
+    """The label of each sequence."""
+    labels: tuple[Any, ...]
+    """The label of each row."""
+
+    @property
+    def n_rows(self) -> int:
+        """The number of slices of all sequences."""
+        return len(self.order)
+
+    @property
+    def lengths(self) -> NDArray[np.intp]:
+        """The number of slices of each sequence."""
+        return np.diff(self.starts)
+
+    @cached_property
+    def sequence_of(self) -> NDArray[np.intp]:
+        """The sequence of each row."""
+        numbers = np.empty(self.n_rows, dtype=np.intp)
+        numbers[self.order] = np.repeat(np.arange(len(self.lengths)), self.lengths)
+        return numbers
+
+    def groups(self, most: int) -> Iterator[Rows]:
+        """Yield the rows of at most so many sequences, of similar lengths, longest first."""
+        by_length = np.argsort(-self.lengths, kind="stable")
+        n_groups = -(-len(by_length) // max(most, 1))
+        for numbers in np.array_split(by_length, n_groups) if n_groups else ():
+            rows = np.full((int(self.lengths[numbers].max()), len(numbers)), -1, dtype=np.intp)
+            for column, number in enumerate(numbers.tolist()):
+                own = self.order[self.starts[number] : self.starts[number + 1]]
+                rows[: len(own), column] = own
+            yield rows
+
+    @cached_property
+    def _findings(self) -> dict[str, Floats]:
+        """For each variable with states, the likelihood of each position; missing comes last."""
+        return {
+            v.name: np.vstack([np.eye(v.n_states), np.ones(v.n_states)])
+            for v in self.variables
+            if v.name in self.states
+        }
+
+    def evidence(self, observed: Sequence[Variable], rows: NDArray[np.intp]) -> dict[str, Floats]:
+        """Return the likelihoods of some rows, ``(states, rows)``, by the names of inputs."""
+        weights = {}
+        for v in observed:
+            if v.name in self.states:
+                part = self._findings[v.name][self.states[v.name][rows]]
+            elif v.name in self.likelihoods:
+                part = self.likelihoods[v.name][rows]
+            else:
+                part = np.ones((len(rows), v.n_states))
+            weights[label_of(v.name)] = np.ascontiguousarray(part.T)
+        return weights
+
+    def has(self, name: str, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Return whether a variable has a finding in some rows."""
+        if name in self.likelihoods:
+            return np.asarray(rows >= 0)
+        if name in self.states:
+            return np.asarray(self.states[name][rows] >= 0)
+        return np.zeros(len(rows), dtype=np.bool_)
+
+    def found(self, row: int) -> dict[str, Any]:
+        """Return the findings of a row, {variable: finding}."""
+        findings: dict[str, Any] = {}
+        for v in self.variables:
+            if v.name in self.likelihoods:
+                findings[v.name] = tuple(self.likelihoods[v.name][row].tolist())
+            elif self.states[v.name][row] >= 0:
+                findings[v.name] = v.states[int(self.states[v.name][row])]
+        return findings
+
+    def place(self, row: int) -> str:
+        """Return the text " of sequence …" for the sequence of a row, if it has a label."""
+        name = self.names[int(self.sequence_of[row])]
+        return "" if name is None else f" of sequence {one_line(str(name))}"
+
+    def impossible(self, number: int, row: int) -> ImpossibleEvidenceError:
+        """Return the error of the first impossible slice of a sequence, by its number and row."""
+        return ImpossibleEvidenceError(
+            f"the findings in row {one_line(str(self.labels[row]))}, slice"
+            f" {number}{self.place(row)}, are impossible given those of earlier slices",
+            self.found(row),
+        )
+
+
+def read_sequences(
+    network: DynamicNetwork,
+    observed: Sequence[Variable],
+    cases: Any,
+    *,
+    sequence: str | None = None,
+    likelihoods: Mapping[str, Any] | None = None,
+    as_text: bool = False,
+    first_row: int | None = None,
+) -> Sequences:
+    """Return the sequences in a data frame.
+
+    Parameters
+    ----------
+    network
+        The model.
+    observed
+        The variables that may have findings.
+    cases
+        A data frame, or a mapping from names to columns: a row for each slice, in order, and a
+        column for each observed variable.
+    sequence
+        The column that tells to which sequence a row belongs; without it, all rows are one
+        sequence.
+    likelihoods
+        Likelihood findings by variable, ``(rows, states)``.
+    as_text, first_row
+        As in `bnmind.junction.cases.tables.read_table`.
+
+    Raises
+    ------
+    TableError
+        If a cell holds no state, or a row has no sequence.
+    InvalidArgumentError, UnknownNameError
+        If the arguments do not fit the network.
+    """
+    frame = frame_of(cases)
+    soft = dict(likelihoods or {})
+    known = {v.name: v for v in network.variables}
+    for name in soft:
+        network.variable(name)
+    table = None
+    # With likelihoods, no column needs to be a variable.
+    if not soft or any(format_name(label) in known for label in frame.columns):
+        table = read_table(network.variables, frame, as_text=as_text, first_row=first_row)
+    columns = {} if table is None else table.columns
+    allowed = {v.name for v in observed}
+    problems = [
+        f"the plan takes no findings of {one_line(name)}; name it in `observed`"
+        for name in dict.fromkeys([*columns, *soft])
+        if name not in allowed
+    ]
+    problems += [
+        f"expected findings of {one_line(name)} as a column or as likelihoods, got both"
+        for name in soft
+        if name in columns
+    ]
+    if sequence is not None and sequence in known:
+        problems.append(f"the column of sequences must not have the name of a variable: {sequence}")
+    if problems:
+        raise InvalidArgumentError("; ".join(problems), tuple(problems))
+    n = len(frame) if len(frame.columns) else len(next(iter(soft.values()), ()))
+    if not n:
+        raise TableError(["expected at least one slice, got none"])
+    order, starts, names = _split(frame, sequence, n)
+    weights = {name: _likelihoods(known[name], given, n) for name, given in soft.items()}
+    return Sequences(
+        variables=tuple(v for v in network.variables if v.name in columns or v.name in soft),
+        states=ReadOnlyDict(
+            {name: np.append(c.positions, np.int32(-1)) for name, c in columns.items()}
+        ),
+        likelihoods=ReadOnlyDict(weights),
+        order=order,
+        starts=starts,
+        names=names,
+        labels=tuple(frame.index.tolist()) if len(frame.columns) else tuple(range(n)),
+    )
+
+
+def _split(
+    frame: Any, sequence: str | None, n: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp], tuple[Any, ...]]:
+    """Return the rows by sequence, where each sequence starts, and the labels of sequences."""
+    import pandas
+
+    if sequence is None:
+        return np.arange(n), np.array([0, n]), (None,)
+    if list(frame.columns).count(sequence) != 1:
+        if sequence not in frame.columns:
+            raise UnknownNameError("column", sequence, [str(c) for c in frame.columns])
+        raise TableError([f"two columns have the name {shown(sequence)}"])
+    codes, names = pandas.factorize(frame[sequence])
+    if (codes < 0).any():
+        row = frame.index[int(np.argmin(codes))]
+        raise TableError(
+            [f"expected a sequence in column {one_line(sequence)} of row {row}, got none"]
+        )
+    counts = np.bincount(codes, minlength=len(names))
+    order = np.argsort(codes, kind="stable")
+    return order, np.concatenate([[0], np.cumsum(counts)]), tuple(pandas.Index(names).tolist())
+
+
+def _likelihoods(variable: Variable, given: Any, n: int) -> Floats:
+    what = f"the likelihoods of {variable.name}"
+    weights = real_numbers(given, what)
+    if weights.shape != (n, variable.n_states):
+        raise InvalidArgumentError(
+            f"{what} must be an array of shape {(n, variable.n_states)}, got {weights.shape}",
+            given,
+        )
+    if not np.all((weights >= 0) & np.isfinite(weights)):
+        raise InvalidArgumentError(f"{what} must be finite and not negative", given)
+    return np.vstack([weights, np.ones(variable.n_states)])
+
+
+# --- The plans of slices --------------------------------------------------------------------------
 
 PAST = "the past"
 """The input over the interface of the previous slice."""
@@ -66,33 +298,28 @@ def table_input(name: str) -> str:
     return f"the table of {name}"
 
 
-class Two(NamedTuple):
-    """A plan for the first slice, and one for all later slices."""
+Two: TypeAlias = tuple[Plan, Plan]
+"""A plan for the first slice, and one for all later slices."""
 
-    first: Plan
-    later: Plan
-
-
-class SliceModel(NamedTuple):
-    """The tables of a slice: those that every run has, and those that are inputs of a run."""
-
-    model: FactorModel
-    inputs: Mapping[str, tuple[str, ...]]
+Cells: TypeAlias = Mapping[str, Values]
+"""Tables by the names of inputs."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SlicePlans(Sealed):
-    """The plans of a dynamic network's slices, each compiled when it is first needed."""
+    """The plans of a dynamic network's slices, each compiled when it is first needed.
+
+    Pairs are those of the first slice, and of all later ones.
+    """
 
     network: DynamicNetwork
     observed: Scope
     """The variables that may have findings."""
-    targets: tuple[Scope, ...]
+    targets: tuple[tuple[Scope, ...], tuple[Scope, ...]]
     """The scopes whose distributions are computed in each slice."""
     limits: Limits
-    learned: tuple[str, ...] = ()
-    """The variables of the first two slices whose tables are inputs of each run; see
-    `DynamicNetwork.two_slices`."""
+    learned: tuple[tuple[CPD, ...], tuple[CPD, ...]] = ((), ())
+    """The distributions whose tables are inputs of each run."""
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
@@ -102,78 +329,61 @@ class SlicePlans(Sealed):
     @cached_property
     def messages(self) -> Two:
         """The plans of the next past: α_t from α_{t−1}."""
-        return self._two([self.network.interface], [self.network.interface])
+        interface = self.network.interface
+        return self._plan(0, [interface]), self._plan(1, [interface])
 
     @cached_property
     def filters(self) -> Two:
         """The plans of the next past and the targets, given the past."""
-        scopes = [self.network.interface, *self.targets]
-        return self._two(scopes, scopes)
+        interface, (first, later) = self.network.interface, self.targets
+        return self._plan(0, [interface, *first]), self._plan(1, [interface, *later])
 
     @cached_property
     def smoothers(self) -> Two:
         """The plans of the targets, given the past and the future."""
-        return self._two(self.targets, self.targets, future=True)
-
-    @cached_property
-    def learned_of_first(self) -> tuple[CPD, ...]:
-        """The distributions of the first slice whose tables are inputs."""
-        cpds = self.network.first.cpds
-        return tuple(c for c in cpds if previous(c.variable).name in self.learned)
-
-    @cached_property
-    def learned_of_later(self) -> tuple[CPD, ...]:
-        """The distributions of later slices whose tables are inputs."""
-        return tuple(c for c in self.network.transition if c.variable.name in self.learned)
-
-    @cached_property
-    def families(self) -> Two:
-        """The plans of the learned families, given the past and the future."""
-        first = [cpd.scope for cpd in self.learned_of_first]
-        later = [cpd.scope for cpd in self.learned_of_later]
-        return self._two(first, later, future=True)
+        first, later = self.targets
+        return self._plan(0, first, future=True), self._plan(1, later, future=True)
 
     @cached_property
     def backward(self) -> Plan:
         """The plan of the previous future: β_{t−1} from β_t."""
         before = tuple(map(previous, self.network.interface))
-        return self._plan([before], is_first=False, past=False, future=True)
+        return self._plan(1, [before], past=False, future=True)
 
-    def varying(self, *, is_first: bool) -> tuple[str, ...]:
-        """Return the variables whose table is an input that depends on the slice."""
-        if is_first:
-            return ()
-        return tuple(name for name in self.network.varying if name not in self.learned)
+    def varying(self, number: int) -> dict[str, Values]:
+        """Return the tables that depend on the slice, for a slice."""
+        network = self.network
+        return {
+            table_input(name): network.cpd(name, number).to_tabular().values
+            for name in (network.varying if number else ())
+        }
 
-    def slice_model(self, *, is_first: bool) -> SliceModel:
-        """Return the tables of a slice."""
-        cpds = self.network.first.cpds if is_first else self.network.transition
-        learned = self.learned_of_first if is_first else self.learned_of_later
-        given = {*self.varying(is_first=is_first), *(cpd.variable.name for cpd in learned)}
+    def model(
+        self, number: int, *, past: bool = True, future: bool = False
+    ) -> tuple[FactorModel, dict[str, tuple[str, ...]]]:
+        """Return the tables that every run of a slice has, and the scopes of its inputs."""
+        network = self.network
+        given = {cpd.variable.name for cpd in self.learned[number > 0]}
+        given.update(network.varying if number else ())
         potentials: list[Potential] = []
         inputs = {}
-        for cpd in cpds:
+        for cpd in network.transition if number else network.first.cpds:
             if cpd.variable.name not in given:
                 potentials.append(cpd)
                 continue
             inputs[table_input(cpd.variable.name)] = tuple(v.name for v in cpd.scope)
             potentials += [Factor((v,), np.ones(v.n_states)) for v in cpd.scope]
-        return SliceModel(FactorModel(tuple(potentials)), ReadOnlyDict(inputs))
-
-    def _two(self, first: Sequence[Scope], later: Sequence[Scope], *, future: bool = False) -> Two:
-        return Two(
-            self._plan(first, is_first=True, past=False, future=future),
-            self._plan(later, is_first=False, past=True, future=future),
-        )
-
-    def _plan(self, scopes: Sequence[Scope], *, is_first: bool, past: bool, future: bool) -> Plan:
-        model, tables = self.slice_model(is_first=is_first)
-        inputs = dict(tables)
-        interface = self.network.interface
-        if interface and past:
+        interface = network.interface
+        if interface and number and past:
             inputs[PAST] = tuple(previous(v).name for v in interface)
         if interface and future:
             inputs[FUTURE] = tuple(v.name for v in interface)
+        return FactorModel(tuple(potentials)), inputs
+
+    def _plan(
+        self, number: int, scopes: Sequence[Scope], *, past: bool = True, future: bool = False
+    ) -> Plan:
+        model, inputs = self.model(number, past=past, future=future)
         return compile_plan(
             model,
             soft=[v.name for v in self.observed],
@@ -190,9 +400,9 @@ def check_interface(interface: Sequence[Variable], limits: Limits) -> None:
     needed = 3 * 8 * cells
     if needed > limits.max_bytes:
         names = [v.name for v in interface]
-        shown = ", ".join(names[:8]) + (f", … {len(names)} variables" if len(names) > 8 else "")
+        told = ", ".join(names[:8]) + (f", … {len(names)} variables" if len(names) > 8 else "")
         raise TooLargeError(
-            f"the joint distribution of the interface {{{shown}}} would have {many(cells)} cells,"
+            f"the joint distribution of the interface {{{told}}} would have {many(cells)} cells,"
             f" and a slice would take at least {many(needed)} bytes; allowed are"
             f" max_bytes={limits.max_bytes:,}. Let fewer variables have children in the next"
             " slice, or raise the limit.",
@@ -224,59 +434,10 @@ def plain(plan: Plan) -> CompiledQuery:
     return plan.compiled
 
 
-def _moving(compiled: CompiledQuery, constant: frozenset[str]) -> frozenset[str]:
+def _moving(compiled: CompiledQuery, constant: Cells) -> frozenset[str]:
+    """Return the inputs that differ from slice to slice, or from sequence to sequence."""
     names = {*compiled.inputs, *(label_of(v.name) for v in compiled.soft)}
-    return frozenset(names - constant)
-
-
-def side_by_side(plan: Plan, constant: frozenset[str] = frozenset()) -> int:
-    """Return the number of sequences that best run side by side."""
-    compiled = plain(plan)
-    return batch_size(compiled, _moving(compiled, constant)).chunk
-
-
-class BoundSlice:
-    """A plan of a slice, bound to a number of sequences.
-
-    Parameters
-    ----------
-    plan
-        The plan.
-    constant
-        The inputs that are the same in all slices and sequences.
-    n
-        The number of sequences.
-    """
-
-    def __init__(self, plan: Plan, constant: Mapping[str, Values], n: int) -> None:
-        compiled = plain(plan)
-        self._n = n
-        self._names = _moving(compiled, frozenset(constant))
-        self._shapes = [tuple(v.n_states for v in scope) for scope in compiled.targets]
-        own = {name: table for name, table in constant.items() if name in compiled.inputs}
-        self._chunks = Chunks(compiled, own, self._names)
-
-    def run(self, inputs: Mapping[str, Floats]) -> tuple[list[Floats], Floats]:
-        """Return the joint of each target, and the logarithms of the sums.
-
-        Parameters
-        ----------
-        inputs
-            The inputs, with the sequences as the last axis, ``(*states, sequences)``; those that
-            the plan does not have are ignored.
-
-        Returns
-        -------
-        joints, log_sums
-            The normalized joints, ``(sequences, *states)``; natural logarithms ``(sequences,)``,
-            −inf where the findings are impossible.
-        """
-        n = self._n
-        joints = [np.zeros((n, *shape)) for shape in self._shapes]
-        log_sums = np.zeros(n)
-        given = {name: inputs[name] for name in self._names}
-        self._chunks.answer({}, given, joints, log_sums, np.ones(n))
-        return joints, log_sums
+    return frozenset(names - constant.keys())
 
 
 # --- Messages between slices, whose cells may be of any size --------------------------------------
@@ -325,65 +486,53 @@ def bands(message: Message) -> list[tuple[Floats, Floats]]:
         scale = left.max(axis=axes)
         if np.isneginf(scale).all():
             return found
-        top = _beside(np.where(np.isneginf(scale), 0.0, scale), left)
+        top = _beside(_finite(scale), left)
         is_near = left >= top - _WIDTH
         found.append((scale, np.where(is_near, np.exp(np.minimum(left - top, 0.0)), 0.0)))
         left = np.where(is_near, -np.inf, left)
 
 
+def _finite(logs: Floats) -> Floats:
+    return np.where(np.isneginf(logs), 0.0, logs)
+
+
 class Total:
-    """The sum of the joints of several bands. `add` changes it."""
+    """The sum of the answers to the bands of a slice.
 
-    def __init__(self) -> None:
-        self.joints: list[Floats] = []
-        """The normalized joints, ``(sequences, *states)``."""
-        self.logs: Floats = np.empty(0)
-        """Natural logarithms of the sums, ``(sequences,)``."""
-        self._parts: list[tuple[Floats, Floats]] = []
+    Parameters
+    ----------
+    parts
+        For each band, the logarithms of the sums ``(sequences,)``, and the normalized joints
+        ``(sequences, *states)``.
+    """
 
-    def add(self, logs: Floats, joints: Sequence[Floats]) -> None:
-        """Add normalized joints with the logarithms of their sums."""
-        self._parts.append((logs, joints[0] if joints else np.ones(len(logs))))
-        if not self.joints:
-            self.logs, self.joints = logs, list(joints)
-            return
-        total = np.logaddexp(self.logs, logs)
-        ground = np.where(np.isneginf(total), 0.0, total)
-        old, new = np.exp(self.logs - ground), np.exp(logs - ground)
-        self.joints = [
-            _beside(old, before) * before + _beside(new, joint) * joint
-            for before, joint in zip(self.joints, joints, strict=True)
-        ]
-        self.logs = total
+    def __init__(self, parts: Sequence[tuple[Floats, list[Floats]]]) -> None:
+        self._parts = parts
+        self.logs, self.joints = parts[0]
+        if len(parts) > 1:
+            self.logs = np.logaddexp.reduce([logs for logs, _ in parts])
+            shares = [np.exp(logs - _finite(self.logs)) for logs, _ in parts]
+            self.joints = [
+                np.sum(
+                    [_beside(share, j) * j for share, j in zip(shares, one, strict=True)], axis=0
+                )
+                for one in zip(*[joints for _, joints in parts], strict=True)
+            ]
 
+    @cached_property
     def message(self) -> Message:
-        """Return the first joint as a message."""
+        """The first joint as a message."""
         joint = self.joints[0]
-        if len(self._parts) == 1:
-            is_far = (joint > 0) & (joint < _LEAST)
-            if not is_far.any():
-                return Message(joint)
-        ground = np.where(np.isneginf(self.logs), 0.0, self.logs)
+        if len(self._parts) == 1 and not ((joint > 0) & (joint < _LEAST)).any():
+            return Message(joint)
+        ground = _finite(self.logs)
         with np.errstate(divide="ignore"):
-            terms = [_beside(logs - ground, part) + np.log(part) for logs, part in self._parts]
-        return Message(np.logaddexp.reduce(terms, axis=0), is_log=True)
+            terms = [_beside(logs - ground, j) + np.log(j) for logs, (j, *_) in self._parts]
+        return Message(np.logaddexp.reduce(terms), is_log=True)
 
 
 _MESSAGE_BYTES = 2**28
 """The most bytes of the pasts that a smoothing of several sequences keeps."""
-
-_NEGLIGIBLE = 50.0
-"""The natural logarithm of the ratio of a sum to a band that does not change its digits."""
-
-
-class Tables:
-    """The tables that are inputs of all runs, for the first slice and for later ones."""
-
-    def __init__(
-        self, first: Mapping[str, Floats] | None = None, later: Mapping[str, Floats] | None = None
-    ) -> None:
-        self.first = {table_input(name): table for name, table in (first or {}).items()}
-        self.later = {table_input(name): table for name, table in (later or {}).items()}
 
 
 def segment_length(n_slices: int) -> int:
@@ -392,16 +541,38 @@ def segment_length(n_slices: int) -> int:
     >>> segment_length(1), segment_length(10), segment_length(10_000)
     (1, 4, 100)
     """
-    return max(1, math.isqrt(max(n_slices - 1, 0)) + 1) if n_slices > 1 else 1
+    return math.isqrt(n_slices - 1) + 1
 
 
-def most_sequences(plans: SlicePlans, two: Two, n_slices: int, tables: Tables) -> int:
-    """Return the number of sequences of so many slices that best run side by side."""
-    most = min(
-        side_by_side(two.first, frozenset(tables.first)),
-        side_by_side(two.later, frozenset(tables.later)),
-    )
-    return max(1, min(most, _MESSAGE_BYTES // _message_bytes(plans, n_slices)))
+_M = TypeVar("_M")
+
+
+def backwards(
+    n_slices: int, start: _M, forward: Callable[[int, int, _M], Iterable[_M]]
+) -> Iterator[tuple[int, _M]]:
+    """Yield all slices from the last to the first, each with the message before it.
+
+    Parameters
+    ----------
+    n_slices
+        The number of slices.
+    start
+        The message before the first of them.
+    forward
+        Maps the numbers of a first slice, and of the one after the last, and the message before
+        them to the message after each of these slices.
+    """
+    step = segment_length(n_slices)
+    kept = {0: start}
+    for number, message in enumerate(forward(0, n_slices, start), 1):
+        if number % step == 0:
+            kept[number] = message
+    for first in reversed(range(0, n_slices, step)):
+        stop = min(first + step, n_slices)
+        before = kept.pop(first)
+        messages = [before, *forward(first, stop - 1, before)]
+        for number in reversed(range(first, stop)):
+            yield number, messages.pop()
 
 
 def _message_bytes(plans: SlicePlans, n_slices: int) -> int:
@@ -423,7 +594,7 @@ def check_messages(plans: SlicePlans, n_slices: int) -> None:
 
 
 class Passes:
-    """The passes over the sequences of a group.
+    """The passes over sequences that run side by side.
 
     Parameters
     ----------
@@ -431,24 +602,39 @@ class Passes:
         The plans of the slices.
     sequences
         The findings.
-    group
-        The sequences to run.
+    rows
+        The rows of the sequences to run.
     tables
-        The tables that are inputs of all runs.
+        The tables that are inputs of all runs, for the first slice and for later ones.
     """
 
     def __init__(
-        self, plans: SlicePlans, sequences: Sequences, group: Group, tables: Tables | None = None
+        self,
+        plans: SlicePlans,
+        sequences: Sequences,
+        rows: Rows,
+        tables: tuple[Cells, Cells] = ({}, {}),
     ) -> None:
-        self._plans, self._sequences, self._group = plans, sequences, group
-        self._tables = tables or Tables()
-        self._bound: dict[tuple[int, bool], BoundSlice] = {}
-        self._n = len(group.numbers)
+        self.rows = rows
+        self._plans, self._sequences, self._tables = plans, sequences, tables
+        self._chunks: dict[int, Chunks] = {}
+        self._n_slices, self._n = rows.shape
 
-    @property
-    def n_slices(self) -> int:
-        """The number of slices of the longest sequence."""
-        return len(self._group.rows)
+    @classmethod
+    def of_groups(
+        cls,
+        plans: SlicePlans,
+        sequences: Sequences,
+        two: Two,
+        tables: tuple[Cells, Cells] = ({}, {}),
+    ) -> Iterator[Passes]:
+        """Yield the passes over all sequences, as many side by side as is best for two plans."""
+        most = _MESSAGE_BYTES // _message_bytes(plans, int(sequences.lengths.max()))
+        for plan, own in zip(two, tables, strict=True):
+            compiled = plain(plan)
+            most = min(most, batch_size(compiled, _moving(compiled, own)).chunk)
+        for rows in sequences.groups(max(1, most)):
+            yield cls(plans, sequences, rows, tables)
 
     def forward(
         self, two: Two, start: int = 0, stop: int | None = None, past: Message | None = None
@@ -469,28 +655,27 @@ class Passes:
         ImpossibleEvidenceError
             If a sequence is impossible. The error names its first impossible slice.
         """
-        for number in range(start, self.n_slices if stop is None else stop):
-            total = self._run(two, number, past=past)
+        for number in range(start, self._n_slices if stop is None else stop):
+            total = self._run(two[number > 0], number, past=past)
             if np.isneginf(total.logs).any():
-                raise self._impossible(number, int(np.argmin(total.logs)))
-            past = total.message()
+                row = int(self.rows[number, np.argmin(total.logs)])
+                raise self._sequences.impossible(number, row)
             yield number, total
+            past = total.message
 
-    def smooth(self, two: Two, use: Callable[[int, list[Floats]], None]) -> Floats:
-        """Compute targets given all findings, from the last slice to the first.
+    def smooth(self, two: Two) -> Iterator[tuple[int, Floats, list[Floats]]]:
+        """Yield targets given all findings, from the last slice to the first.
 
         Parameters
         ----------
         two
             The plans of the targets, with the past and the future as inputs.
-        use
-            Called with each slice and its joints, ``(sequences, *states)``.
 
-        Returns
-        -------
-        numpy.ndarray
-            Natural logarithm of the probability of the findings of each slice given those of
-            earlier ones, ``(slices, sequences)``.
+        Yields
+        ------
+        number, logs, joints
+            The slice; the natural logarithm of the probability of its findings given those of
+            earlier ones, ``(sequences,)``; and its joints, ``(sequences, *states)``.
 
         Raises
         ------
@@ -501,82 +686,52 @@ class Passes:
         CancellationError
             If the numbers within a slice are too small for doubles.
         """
-        plans, n_slices = self._plans, self.n_slices
+        plans, n_slices = self._plans, self._n_slices
         check_messages(plans, n_slices)
-        step = segment_length(n_slices)
-        log_sums = np.zeros((n_slices, self._n))
-        before: dict[int, Message | None] = {0: None}
-        for number, total in self.forward(plans.messages):
-            log_sums[number] = total.logs
-            if (number + 1) % step == 0:
-                before[number + 1] = total.message()
+        logs = np.zeros((n_slices, self._n))
+
+        def messages(start: int, stop: int, past: Message | None) -> Iterator[Message]:
+            for number, total in self.forward(plans.messages, start, stop, past):
+                logs[number] = total.logs
+                yield total.message
+
         future = Message(np.ones((self._n, *plans.shape)))
-        for start in reversed(range(0, n_slices, step)):
-            stop = min(start + step, n_slices)
-            past = before.pop(start)
-            pasts = [past]
-            pasts += [
-                total.message() for _, total in self.forward(plans.messages, start, stop - 1, past)
-            ]
-            for number in reversed(range(start, stop)):
-                total = self._run(two, number, past=pasts.pop(), future=future)
-                if np.isneginf(total.logs).any():
-                    raise self._too_small(number, int(np.argmin(total.logs)))
-                use(number, total.joints)
-                if number and plans.network.interface:
-                    future = self._run_plan(plans.backward, number, future=future).message()
-        return log_sums
+        for number, past in backwards(n_slices, None, messages):
+            total = self._run(two[number > 0], number, past, future)
+            if np.isneginf(total.logs).any():
+                row = int(self.rows[number, np.argmin(total.logs)])
+                raise CancellationError(
+                    f"the probabilities within slice {number}{self._sequences.place(row)} are too"
+                    " small for doubles, although the findings are possible; `most_probable`"
+                    " computes with logarithms"
+                )
+            yield number, logs[number], total.joints
+            if number and plans.network.interface:
+                future = self._run(plans.backward, number, future=future).message
 
     def _run(
-        self, two: Two, number: int, past: Message | None = None, future: Message | None = None
-    ) -> Total:
-        return self._run_plan(two.later if number else two.first, number, past, future)
-
-    def _run_plan(
         self, plan: Plan, number: int, past: Message | None = None, future: Message | None = None
     ) -> Total:
-        key = (id(plan), number > 0)
-        if key not in self._bound:
-            constant = self._tables.later if number else self._tables.first
-            self._bound[key] = BoundSlice(plan, constant, self._n)
-        plans = self._plans
-        inputs = self._sequences.evidence(plans.observed, self._group.rows[number])
-        weights = tuple(inputs.values())
-        for name in plans.varying(is_first=number == 0):
-            table = plans.network.cpd(name, number).to_tabular().values
-            inputs[table_input(name)] = np.repeat(table[..., None], self._n, axis=-1)
-        nothing: list[tuple[Floats, Floats | None]] = [(np.zeros(self._n), None)]
-        total = Total()
+        plans, n = self._plans, self._n
+        if id(plan) not in self._chunks:
+            compiled, constant = plain(plan), self._tables[number > 0]
+            self._chunks[id(plan)] = Chunks(compiled, constant, _moving(compiled, constant))
+        chunks = self._chunks[id(plan)]
+        inputs = self._sequences.evidence(plans.observed, self.rows[number])
+        for name, table in plans.varying(number).items():
+            inputs[name] = np.repeat(table[..., None], n, axis=-1)
+        nothing: list[tuple[Floats, Floats | None]] = [(np.zeros(n), None)]
+        parts: list[tuple[Floats, list[Floats]]] = []
         for past_scale, past_values in nothing if past is None else bands(past):
             for future_scale, future_values in nothing if future is None else bands(future):
                 scale = past_scale + future_scale
-                if past is not None and future is not None and total.joints:
-                    most = scale + self._most(weights)
-                    if not (most > total.logs - _NEGLIGIBLE).any():
-                        continue
                 for label, values in ((PAST, past_values), (FUTURE, future_values)):
                     if values is not None:
                         inputs[label] = np.moveaxis(values, 0, -1)
-                joints, logs = self._bound[key].run(inputs)
-                total.add(logs + scale, joints)
-        return total
-
-    def _most(self, weights: Sequence[Floats]) -> Floats:
-        """Return the logarithm of the most that bands of scale one add to the sum of a slice."""
-        with np.errstate(divide="ignore"):
-            return sum(
-                (np.log(part.max(axis=0)) for part in weights),
-                start=np.full(self._n, 2 * math.log(math.prod(self._plans.shape))),
-            )
-
-    def _too_small(self, number: int, column: int) -> CancellationError:
-        name = self._sequences.names[int(self._group.numbers[column])]
-        of = "" if name is None else f" of sequence {one_line(str(name))}"
-        return CancellationError(
-            f"the probabilities within slice {number}{of} are too small for doubles, although the"
-            " findings are possible; `most_probable` computes with logarithms"
-        )
-
-    def _impossible(self, number: int, column: int) -> ImpossibleEvidenceError:
-        name = self._sequences.names[int(self._group.numbers[column])]
-        return self._sequences.impossible(name, number, int(self._group.rows[number, column]))
+                logs = np.zeros(n)
+                joints = [
+                    np.zeros((n, *(v.n_states for v in scope))) for scope in chunks.plan.targets
+                ]
+                chunks.answer({}, inputs, joints, logs, np.ones(n))
+                parts.append((logs + scale, joints))
+        return Total(parts)

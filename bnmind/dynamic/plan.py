@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,29 +18,22 @@ from bnmind.dynamic.network import DynamicNetwork, previous
 from bnmind.dynamic.passes import (
     PAST,
     Passes,
+    Sequences,
     SlicePlans,
-    Tables,
-    Two,
+    backwards,
     check_interface,
     check_messages,
-    most_sequences,
     plain,
-    segment_length,
-    table_input,
-)
-from bnmind.dynamic.sequences import (
-    FilterInfo,
-    FilterState,
-    Group,
-    MostProbablePath,
-    SequencePosterior,
-    Sequences,
     read_sequences,
 )
-from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TooLargeError
+from bnmind.errors import (
+    ImpossibleEvidenceError,
+    InvalidArgumentError,
+    TooLargeError,
+    UnknownNameError,
+)
 from bnmind.information import Floats
-from bnmind.junction.backward_walk import compile_elimination, walk_back
-from bnmind.junction.inference.compile import compile_all
+from bnmind.junction.backward_walk import compile_elimination, most_likely, walk_back
 from bnmind.junction.inference.compiled_query import CompiledQuery, starting_registers
 from bnmind.junction.inference.evidence import Evidence
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
@@ -48,6 +41,9 @@ from bnmind.junction.inference.posterior import Posterior
 from bnmind.junction.program.runs import logarithms, run_logarithms
 from bnmind.pgm.factor import Values
 from bnmind.pgm.variable import Variable
+
+if TYPE_CHECKING:
+    import pandas
 
 # --- The most probable path: Viterbi's algorithm over the interface -------------------------------
 #
@@ -59,70 +55,53 @@ from bnmind.pgm.variable import Variable
 # ========  ==================================================================================
 #
 # The forward pass computes δ with maxima instead of sums, on logarithms, and subtracts the largest
-# one of each slice. The backward pass knows the interface of a slice, and finds the most probable
-# states of the slice's other variables and of the interface before. It needs δ of the slice before,
-# which is kept at every √T-th of T slices and computed again in between, as in smoothing.
+# one of each slice. The backward pass knows the interface of a slice. It runs the slice again, and
+# walks back through the run to the most probable states of the slice's other variables and of the
+# interface before. It needs δ of the slice before, which is kept at every √T-th of T slices and
+# computed again in between, as in smoothing.
 #
 # A. Viterbi, "Error bounds for convolutional codes and an asymptotically optimum decoding
 # algorithm", IEEE Trans. Inf. Theory 1967; for the interface K. Murphy, "Dynamic Bayesian
 # networks", PhD thesis, Berkeley 2002, section 3.4.
 
 
-class _Two(NamedTuple):
-    """The queries of the first slice and of later ones."""
+class _Run(NamedTuple):
+    """A slice that was maximized."""
 
-    first: CompiledQuery
-    later: CompiledQuery
+    compiled: CompiledQuery
+    registers: list[Values]
+    best: Floats
+    """δ of the slice, less its largest number."""
+    log: float
+    """This number."""
 
 
 @dataclass(frozen=True, eq=False)
-class PathPlans(Sealed):
-    """The compiled queries of Viterbi's algorithm."""
+class BestPaths(Sealed):
+    """Viterbi's algorithm for the slices of a dynamic network."""
 
     plans: SlicePlans
 
     @cached_property
-    def _forward(self) -> _Two:
-        """The queries of δ_t, given δ_{t−1}."""
-        return _Two(*[self._compiled(is_first=is_first, walks=False) for is_first in (True, False)])
-
-    @cached_property
-    def _backward(self) -> _Two:
-        """The queries of the states of a slice, given the next slice's choice and δ_{t−1}."""
-        return _Two(*[self._compiled(is_first=is_first, walks=True) for is_first in (True, False)])
-
-    def _compiled(self, *, is_first: bool, walks: bool) -> CompiledQuery:
+    def _compiled(self) -> tuple[CompiledQuery, CompiledQuery]:
+        """The queries of δ_t given δ_{t−1}, for the first slice and for later ones."""
         plans = self.plans
-        model, tables = plans.slice_model(is_first=is_first)
-        interface = plans.network.interface
-        inputs = dict(tables)
-        if interface and not is_first:
-            inputs[PAST] = tuple(previous(v).name for v in interface)
-        soft = [v.name for v in plans.observed]
-        if walks:
-            soft = list(dict.fromkeys([*soft, *(v.name for v in interface)]))
+
+        def compiled(number: int) -> CompiledQuery:
+            model, inputs = plans.model(number)
             return compile_elimination(
                 model.potentials,
                 evidence=(),
-                soft=soft,
+                soft=[v.name for v in plans.observed],
                 order=None,
                 limits=plans.limits,
+                kept=[v.name for v in plans.network.interface],
                 inputs=inputs,
             )
-        compiled = compile_all(
-            model.potentials,
-            evidence=(),
-            soft=soft,
-            order=None,
-            limits=plans.limits,
-            targets=[[v.name for v in interface]],
-            inputs=inputs,
-        )
-        if compiled.refusal is not None:
-            raise compiled.refusal
-        return compiled
 
-    def paths(self, found: Sequences) -> MostProbablePath:
+        return compiled(0), compiled(1)
+
+    def of(self, found: Sequences) -> MostProbablePath:
         """Return the most probable path of each sequence.
 
         Raises
@@ -138,7 +117,7 @@ class PathPlans(Sealed):
         logs = {}
         for number, name in enumerate(found.names):
             rows = found.order[found.starts[number] : found.starts[number + 1]]
-            logs[name] = self._path(found, name, rows, positions)
+            logs[name] = self._fill(found, rows.tolist(), positions)
         return MostProbablePath(
             variables=variables,
             positions=ReadOnlyDict({name: sealed(array) for name, array in positions.items()}),
@@ -146,101 +125,189 @@ class PathPlans(Sealed):
             labels=found.labels,
         )
 
-    def _path(
-        self,
-        found: Sequences,
-        name: Any,
-        rows: NDArray[np.intp],
-        positions: Mapping[str, NDArray[np.intp]],
+    def _fill(
+        self, found: Sequences, rows: Sequence[int], positions: Mapping[str, NDArray[np.intp]]
     ) -> float:
         """Fill in the states of one sequence; return the logarithm of their probability."""
-        step = segment_length(len(rows))
-        before: dict[int, Floats | None] = {0: None}
-        total = 0.0
-        for number, best, log in self._deltas(found, rows, 0, len(rows), None):
-            if not log > -math.inf:
-                raise found.impossible(name, number, int(rows[number]))
-            total += log
-            if (number + 1) % step == 0:
-                before[number + 1] = best
-        known: dict[str, str] = {}
-        for start in reversed(range(0, len(rows), step)):
-            stop = min(start + step, len(rows))
-            past = before.pop(start)
-            pasts = [past, *(b for _, b, _ in self._deltas(found, rows, start, stop - 1, past))]
-            for number in reversed(range(start, stop)):
-                row = int(rows[number])
-                states = self._states(number, {**found.found(row), **known}, pasts.pop())
-                for variable, column in positions.items():
-                    column[row] = states.get(variable, 0)
-                known = {
-                    v.name: v.states[states.get(previous(v).name, 0)]
-                    for v in self.plans.network.interface
-                }
-        return total
+        logs = np.zeros(len(rows))
 
-    def _deltas(
-        self,
-        found: Sequences,
-        rows: NDArray[np.intp],
-        start: int,
-        stop: int,
-        past: Floats | None,
-    ) -> Iterator[tuple[int, Floats, float]]:
-        """Yield δ of slices, less its largest number, and this number."""
-        for number in range(start, stop):
-            compiled = self._forward.later if number else self._forward.first
-            logs = self._logs(compiled, number, found.found(int(rows[number])), past)
-            filled = run_logarithms(compiled.program, logs, np.maximum)
-            scalar = float(sum(logs[register] for register in compiled.scalars))
-            answer = compiled.answers[0]
-            joint = np.zeros(answer.shape) if answer.register is None else answer.read(filled)
-            # Nothing is known before the run, so that no state is left out.
-            best = np.asarray(joint, dtype=np.float64).reshape(answer.full)
-            largest = float(best.max())
-            # The next slice reads it from logarithms.
-            past = best - largest if largest > -math.inf else best
-            yield number, past, largest + scalar
+        def forward(start: int, stop: int, past: Floats) -> Iterator[Floats]:
+            for number in range(start, stop):
+                run = self._run(number, found.found(rows[number]), past)
+                if not run.log > -math.inf:
+                    raise found.impossible(number, rows[number])
+                logs[number], past = run.log, run.best
+                yield past
 
-    def _logs(
-        self,
-        compiled: CompiledQuery,
-        number: int,
-        findings: Mapping[str, Any],
-        past: Floats | None,
-    ) -> list[Values]:
-        """Return the logarithms of the initial registers of a slice."""
-        plans = self.plans
-        inputs: dict[str, Values] = {
-            table_input(name): plans.network.cpd(name, number).to_tabular().values
-            for name in plans.varying(is_first=number == 0)
-        }
+        interface = self.plans.network.interface
+        known: dict[str, int] | None = None
+        for number, past in backwards(len(rows), np.zeros(self.plans.shape), forward):
+            run = self._run(number, found.found(rows[number]), past)
+            if known is None:
+                last = np.unravel_index(int(run.best.argmax()), run.best.shape)
+                known = {v.name: int(i) for v, i in zip(interface, last, strict=True)}
+            states = self._states(run, known)
+            for variable, column in positions.items():
+                column[rows[number]] = states.get(variable, 0)
+            known = {v.name: states.get(previous(v).name, 0) for v in interface}
+        return float(logs.sum())
+
+    def _run(self, number: int, findings: Mapping[str, Any], past: Floats) -> _Run:
+        """Return a slice that was maximized, given its findings and δ of the slice before."""
+        plans, compiled = self.plans, self._compiled[number > 0]
+        inputs = plans.varying(number)
         if PAST in compiled.inputs:
             inputs[PAST] = np.ones(plans.shape)
-        registers = starting_registers(compiled, findings, inputs)
-        logs = logarithms(registers, len(compiled.sources))
-        if past is not None:
-            for register, source in enumerate(compiled.sources):
-                if source.input == PAST:
-                    logs[register] = source.reduced(past)
-        return logs
+        logs = logarithms(starting_registers(compiled, findings, inputs), len(compiled.sources))
+        for register, source in enumerate(compiled.sources):
+            if source.input == PAST:
+                logs[register] = source.reduced(past)
+        filled = run_logarithms(compiled.program, logs, np.maximum)
+        answer = compiled.answers[0]
+        joint = np.zeros(plans.shape) if answer.register is None else np.real(answer.read(filled))
+        joint = joint.reshape(plans.shape)
+        largest = float(joint.max())
+        scalar = float(sum(logs[register] for register in compiled.scalars))
+        best = joint - largest if largest > -math.inf else joint
+        return _Run(compiled, filled, best, largest + scalar)
 
-    def _states(
-        self, number: int, findings: Mapping[str, Any], past: Floats | None
-    ) -> dict[str, int]:
+    def _states(self, run: _Run, known: Mapping[str, int]) -> dict[str, int]:
         """Return the most probable states of a slice and of the interface before it.
 
         These are positions by name. Variables of a single state are not among them.
         """
-        compiled = self._backward.later if number else self._backward.first
-        logs = self._logs(compiled, number, findings, past)
-        filled = run_logarithms(compiled.program, logs, np.maximum)
-        states = walk_back(compiled.program, filled, 1, np.add, _most_likely)
-        return dict(zip(compiled.numbered, states[:, 0].tolist(), strict=True))
+        compiled = run.compiled
+        names = compiled.numbered
+        own = {number: known[name] for number, name in enumerate(names) if name in known}
+        states = walk_back(compiled.program, run.registers, 1, np.add, most_likely, own)
+        return dict(zip(names, states[:, 0].tolist(), strict=True))
 
 
-def _most_likely(weights: Floats, rows: slice) -> NDArray[np.intp]:
-    return np.asarray(np.argmax(weights, axis=1), dtype=np.intp)
+# --- Plans and their answers ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FilterState(Value):
+    """All that filtering needs to know of the past. Created by `DynamicPlan.start`."""
+
+    n_slices: int
+    """The number of slices so far."""
+    belief: Floats
+    """The joint distribution of the interface of the last slice given all findings so far, with an
+    axis for each variable of `DynamicNetwork.interface`; the number 1 before the first slice."""
+    log_likelihood: float
+    """Natural logarithm of the probability of all findings so far."""
+
+    def __repr__(self) -> str:
+        slices = counted(self.n_slices, "slice")
+        return f"FilterState({slices}, log_likelihood={self.log_likelihood:.6g})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FilterInfo(Value):
+    """The answers of a step of filtering, for people."""
+
+    number: int
+    """The slice, from 0."""
+    posterior: Posterior
+    """The distributions of the plan's targets in the slice given all findings so far."""
+    log_evidence: float
+    """Natural logarithm of the probability of the slice's findings given all earlier ones."""
+
+    def __repr__(self) -> str:
+        return f"FilterInfo(slice {self.number}, log_evidence={self.log_evidence:.6g})"
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class SequencePosterior(Value):
+    """The distributions of variables in every slice of some sequences."""
+
+    variables: tuple[Variable, ...]
+    """The targets, in the order of the plan."""
+    marginals: Mapping[str, Floats]
+    """The distributions of each variable, ``(rows, states)``."""
+    log_evidence: Floats
+    """Natural logarithm of the probability of the findings of each row given those of the earlier
+    slices of its sequence, ``(rows,)``."""
+    sequence_of: NDArray[np.intp]
+    """The number of the sequence of each row."""
+    sequences: tuple[Any, ...]
+    """The label of each sequence; None if there is no column of sequences."""
+    labels: tuple[Any, ...]
+    """The label of each row."""
+
+    def __repr__(self) -> str:
+        return (
+            f"SequencePosterior({counted(len(self.labels), 'slice')} of"
+            f" {counted(len(self.sequences), 'sequence')},"
+            f" log_likelihood={self.log_likelihood:.6g})"
+        )
+
+    @property
+    def log_likelihood(self) -> float:
+        """Natural logarithm of the probability of all findings."""
+        return float(self.log_evidence.sum())
+
+    @property
+    def log_likelihoods(self) -> Mapping[Any, float]:
+        """Natural logarithm of the probability of the findings of each sequence, by label."""
+        sums = np.bincount(self.sequence_of, self.log_evidence, len(self.sequences))
+        return ReadOnlyDict(zip(self.sequences, sums.tolist(), strict=True))
+
+    @checked
+    def to_frame(self, name: str) -> pandas.DataFrame:
+        """Return the distributions of a variable as a `pandas.DataFrame`: rows × states.
+
+        Parameters
+        ----------
+        name
+            The name of the variable.
+
+        Raises
+        ------
+        UnknownNameError
+            If the variable is not a target of the plan.
+        """
+        import pandas
+
+        states = {v.name: v.states for v in self.variables}
+        if name not in states:
+            raise UnknownNameError("target of the plan", name, states)
+        columns = pandas.Index(states[name], name=name)
+        index = pandas.Index(self.labels)
+        return pandas.DataFrame(self.marginals[name].copy(), index=index, columns=columns)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class MostProbablePath(Value):
+    """The most probable states of all variables in all slices of each sequence, given the findings.
+
+    The states of a sequence are the most probable ones together; they need not be the most probable
+    ones of each slice.
+    """
+
+    variables: tuple[Variable, ...]
+    """The variables of a slice."""
+    positions: Mapping[str, NDArray[np.intp]]
+    """The state positions of each variable, ``(rows,)``."""
+    log_probabilities: Mapping[Any, float]
+    """Natural logarithm of the joint probability of the path and the findings of each sequence, by
+    the label of the sequence."""
+    labels: tuple[Any, ...]
+    """The label of each row."""
+
+    def __repr__(self) -> str:
+        sequences = counted(len(self.log_probabilities), "sequence")
+        return f"MostProbablePath({counted(len(self.labels), 'slice')} of {sequences})"
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return the states as a `pandas.DataFrame`: rows × variables."""
+        import pandas
+
+        columns = {
+            v.name: np.array(v.states, dtype=object)[self.positions[v.name]] for v in self.variables
+        }
+        return pandas.DataFrame(columns, index=pandas.Index(self.labels))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -263,23 +330,24 @@ class DynamicPlan(Value):
     @cached_property
     def slices(self) -> SlicePlans:
         """The plans of the first slice and of later ones."""
+        scopes = tuple((v,) for v in self.targets)
         return SlicePlans(
             network=self.network,
             observed=self.observed,
-            targets=tuple((v,) for v in self.targets),
+            targets=(scopes, scopes),
             limits=self.limits,
         )
 
     def __repr__(self) -> str:
         return (
             f"DynamicPlan({counted(len(self.targets), 'target')}, {len(self.observed)} observed;"
-            f" {counted(self.slices.messages.later.multiplications, 'multiplication')} a slice)"
+            f" {counted(self.slices.messages[1].multiplications, 'multiplication')} a slice)"
         )
 
     def __str__(self) -> str:
         names = ", ".join(v.name for v in self.network.interface) or "empty"
         cells = int(np.prod(self.slices.shape, dtype=np.int64))
-        return f"interface  {names}; {counted(cells, 'cell')}\n{self.slices.messages.later}"
+        return f"interface  {names}; {counted(cells, 'cell')}\n{self.slices.messages[1]}"
 
     def start(self) -> FilterState:
         """Return the state before the first slice."""
@@ -314,7 +382,7 @@ class DynamicPlan(Value):
             If the findings do not fit the plan, or the state belongs to another network.
         """
         number = state.n_slices
-        posterior = self._run(self.slices.filters, state, findings)
+        posterior = self._run(state, findings)
         belief, log_evidence = np.real(posterior.joints[0]), posterior.log_evidence
         answers = made(
             Posterior,
@@ -330,12 +398,9 @@ class DynamicPlan(Value):
         )
         return after, made(FilterInfo, number=number, posterior=answers, log_evidence=log_evidence)
 
-    def _run(self, two: Two, state: FilterState, findings: Evidence | None) -> Posterior:
+    def _run(self, state: FilterState, findings: Evidence | None) -> Posterior:
         plans, number = self.slices, state.n_slices
-        inputs: dict[str, Any] = {
-            table_input(name): self.network.cpd(name, number).to_tabular().values
-            for name in plans.varying(is_first=number == 0)
-        }
+        inputs = plans.varying(number)
         if number and self.network.interface:
             if state.belief.shape != plans.shape:
                 raise InvalidArgumentError(
@@ -345,7 +410,7 @@ class DynamicPlan(Value):
                 )
             inputs[PAST] = state.belief
         try:
-            return (two.later if number else two.first).run(findings, inputs)
+            return plans.filters[number > 0].run(findings, inputs)
         except ImpossibleEvidenceError as fault:
             earlier = " given those of earlier slices" if number else ""
             raise ImpossibleEvidenceError(
@@ -386,20 +451,12 @@ class DynamicPlan(Value):
                 needed=needed,
                 budget=self.limits.max_bytes,
             )
-        numbers = range(state.n_slices, state.n_slices + slices)
-        marginals = {v.name: np.empty((slices, v.n_states)) for v in self.targets}
+        answers = _Answers(self.targets, slices)
+        labels = tuple(range(state.n_slices, state.n_slices + slices))
         for row in range(slices):
             state, info = self.step(state)
-            for name, array in marginals.items():
-                array[row] = info.posterior.marginals[name]
-        return SequencePosterior(
-            variables=self.targets,
-            marginals=ReadOnlyDict({name: sealed(array) for name, array in marginals.items()}),
-            log_evidence=np.zeros(slices),
-            sequence_of=np.zeros(slices, dtype=np.intp),
-            sequences=(None,),
-            labels=tuple(numbers),
-        )
+            answers.put(row, info.posterior.joints, 0.0)
+        return answers.result(np.zeros(slices, dtype=np.intp), (None,), labels)
 
     @checked
     def filter(
@@ -430,12 +487,11 @@ class DynamicPlan(Value):
             If the table or the likelihoods do not fit the plan.
         """
         found = self._read(cases, sequence, likelihoods)
-        answers = _Answers(self.targets, found)
-        for group, passes in self._groups(found, self.slices.filters):
-            for number, total in passes.forward(self.slices.filters):
-                answers.put(group, number, total.joints[1:])
-                answers.put_log_evidence(group, number, total.logs)
-        return answers.result()
+        answers, two = _Answers(self.targets, found.n_rows), self.slices.filters
+        for passes in Passes.of_groups(self.slices, found, two):
+            for number, total in passes.forward(two):
+                answers.put_all(passes.rows[number], total.joints[1:], total.logs)
+        return answers.result(found.sequence_of, found.names, found.labels)
 
     @checked
     def smooth(
@@ -458,12 +514,11 @@ class DynamicPlan(Value):
             If the numbers within a slice are too small for doubles.
         """
         found = self._read(cases, sequence, likelihoods)
-        answers = _Answers(self.targets, found)
-        for group, passes in self._groups(found, self.slices.smoothers):
-            logs = passes.smooth(self.slices.smoothers, answers.putter(group))
-            for number, part in enumerate(logs):
-                answers.put_log_evidence(group, number, part)
-        return answers.result()
+        answers, two = _Answers(self.targets, found.n_rows), self.slices.smoothers
+        for passes in Passes.of_groups(self.slices, found, two):
+            for number, logs, joints in passes.smooth(two):
+                answers.put_all(passes.rows[number], joints, logs)
+        return answers.result(found.sequence_of, found.names, found.labels)
 
     @checked
     def log_likelihood(
@@ -478,10 +533,10 @@ class DynamicPlan(Value):
         Parameters and errors are those of `filter`.
         """
         found = self._read(cases, sequence, likelihoods)
-        total = 0.0
-        for group, passes in self._groups(found, self.slices.messages):
-            for number, part in passes.forward(self.slices.messages):
-                total += float(part.logs[group.rows[number] >= 0].sum())
+        total, two = 0.0, self.slices.messages
+        for passes in Passes.of_groups(self.slices, found, two):
+            for number, part in passes.forward(two):
+                total += float(part.logs[passes.rows[number] >= 0].sum())
         return total
 
     @checked
@@ -502,11 +557,11 @@ class DynamicPlan(Value):
         TooLargeError
             If the messages between slices would exceed the limits.
         """
-        return self._paths.paths(self._read(cases, sequence, likelihoods))
+        return self._paths.of(self._read(cases, sequence, likelihoods))
 
     @cached_property
-    def _paths(self) -> PathPlans:
-        return PathPlans(self.slices)
+    def _paths(self) -> BestPaths:
+        return BestPaths(self.slices)
 
     def _read(
         self, cases: Any, sequence: str | None, likelihoods: Mapping[str, Any] | None
@@ -517,12 +572,6 @@ class DynamicPlan(Value):
             self.network, self.observed, cases, sequence=sequence, likelihoods=likelihoods
         )
 
-    def _groups(self, found: Sequences, two: Two) -> Iterable[tuple[Group, Passes]]:
-        longest = int(found.lengths.max())
-        most = most_sequences(self.slices, two, longest, Tables())
-        for group in found.groups(most):
-            yield group, Passes(self.slices, found, group)
-
 
 _ONE = np.ones(())
 _ONE.setflags(write=False)
@@ -531,34 +580,33 @@ _ONE.setflags(write=False)
 class _Answers:
     """Collects the distributions of all rows."""
 
-    def __init__(self, variables: tuple[Variable, ...], found: Sequences) -> None:
-        self._variables, self._found = variables, found
-        self._marginals = {v.name: np.zeros((found.n_rows, v.n_states)) for v in variables}
-        self._log_evidence = np.zeros(found.n_rows)
+    def __init__(self, variables: tuple[Variable, ...], n_rows: int) -> None:
+        self._variables = variables
+        self._marginals = [np.zeros((n_rows, v.n_states)) for v in variables]
+        self._log_evidence = np.zeros(n_rows)
 
-    def put(self, group: Group, number: int, joints: list[Floats]) -> None:
-        rows = group.rows[number]
+    def put(self, rows: Any, joints: Iterable[Values], logs: Any) -> None:
+        """Fill in the answers of some rows."""
+        for marginals, joint in zip(self._marginals, joints, strict=False):
+            marginals[rows] = joint
+        self._log_evidence[rows] = logs
+
+    def put_all(self, rows: NDArray[np.intp], joints: Iterable[Floats], logs: Floats) -> None:
+        """Fill in the answers of a slice of sequences, some of which have ended."""
         inside = rows >= 0
-        for v, joint in zip(self._variables, joints, strict=True):
-            self._marginals[v.name][rows[inside]] = joint[inside]
+        self.put(rows[inside], [joint[inside] for joint in joints], logs[inside])
 
-    def putter(self, group: Group) -> Callable[[int, list[Floats]], None]:
-        return lambda number, joints: self.put(group, number, joints)
-
-    def put_log_evidence(self, group: Group, number: int, logs: Floats) -> None:
-        rows = group.rows[number]
-        inside = rows >= 0
-        self._log_evidence[rows[inside]] = logs[inside]
-
-    def result(self) -> SequencePosterior:
-        found = self._found
+    def result(
+        self, sequence_of: NDArray[np.intp], sequences: tuple[Any, ...], labels: tuple[Any, ...]
+    ) -> SequencePosterior:
+        names = [v.name for v in self._variables]
         return SequencePosterior(
             variables=self._variables,
-            marginals=ReadOnlyDict({n: sealed(a) for n, a in self._marginals.items()}),
+            marginals=ReadOnlyDict(zip(names, map(sealed, self._marginals), strict=True)),
             log_evidence=sealed(self._log_evidence),
-            sequence_of=found.sequence_of,
-            sequences=found.names,
-            labels=found.labels,
+            sequence_of=sequence_of,
+            sequences=sequences,
+            labels=labels,
         )
 
 

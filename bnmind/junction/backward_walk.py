@@ -62,11 +62,13 @@ def compile_elimination(
     order: OrderFinder | None,
     limits: Limits,
     inputs: Mapping[str, Sequence[str]] | None = None,
+    kept: Sequence[str] = (),
 ) -> CompiledQuery:
     """Return the compiled query that eliminates every variable of non-negative tables.
 
-    Its program ends in a single number and keeps the registers that `walk_back` reads. Barren
-    variables are not omitted, because each variable needs a state.
+    Its program ends in a single number, or in a table over variables that are ``kept``. It keeps
+    the registers that `walk_back` reads. Barren variables are not omitted, because each variable
+    needs a state.
 
     Raises
     ------
@@ -74,7 +76,13 @@ def compile_elimination(
         If the plan exceeds its limits. The error names the largest clique.
     """
     compiled = compile_all(
-        tables, evidence=evidence, soft=soft, order=order, limits=limits, inputs=inputs
+        tables,
+        evidence=evidence,
+        soft=soft,
+        order=order,
+        limits=limits,
+        targets=[kept],
+        inputs=inputs,
     )
     program = _keeping_operands(compiled.program)
     compiled = replace(compiled, program=program, table_copies=2)
@@ -120,7 +128,12 @@ def _without_overwriting(step: Step) -> Step:
 
 
 def walk_back(
-    program: Program, registers: Sequence[Values], rows: int, combine: np.ufunc, pick: Pick
+    program: Program,
+    registers: Sequence[Values],
+    rows: int,
+    combine: np.ufunc,
+    pick: Pick,
+    known: Mapping[int, int] | None = None,
 ) -> NDArray[np.intp]:
     """Return states of all variables of a program that eliminates all of them.
 
@@ -136,6 +149,8 @@ def walk_back(
         Combines the weights of two operands: `numpy.multiply`, or `numpy.add` for logarithms.
     pick
         Chooses a state by its weights.
+    known
+        The states of the variables that the program keeps.
 
     Returns
     -------
@@ -143,12 +158,19 @@ def walk_back(
         ``(variables, rows)`` state positions.
     """
     states = np.zeros((len(program.sizes), rows), dtype=np.intp)
+    for variable, state in (known or {}).items():
+        states[variable] = state
     for number in reversed(range(len(program.steps))):
         look_up(program, registers, number, states)
         choice = choice_of(program, registers, number)
         if choice is not None:
             _choose(states, choice, combine, pick)
     return states
+
+
+def most_likely(weights: Floats, rows: slice) -> NDArray[np.intp]:
+    """Return the choices with the largest weights; see `Pick`."""
+    return np.asarray(np.argmax(weights, axis=1), dtype=np.intp)
 
 
 _Table: TypeAlias = tuple[Values, Scope]

@@ -22,6 +22,7 @@ from bnmind.junction.backward_walk import (
     Elimination,
     choice_of,
     look_up,
+    most_likely,
     told,
     walk_back,
     weights_of,
@@ -224,7 +225,7 @@ class ExplanationPlan(Value):
             If each case has its own plan, and the plan for this evidence exceeds its limits.
         """
         compiled, filled, log_probability = self._maximized(evidence)
-        states = walk_back(compiled.program, filled, 1, np.add, _most_likely)
+        states = walk_back(compiled.program, filled, 1, np.add, most_likely)
         return self._explanation(compiled, states[:, 0], log_probability)
 
     @checked
@@ -296,10 +297,6 @@ def check_count(count: int, variables: Sequence[Variable]) -> int:
             budget=MOST_STATES,
         )
     return possible
-
-
-def _most_likely(weights: Floats, rows: slice) -> NDArray[np.intp]:
-    return np.asarray(np.argmax(weights, axis=1), dtype=np.intp)
 
 
 @checked

@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from bnmind.dynamic import DynamicNetwork, DynamicPlan, compile_dynamic, fit_dynamic, previous
-from bnmind.dynamic.passes import Passes, Tables, segment_length
-from bnmind.dynamic.sequences import read_sequences
+from bnmind.dynamic.passes import Passes, read_sequences, segment_length
 from bnmind.errors import (
     BnmindError,
     ImpossibleEvidenceError,
@@ -262,8 +261,8 @@ def test_the_state_of_a_filter_does_not_grow() -> None:
 def test_smoothing_keeps_the_messages_of_about_twice_the_root_of_the_slices() -> None:
     plan = compile_dynamic(WEATHER)
     sequences = read_sequences(WEATHER, plan.observed, {"umbrella": ["yes"] * 100})
-    (group,) = sequences.groups(1)
-    passes = Passes(plan.slices, sequences, group, Tables())
+    (rows,) = sequences.groups(1)
+    passes = Passes(plan.slices, sequences, rows)
     runs = {"forward": 0}
     forward = passes.forward
 
@@ -273,8 +272,7 @@ def test_smoothing_keeps_the_messages_of_about_twice_the_root_of_the_slices() ->
             yield result
 
     passes.forward = counted  # type: ignore[method-assign]
-    order: list[int] = []
-    passes.smooth(plan.slices.smoothers, lambda number, joints: order.append(number))
+    order = [number for number, _, _ in passes.smooth(plan.slices.smoothers)]
     assert order == list(reversed(range(100)))
     assert runs["forward"] == 100 + 90  # the first slice of a segment starts from a checkpoint
     assert [segment_length(n) for n in (1, 2, 4, 5, 100, 101)] == [1, 2, 2, 3, 10, 11]
