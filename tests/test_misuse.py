@@ -162,8 +162,6 @@ def of_functions() -> Iterator[Call]:
                 "options": FEW_STEPS,
             },
         ),
-        (dynamic.dynamic_from_pgmpy, {"model": dynamic.dynamic_to_pgmpy(STEADY)}),
-        (dynamic.dynamic_to_pgmpy, {"network": STEADY, "max_cells": 10**6}),
         (
             dynamic.compile_dynamic,
             {"network": OVER_TIME, "observed": ["wet"], "targets": ["rain"], "limits": LIMITS},
@@ -642,6 +640,8 @@ def of_methods() -> Iterator[Call]:
             dynamic.DynamicNetwork.from_networks,
             {"first": OVER_TIME.first, "transition": OVER_TIME.two_slices, "varying": {}},
         ),
+        (dynamic.DynamicNetwork.from_pgmpy, {"model": STEADY.to_pgmpy()}),
+        (STEADY.to_pgmpy, {"max_cells": 10**6}),
         (fitting.BDeu(2).pseudo_counts, {"variable": RAIN, "parents": (WET,)}),
         (PAIR.axis, {"name": "rain"}),
         (PAIR.transpose, {"names": ["wet", "rain"]}),

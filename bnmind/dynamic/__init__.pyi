@@ -1,14 +1,10 @@
 # The names of `bnmind.dynamic`, for type checkers and `bnmind._front_door`: the one list.
 
-from bnmind.dynamic.files import dynamic_from_pgmpy as dynamic_from_pgmpy
-from bnmind.dynamic.files import dynamic_to_pgmpy as dynamic_to_pgmpy
 from bnmind.dynamic.files import read_dynamic as read_dynamic
 from bnmind.dynamic.files import write_dynamic as write_dynamic
 from bnmind.dynamic.fit import DynamicFit as DynamicFit
 from bnmind.dynamic.fit import fit_dynamic as fit_dynamic
-from bnmind.dynamic.network import PREVIOUS as PREVIOUS
 from bnmind.dynamic.network import DynamicNetwork as DynamicNetwork
-from bnmind.dynamic.network import SliceTable as SliceTable
 from bnmind.dynamic.network import previous as previous
 from bnmind.dynamic.plan import DynamicPlan as DynamicPlan
 from bnmind.dynamic.plan import FilterInfo as FilterInfo

@@ -15,7 +15,7 @@ from bnmind._arguments import checked
 from bnmind._messages import counted
 from bnmind._values import Sealed, Value
 from bnmind._workers import results_of
-from bnmind.dynamic.network import PREVIOUS, DynamicNetwork, previous, renamed
+from bnmind.dynamic.network import PREVIOUS, DynamicNetwork, of_two_slices, previous
 from bnmind.dynamic.passes import (
     Passes,
     Sequences,
@@ -32,7 +32,6 @@ from bnmind.fitting.priors import NoPrior, Prior
 from bnmind.fitting.squarem import AllStarts, Climb, LearningRecord, Place, climb
 from bnmind.information import Floats
 from bnmind.junction.inference.limits import DEFAULT_LIMITS
-from bnmind.pgm.network import Network
 from bnmind.pgm.tabular import TabularCPD
 
 # --- The E-step for dynamic networks: expected counts of the tables of the two kinds of slices ----
@@ -323,7 +322,7 @@ def fit_dynamic(
         told.after_a_start(one.steps)
     record = LearningRecord.of(climbs, asked.seed)
     return DynamicFit(
-        network=_network_of(layout, climbs[record.best_start].parameters),
+        network=of_two_slices(layout.network_of(climbs[record.best_start].parameters)),
         n_parameters=layout.n_parameters - ascent.n_zeros,
         n_sequences=len(found.lengths),
         n_slices=found.n_rows,
@@ -369,16 +368,6 @@ def _ascent(network: DynamicNetwork, layout: Layout, found: Sequences) -> Dynami
     )
     expectation = SequenceExpectation(network=network, layout=layout, plans=plans, sequences=found)
     return DynamicAscent(layout, expectation)
-
-
-def _network_of(layout: Layout, parameters: Floats) -> DynamicNetwork:
-    """Return the dynamic network with some parameters."""
-    two = layout.network_of(parameters)
-    names = {v.name: v.name.removesuffix(PREVIOUS) for v in two.variables}
-    is_first = {name: name.endswith(PREVIOUS) for name in names}
-    first = [renamed(cpd, names) for cpd in two.cpds if is_first[cpd.variable.name]]
-    later = [cpd for cpd in two.cpds if not is_first[cpd.variable.name]]
-    return DynamicNetwork(Network(tuple(first)), tuple(later))
 
 
 def _warnings(

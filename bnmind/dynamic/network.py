@@ -19,25 +19,31 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any, TypeAlias
+from functools import cached_property, partial
+from itertools import product
+from typing import Any
 
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._messages import counted, many, shown
+from bnmind._messages import counted, listed, many, shown
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, InvalidModelError, TooLargeError
 from bnmind.pgm.cpd import CPD
+from bnmind.pgm.formats.declared import Reading
+from bnmind.pgm.formats.model_format import check_tables_fit
+from bnmind.pgm.formats.pgmpy_bridge import (
+    pgmpy_object,
+    pgmpy_table,
+    quiet_pgmpy,
+    states_from_pgmpy,
+)
 from bnmind.pgm.network import Network, parents_first, variable_named, variables_of
 from bnmind.pgm.tabular import DEFAULT_CELLS, TabularCPD
 from bnmind.pgm.variable import Variable
 
 PREVIOUS = "[t-1]"
 """The end of the name of a variable of the previous slice."""
-
-SliceTable: TypeAlias = Callable[[int], Any]
-"""Maps the number of a slice, at least 1, to the table of a variable in it."""
 
 
 @checked
@@ -102,7 +108,7 @@ class DynamicNetwork(Value):
 
     first: Network
     transition: tuple[CPD, ...]
-    varying: Mapping[str, SliceTable] = field(default_factory=dict)
+    varying: Mapping[str, Callable[[int], Any]] = field(default_factory=dict)
 
     _error = InvalidModelError
 
@@ -235,6 +241,134 @@ class DynamicNetwork(Value):
         first = [renamed(cpd, names) for cpd in self.first.cpds]
         return Network((*first, *self.transition))
 
+    @classmethod
+    def from_pgmpy(cls, model: Any, *, normalize: bool = False) -> DynamicNetwork:
+        """Return the network of a pgmpy ``DynamicBayesianNetwork``.
+
+        States become strings. A variable without a table in slice 1, and without parents in slice
+        0, has its table of slice 0.
+
+        Parameters
+        ----------
+        model
+            The network.
+        normalize
+            Whether rows that miss one by no more than rounding are normalized; see
+            `bnmind.pgm.files.read_with_report`.
+
+        Raises
+        ------
+        InvalidModelError
+            If it is not such a network; a table is missing, contradicts the graph or is no
+            distribution; or two tables disagree on the states of a variable. The error lists all
+            faults.
+        """
+        if not isinstance(model, pgmpy_object("pgmpy.models", "DynamicBayesianNetwork")):
+            raise InvalidModelError(
+                [f"expected a pgmpy DynamicBayesianNetwork, got {type(model).__name__}"]
+            )
+        reading = Reading(normalize=normalize)
+        tables = {(table.variable[0], table.variable[1]): table for table in model.cpds}
+        parents = {
+            (n[0], n[1]): sorted((str(p[0]), p[1] - n[1]) for p in model.get_parents(n))
+            for n in model.nodes()
+        }
+        problems: list[str] = []
+        variables: dict[Any, Variable] = {}
+        for name in dict.fromkeys(name for name, _ in parents):
+            own = tables.get((name, 0), tables.get((name, 1)))
+            if own is None:
+                problems.append(f"expected a table of {shown((name, 0))}, got none")
+                continue
+            try:
+                variables[name] = Variable(str(name), states_from_pgmpy(own, own.variable))
+            except InvalidModelError as fault:
+                problems += fault.problems
+        cpds: tuple[list[CPD], list[CPD]] = ([], [])
+        for number, name in product((0, 1), variables):
+            known = parents.get((name, number), [])
+            table = tables.get((name, number))
+            if table is None and all(at == 0 for _, at in known):
+                table = tables.get((name, 0))
+            if table is None:
+                problems.append(f"expected a table of {shown((name, number))}, got none")
+                continue
+            try:
+                cpds[number].append(_from_pgmpy(table, known, variables, reading))
+            except InvalidModelError as fault:
+                problems += [problem for problem in fault.problems if problem not in problems]
+        if problems:
+            raise InvalidModelError(problems)
+        return cls(Network(tuple(cpds[0])), tuple(cpds[1]))
+
+    @checked
+    def to_pgmpy(self, *, max_cells: int = DEFAULT_CELLS) -> Any:
+        """Return the network as a pgmpy ``DynamicBayesianNetwork``; functions become tables.
+
+        Parameters
+        ----------
+        max_cells
+            Cells that the largest table may have.
+
+        Raises
+        ------
+        InvalidModelError
+            If the arcs inside of the first slice differ from those inside of later slices, or
+            tables vary: pgmpy cannot express that.
+        TooLargeError
+            If the largest table has more cells; it is named, and nothing is allocated.
+        """
+        slices = (self.first.cpds, self.transition)
+        check_tables_fit([cpd for cpds in slices for cpd in cpds], max_cells=max_cells)
+        inside = {v.name for v in self.variables}
+        first, later = (
+            {(p.name, c.variable.name) for c in cpds for p in c.parents if p.name in inside}
+            for cpds in slices
+        )
+        # pgmpy has no slice 1 of other variables.
+        linked = {v.name for c in self.transition if c.parents for v in c.scope}
+        problems = [
+            f"pgmpy has the same arcs inside of all slices, and {parent} → {child} is"
+            f" {'only' if (parent, child) in first else 'not'} in the first one"
+            for parent, child in sorted(first ^ later)
+        ]
+        problems += [
+            f"pgmpy has one table of a variable without arcs, and those of {name} differ in the"
+            " first slice and in later ones"
+            for name, cpd in self._transition_by_name.items()
+            if name not in linked
+            and not np.array_equal(
+                cpd.to_tabular().values, self.first.cpd(name).to_tabular().values
+            )
+        ]
+        if self.varying:
+            problems.append(f"pgmpy has no tables that vary, as of {listed(list(self.varying))}")
+        if problems:
+            raise InvalidModelError(problems)
+        model_type = pgmpy_object("pgmpy.models", "DynamicBayesianNetwork")
+        with quiet_pgmpy():
+            model = model_type()
+            model.add_nodes_from(sorted(inside))
+            for number, cpds in enumerate(slices):
+                model.add_edges_from(
+                    [
+                        (_node(p.name, number), _node(c.variable.name, number))
+                        for c in cpds
+                        for p in c.parents
+                    ]
+                )
+            for number, cpds in enumerate(slices):
+                model.add_cpds(
+                    *[
+                        pgmpy_table(
+                            c.to_tabular(max_cells=max_cells), partial(_node, number=number)
+                        )
+                        for c in cpds
+                        if not number or c.variable.name in linked
+                    ]
+                )
+        return model
+
     @checked
     def unroll(self, slices: int) -> Network:
         """Return the first slices as one network, in which ``rain[3]`` is rain in slice 3.
@@ -276,3 +410,61 @@ class DynamicNetwork(Value):
             own = [self.cpd(v.name, number) for v in self.variables]
             cpds += [renamed(cpd, names) for cpd in own]
         return Network(tuple(cpds))
+
+
+def of_two_slices(two: Network) -> DynamicNetwork:
+    """Return the dynamic network whose `DynamicNetwork.two_slices` is a network."""
+    names = {v.name: v.name.removesuffix(PREVIOUS) for v in two.variables}
+    first = [renamed(c, names) for c in two.cpds if c.variable.name.endswith(PREVIOUS)]
+    later = [c for c in two.cpds if not c.variable.name.endswith(PREVIOUS)]
+    return DynamicNetwork(Network(tuple(first)), tuple(later))
+
+
+# --- Networks of pgmpy ----------------------------------------------------------------------------
+#
+# A node of the dynamic networks of pgmpy is a pair of a name and a slice, 0 or 1. pgmpy has the
+# same arcs inside of both slices, and may leave out the tables of slice 1 that equal those of slice
+# 0. It repeats the names of states in every table; tables made by its ``initialize_initial_state``
+# have numbers instead.
+
+
+def _node(name: str, number: int) -> tuple[str, int]:
+    """Return the node of pgmpy for a variable of a slice or of the one before."""
+    return name.removesuffix(PREVIOUS), number - name.endswith(PREVIOUS)
+
+
+def _from_pgmpy(
+    table: Any, parents: list[tuple[str, int]], variables: dict[Any, Variable], reading: Reading
+) -> TabularCPD:
+    """Return a table with the names of our slices.
+
+    The parents are given by name and by their slice less that of the child, in ascending order.
+    """
+    nodes = [(node[0], node[1]) for node in table.variables]
+    child, number = nodes[0]
+    place = f"the table of {shown((child, number))}"
+    own = sorted((str(name), at - number) for name, at in nodes[1:])
+    scope, problems = [], list[str]()
+    if own != parents:
+        problems.append(
+            f"expected {place} to be given its parents {_told(parents)}, got {_told(own)}"
+        )
+    for node, (name, at) in zip(table.variables, nodes, strict=True):
+        if name not in variables:
+            problems.append(f"expected a table of {shown((name, 0))}, got none")
+            continue
+        variable, states = variables[name], states_from_pgmpy(table, node)
+        if states not in (variable.states, tuple(map(str, range(variable.n_states)))):
+            problems.append(
+                f"expected the states {variable.states} of {variable.name} in {place}, got {states}"
+            )
+        scope.append(variable if at == number else previous(variable))
+    if problems:
+        raise InvalidModelError(problems)
+    child_variable, *rest = scope
+    return TabularCPD(child_variable, tuple(rest), reading.corrected(scope, table.values))
+
+
+def _told(parents: list[tuple[str, int]]) -> str:
+    names = [name if at == 0 else f"{name} of the slice before" for name, at in parents]
+    return ", ".join(names) or "nothing"

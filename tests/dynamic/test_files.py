@@ -18,8 +18,6 @@ import bnmind
 from bnmind.dynamic import (
     DynamicNetwork,
     compile_dynamic,
-    dynamic_from_pgmpy,
-    dynamic_to_pgmpy,
     previous,
     read_dynamic,
     write_dynamic,
@@ -279,7 +277,7 @@ def pgmpy_weather(*, initialized: bool = False) -> Any:
 
 @pytest.mark.parametrize("initialized", [False, True])
 def test_tables_that_pgmpy_leaves_out_are_those_of_the_first_slice(initialized: bool) -> None:
-    network = dynamic_from_pgmpy(pgmpy_weather(initialized=initialized))
+    network = DynamicNetwork.from_pgmpy(pgmpy_weather(initialized=initialized))
     assert repr(network) == repr(WEATHER)
     for name in ("rain", "wet"):
         for number in (0, 1):
@@ -292,10 +290,10 @@ def test_tables_that_pgmpy_leaves_out_are_those_of_the_first_slice(initialized: 
 def test_networks_come_back_from_pgmpy(data: st.DataObject) -> None:
     network = data.draw(dynamic_networks())
     try:
-        model = dynamic_to_pgmpy(network)
+        model = network.to_pgmpy()
     except InvalidModelError:  # arcs that pgmpy cannot express
         reject()
-    again = dynamic_from_pgmpy(model)
+    again = DynamicNetwork.from_pgmpy(model)
     assert again.interface == network.interface
     for number in (0, 1):
         for v in network.variables:
@@ -318,39 +316,39 @@ def test_filtered_beliefs_are_those_of_pgmpy() -> None:
 def test_arcs_that_pgmpy_cannot_express_are_refused() -> None:
     apart = TabularCPD(WET, (), np.array([0.5, 0.5]))
     with pytest.raises(InvalidModelError, match="rain → wet is only in the first one"):
-        dynamic_to_pgmpy(DynamicNetwork(FIRST, (STAYS, apart)))
+        DynamicNetwork(FIRST, (STAYS, apart)).to_pgmpy()
     with pytest.raises(InvalidModelError, match="vary"):
-        dynamic_to_pgmpy(DynamicNetwork(FIRST, WEATHER.transition, {"rain": lambda number: 0}))
+        DynamicNetwork(FIRST, WEATHER.transition, {"rain": lambda number: 0}).to_pgmpy()
     loaded = TabularCPD(WET, (), np.array([0.25, 0.75]))
     alone = DynamicNetwork(Network((START, apart)), (STAYS, loaded))
     with pytest.raises(InvalidModelError, match="without arcs"):
-        dynamic_to_pgmpy(alone)
+        alone.to_pgmpy()
 
 
 def test_faulty_networks_of_pgmpy_are_refused() -> None:
     with pytest.raises(InvalidModelError, match="expected a pgmpy DynamicBayesianNetwork"):
-        dynamic_from_pgmpy(3)
+        DynamicNetwork.from_pgmpy(3)
     model = pgmpy_weather()
     model.cpds = [table for table in model.cpds if table.variable != ("rain", 1)]
     with pytest.raises(InvalidModelError, match=r"expected a table of \('rain', 1\)"):
-        dynamic_from_pgmpy(model)
+        DynamicNetwork.from_pgmpy(model)
     model = pgmpy_weather()
     model.add_edges_from([(("wet", 0), ("wet", 1))])
     with pytest.raises(InvalidModelError, match="table"):
-        dynamic_from_pgmpy(model)
+        DynamicNetwork.from_pgmpy(model)
     model = pgmpy_weather()
     model.cpds = []
     with pytest.raises(InvalidModelError, match=r"(?s)table of \('rain', 0\).*of \('wet', 0\)"):
-        dynamic_from_pgmpy(model)
+        DynamicNetwork.from_pgmpy(model)
     model = pgmpy_weather()
     model.cpds[-1].state_names[("rain", 0)] = ["dry", "rainy"]
     with pytest.raises(InvalidModelError, match=r"\('wet', 0\), got \('dry', 'rainy'\)"):
-        dynamic_from_pgmpy(model)
+        DynamicNetwork.from_pgmpy(model)
 
 
 def test_states_have_the_names_of_the_first_slice() -> None:
     color = Variable("color", ("red", "green"))
     cpds: tuple[CPD, ...] = (TabularCPD(color, (previous(color),), np.eye(2)),)
     network = DynamicNetwork(Network((TabularCPD(color, (), np.array([0.5, 0.5])),)), cpds)
-    assert dynamic_from_pgmpy(dynamic_to_pgmpy(network)).variables == (color,)
+    assert DynamicNetwork.from_pgmpy(network.to_pgmpy()).variables == (color,)
     assert RAIN.states == ("no", "yes")

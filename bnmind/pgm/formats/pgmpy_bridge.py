@@ -12,7 +12,7 @@ from __future__ import annotations
 import importlib
 import logging
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -86,24 +86,26 @@ def to_pgmpy(network: Network, *, max_cells: int = DEFAULT_CELLS) -> Any:
     """
     check_tables_fit(network.cpds, max_cells=max_cells)
     model_type = pgmpy_object("pgmpy.models", "DiscreteBayesianNetwork")
-    cpd_type = pgmpy_object("pgmpy.factors.discrete", "TabularCPD")
     with quiet_pgmpy():
         model = model_type()
         model.add_nodes_from([v.name for v in network.variables])
         model.add_edges_from([(p.name, c.variable.name) for c in network.cpds for p in c.parents])
         for cpd in network.cpds:
-            table = cpd.to_tabular(max_cells=max_cells)
-            model.add_cpds(
-                cpd_type(
-                    table.variable.name,
-                    table.variable.n_states,
-                    table.values.reshape(table.variable.n_states, -1),
-                    evidence=[v.name for v in table.parents],
-                    evidence_card=[v.n_states for v in table.parents],
-                    state_names={v.name: list(v.states) for v in table.scope},
-                )
-            )
+            model.add_cpds(pgmpy_table(cpd.to_tabular(max_cells=max_cells)))
     return model
+
+
+def pgmpy_table(table: TabularCPD, node: Callable[[str], Any] = str) -> Any:
+    """Return a table as one of pgmpy, with a node of pgmpy for each name."""
+    cpd_type = pgmpy_object("pgmpy.factors.discrete", "TabularCPD")
+    return cpd_type(
+        node(table.variable.name),
+        table.variable.n_states,
+        table.values.reshape(table.variable.n_states, -1),
+        evidence=[node(v.name) for v in table.parents],
+        evidence_card=[v.n_states for v in table.parents],
+        state_names={node(v.name): list(v.states) for v in table.scope},
+    )
 
 
 @checked
