@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from bnmind._arguments import checked
 from bnmind._messages import counted
 from bnmind._values import Sealed, Value
-from bnmind._workers import results_of
 from bnmind.dynamic.network import PREVIOUS, DynamicNetwork, of_two_slices, previous
 from bnmind.dynamic.passes import (
     Passes,
@@ -25,11 +24,11 @@ from bnmind.dynamic.passes import (
     table_input,
 )
 from bnmind.errors import InvalidArgumentError
-from bnmind.fitting.em import FitOptions
+from bnmind.fitting.em import FitOptions, TablesAscent, climbs_from
 from bnmind.fitting.expectation import Expected
 from bnmind.fitting.layout import Layout
 from bnmind.fitting.priors import NoPrior, Prior
-from bnmind.fitting.squarem import AllStarts, Climb, LearningRecord, Place, climb
+from bnmind.fitting.squarem import LearningRecord
 from bnmind.information import Floats
 from bnmind.junction.inference.limits import DEFAULT_LIMITS
 from bnmind.pgm.tabular import TabularCPD
@@ -103,6 +102,10 @@ class SequenceExpectation(Sealed):
                 rows = passes.rows[number]
                 self._count(number > 0, rows, joints, counts)
                 total += float(logs[rows >= 0].sum())
+        # Distributions without any counts stay.
+        n = layout.n_free_cells
+        sums = np.bincount(layout.columns, counts[:n] + layout.pseudo_counts)[layout.columns]
+        counts[:n] = np.where(sums > 0, counts[:n], cells[:n])
         return Expected(total, counts)
 
     def _count(
@@ -119,64 +122,6 @@ class SequenceExpectation(Sealed):
             summed = np.tensordot(weights, joint, axes=1).ravel()
             start = int(self.layout.offsets[family])
             counts[start : start + len(summed)] += summed
-
-
-@dataclass(frozen=True, eq=False)
-class DynamicAscent(Sealed):
-    """The log-likelihood of a dynamic network's tables, with its EM steps; see `squarem.Ascent`."""
-
-    layout: Layout
-    expectation: SequenceExpectation
-
-    def at(self, parameters: Floats) -> Place[Floats]:
-        """Do the E-step."""
-        expected = self.expectation.at(self.layout.cells(parameters))
-        likelihood = expected.log_likelihood
-        objective = likelihood + self.layout.log_prior(parameters)
-
-        def improved() -> Floats:
-            return self._maximized(parameters, expected.counts)
-
-        return Place(parameters, likelihood, objective, improved)
-
-    def _maximized(self, parameters: Floats, counts: Floats) -> Floats:
-        """Return the parameters after an M-step; distributions without any counts stay."""
-        layout = self.layout
-        n = layout.n_free_cells
-        better = layout.maximize(parameters, counts)
-        sums = np.bincount(layout.columns, counts[:n] + layout.pseudo_counts)[layout.columns]
-        better[:n] = np.where(sums > 0, better[:n], parameters[:n])
-        return better
-
-    def numbers(self, parameters: Floats) -> Floats:
-        """Return the parameters, which are in one array."""
-        return parameters
-
-    def within(self, numbers: Floats, known: Floats) -> Floats:
-        """Return normalized parameters; those of zero stay zero."""
-        return self.layout.within(numbers, known)
-
-    @property
-    def n_zeros(self) -> int:
-        """The number of probabilities in tables that stay zero, as no prior adds to them."""
-        n = self.layout.n_free_cells
-        return int(np.sum((self.start(None)[:n] == 0) & (self.layout.pseudo_counts == 0)))
-
-    def start(self, rng: np.random.Generator | None) -> Floats:
-        """Return parameters to start from: those of the network, or random ones.
-
-        Probabilities that are zero in the network stay zero.
-        """
-        layout = self.layout
-        own = layout.start(np.zeros(layout.n_cells), None).copy()
-        for family, cpd in enumerate(layout.network.cpds):
-            if layout.free[family] and isinstance(cpd, TabularCPD):
-                start = int(layout.offsets[family])
-                own[start : start + cpd.n_cells] = cpd.values.ravel()
-        if rng is None:
-            return own
-        drawn: NDArray[np.float64] = layout.start(np.zeros(layout.n_cells), rng)
-        return layout.within(drawn, own)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -302,28 +247,18 @@ def fit_dynamic(
         fixed=sorted(kept),
         tied=[(name + PREVIOUS, name) for name in shared if name not in kept],
     )
-    ascent = _ascent(network, layout, found)
-    told = AllStarts(progress, asked.starts)
-    tasks = [
-        partial(
-            climb,
-            ascent,
-            ascent.start(np.random.default_rng([asked.seed, number]) if number else None),
-            max_iterations=asked.max_iterations,
-            tolerance=asked.tolerance,
-            accelerate=asked.accelerate,
-            progress=told.during_a_start if asked.workers == 1 else None,
-        )
+    starts = [
+        _start(layout, np.random.default_rng([asked.seed, number]) if number else None)
         for number in range(asked.starts)
     ]
-    climbs: list[Climb[Floats]] = []
-    for one in results_of(tasks, asked.workers):
-        climbs.append(one)
-        told.after_a_start(one.steps)
+    ascent = TablesAscent(layout, _expectation(network, layout, found))
+    climbs = climbs_from(ascent, starts, asked, progress)
     record = LearningRecord.of(climbs, asked.seed)
+    # They stay zero, as no prior adds to them.
+    zeros = (starts[0][: layout.n_free_cells] == 0) & (layout.pseudo_counts == 0)
     return DynamicFit(
         network=of_two_slices(layout.network_of(climbs[record.best_start].parameters)),
-        n_parameters=layout.n_parameters - ascent.n_zeros,
+        n_parameters=layout.n_parameters - int(zeros.sum()),
         n_sequences=len(found.lengths),
         n_slices=found.n_rows,
         shared=shared,
@@ -353,10 +288,24 @@ def _with_shared(name: str, shared: tuple[str, ...]) -> tuple[str, ...]:
     return (own, own + PREVIOUS) if own in shared else (name,)
 
 
-def _ascent(network: DynamicNetwork, layout: Layout, found: Sequences) -> DynamicAscent:
-    learned = [
-        cpd.variable.name for family, cpd in enumerate(layout.network.cpds) if layout.free[family]
-    ]
+def _start(layout: Layout, rng: np.random.Generator | None) -> Floats:
+    """Return parameters to start from: those of the network, or random ones.
+
+    Probabilities that are zero in the network stay zero.
+    """
+    nothing = np.zeros(layout.n_cells)
+    own = layout.start(nothing, None).copy()
+    for family, cpd in enumerate(layout.network.cpds):
+        if layout.free[family] and isinstance(cpd, TabularCPD):
+            start = int(layout.offsets[family])
+            own[start : start + cpd.n_cells] = cpd.values.ravel()
+    return own if rng is None else layout.within(layout.start(nothing, rng), own)
+
+
+def _expectation(network: DynamicNetwork, layout: Layout, found: Sequences) -> SequenceExpectation:
+    learned = {
+        c.variable.name for c, free in zip(layout.network.cpds, layout.free, strict=True) if free
+    }
     first = tuple(c for c in network.first.cpds if previous(c.variable).name in learned)
     later = tuple(c for c in network.transition if c.variable.name in learned)
     plans = SlicePlans(
@@ -366,8 +315,7 @@ def _ascent(network: DynamicNetwork, layout: Layout, found: Sequences) -> Dynami
         limits=DEFAULT_LIMITS,
         learned=(first, later),
     )
-    expectation = SequenceExpectation(network=network, layout=layout, plans=plans, sequences=found)
-    return DynamicAscent(layout, expectation)
+    return SequenceExpectation(network=network, layout=layout, plans=plans, sequences=found)
 
 
 def _warnings(

@@ -29,10 +29,11 @@ when using the EM algorithm", J. R. Stat. Soc. B 1982.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple
+from functools import partial
+from typing import Annotated, Any, NamedTuple, Protocol
 
 import numpy as np
 from annotated_types import Ge
@@ -42,11 +43,11 @@ from bnmind._arguments import checked
 from bnmind._display import Result
 from bnmind._messages import counted
 from bnmind._values import Count, Natural, Sealed, Value
-from bnmind._workers import faults_of_workers
+from bnmind._workers import faults_of_workers, results_of
 from bnmind.errors import InvalidArgumentError, TooLargeError
-from bnmind.fitting.expectation import Expectation
+from bnmind.fitting.expectation import Expectation, Expected
 from bnmind.fitting.layout import Layout, NoisyBlock
-from bnmind.fitting.squarem import LearningRecord, Place
+from bnmind.fitting.squarem import AllStarts, Climb, LearningRecord, Place, climb
 from bnmind.information import Floats
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import Network
@@ -72,12 +73,19 @@ class EMInfo(Value):
     """The expected counts of all tables in one array."""
 
 
+class EStep(Protocol):
+    """The interface of E-steps for some data."""
+
+    def at(self, cells: Floats) -> Expected:
+        """Do the E-step with some tables."""
+
+
 @dataclass(frozen=True, eq=False)
 class TablesAscent(Sealed):
     """The log-likelihood of a network's tables, with its EM steps; see `squarem.Ascent`."""
 
     layout: Layout
-    expectation: Expectation
+    expectation: EStep
 
     def at(self, parameters: Floats) -> Place[Floats]:
         """Do the E-step."""
@@ -440,6 +448,33 @@ class FitOptions(Value):
 
     def _faults(self) -> Iterator[str]:
         yield from faults_of_workers(self.workers)
+
+
+def climbs_from(
+    ascent: TablesAscent,
+    starts: Sequence[Floats],
+    options: FitOptions,
+    progress: Callable[[int, int], None] | None,
+) -> list[Climb[Floats]]:
+    """Return the ascent from each start."""
+    told = AllStarts(progress, len(starts))
+    tasks = [
+        partial(
+            climb,
+            ascent,
+            start,
+            max_iterations=options.max_iterations,
+            tolerance=options.tolerance,
+            accelerate=options.accelerate,
+            progress=told.during_a_start if options.workers == 1 else None,
+        )
+        for start in starts
+    ]
+    climbs: list[Climb[Floats]] = []
+    for one in results_of(tasks, options.workers):
+        climbs.append(one)
+        told.after_a_start(one.steps)
+    return climbs
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

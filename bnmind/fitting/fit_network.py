@@ -5,21 +5,20 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from functools import partial
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from bnmind._arguments import checked
 from bnmind._messages import listed, many, shown
-from bnmind._workers import results_of
 from bnmind.errors import InvalidArgumentError, InvalidModelError, TooLargeError
 from bnmind.fitting.cases import DistinctCases, missing_columns, other_columns
-from bnmind.fitting.em import EM, EMState, Fit, FitOptions, TablesAscent
+from bnmind.fitting.em import EM, EMState, Fit, FitOptions, TablesAscent, climbs_from
 from bnmind.fitting.expectation import Expectation
 from bnmind.fitting.layout import MOST_CELLS, Layout
 from bnmind.fitting.priors import NoPrior, Prior
-from bnmind.fitting.squarem import AllStarts, Climb, LearningRecord, climb
+from bnmind.fitting.squarem import Climb, LearningRecord
 from bnmind.information import Floats
 from bnmind.junction.cases.tables import frame_of
 from bnmind.junction.inference.evidence import is_missing
@@ -319,25 +318,13 @@ def fit(
     em, is_structure = _prepared(network, cases, prior, fixed=fixed, tied=tied, hidden=hidden)
     layout, expectation = em.layout, em.expectation
     counts = expectation.start_counts()
-    ascent = TablesAscent(layout, expectation)
-    told = AllStarts(progress, asked.starts)
-    tasks = [
-        partial(
-            climb,
-            ascent,
-            layout.start(counts, _generator(asked.seed, number, draw=is_structure or number > 0)),
-            # Complete cases need one step, whatever it gains.
-            max_iterations=1 if em.is_exact else asked.max_iterations,
-            tolerance=math.inf if em.is_exact else asked.tolerance,
-            accelerate=asked.accelerate,
-            progress=told.during_a_start if asked.workers == 1 else None,
-        )
-        for number in range(1 if em.is_exact else asked.starts)
+    # Complete cases need one step, whatever it gains.
+    used = replace(asked, starts=1, max_iterations=1, tolerance=math.inf) if em.is_exact else asked
+    starts = [
+        layout.start(counts, _generator(used.seed, number, draw=is_structure or number > 0))
+        for number in range(used.starts)
     ]
-    climbs: list[Climb[Floats]] = []
-    for one in results_of(tasks, asked.workers):
-        climbs.append(one)
-        told.after_a_start(one.steps)
+    climbs = climbs_from(TablesAscent(layout, expectation), starts, used, progress)
     return _fit(em, climbs, asked)
 
 
