@@ -260,7 +260,7 @@ def fit_dynamic(
         network=of_two_slices(layout.network_of(climbs[record.best_start].parameters)),
         n_parameters=layout.n_parameters - int(zeros.sum()),
         n_sequences=len(found.lengths),
-        n_slices=found.n_rows,
+        n_slices=len(found.labels),
         shared=shared,
         warnings=tuple(_warnings(network, found, layout, record)),
         record=record,

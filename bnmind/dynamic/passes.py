@@ -63,7 +63,17 @@ from bnmind.pgm.variable import Variable, format_name
 # --- Sequences of findings, a row of a data frame for each slice ----------------------------------
 
 Rows: TypeAlias = NDArray[np.intp]
-"""The rows of sequences that run side by side, ``(slices, sequences)``: −1 after the end of one."""
+"""Numbers of rows. Those of sequences that run side by side have the shape ``(slices, sequences)``,
+and are −1 after the end of a sequence."""
+
+
+class Findings(NamedTuple):
+    """The findings of a variable in all rows."""
+
+    weights: Floats
+    """``(kinds, states)``: the likelihoods that occur; the last one is ones."""
+    kinds: Rows
+    """``(rows + 1,)``: the likelihood of each row, −1 where it is missing, as in the last one."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -72,86 +82,61 @@ class Sequences(Sealed):
 
     variables: tuple[Variable, ...]
     """The variables with findings."""
-    states: Mapping[str, NDArray[np.int32]]
-    """State positions by variable, ``(rows + 1,)``, −1 where missing; the last one is missing."""
-    likelihoods: Mapping[str, Floats]
-    """Likelihoods by variable, ``(rows + 1, states)``; the last row is ones."""
-    order: NDArray[np.intp]
-    """The rows of the first sequence, then those of the second one, and so on."""
-    starts: NDArray[np.intp]
-    """Where each sequence starts in ``order``, and the number of rows."""
+    findings: Mapping[str, Findings]
+    """The findings of each of them."""
     names: tuple[Any, ...]
     """The label of each sequence."""
+    sequence_of: Rows
+    """The number of the sequence of each row."""
     labels: tuple[Any, ...]
     """The label of each row."""
 
-    @property
-    def n_rows(self) -> int:
-        """The number of slices of all sequences."""
-        return len(self.order)
-
-    @property
+    @cached_property
     def lengths(self) -> NDArray[np.intp]:
         """The number of slices of each sequence."""
-        return np.diff(self.starts)
+        return np.bincount(self.sequence_of, minlength=len(self.names))
 
     @cached_property
-    def sequence_of(self) -> NDArray[np.intp]:
-        """The sequence of each row."""
-        numbers = np.empty(self.n_rows, dtype=np.intp)
-        numbers[self.order] = np.repeat(np.arange(len(self.lengths)), self.lengths)
-        return numbers
+    def rows(self) -> list[Rows]:
+        """The rows of each sequence."""
+        order = np.argsort(self.sequence_of, kind="stable")
+        return np.split(order, np.cumsum(self.lengths)[:-1])
 
     def groups(self, most: int) -> Iterator[Rows]:
         """Yield the rows of at most so many sequences, of similar lengths, longest first."""
         by_length = np.argsort(-self.lengths, kind="stable")
-        n_groups = -(-len(by_length) // max(most, 1))
-        for numbers in np.array_split(by_length, n_groups) if n_groups else ():
-            rows = np.full((int(self.lengths[numbers].max()), len(numbers)), -1, dtype=np.intp)
+        for numbers in np.array_split(by_length, -(-len(by_length) // most)):
+            rows = np.full((self.lengths[numbers[0]], len(numbers)), -1, dtype=np.intp)
             for column, number in enumerate(numbers.tolist()):
-                own = self.order[self.starts[number] : self.starts[number + 1]]
-                rows[: len(own), column] = own
+                rows[: self.lengths[number], column] = self.rows[number]
             yield rows
 
-    @cached_property
-    def _findings(self) -> dict[str, Floats]:
-        """For each variable with states, the likelihood of each position; missing comes last."""
-        return {
-            v.name: np.vstack([np.eye(v.n_states), np.ones(v.n_states)])
-            for v in self.variables
-            if v.name in self.states
-        }
-
-    def evidence(self, observed: Sequence[Variable], rows: NDArray[np.intp]) -> dict[str, Floats]:
+    def evidence(self, observed: Sequence[Variable], rows: Rows) -> dict[str, Floats]:
         """Return the likelihoods of some rows, ``(states, rows)``, by the names of inputs."""
-        weights = {}
+        weights: dict[str, Floats] = {}
         for v in observed:
-            if v.name in self.states:
-                part = self._findings[v.name][self.states[v.name][rows]]
-            elif v.name in self.likelihoods:
-                part = self.likelihoods[v.name][rows]
+            if v.name in self.findings:
+                table, kinds = self.findings[v.name]
+                weights[label_of(v.name)] = np.ascontiguousarray(table[kinds[rows]].T)
             else:
-                part = np.ones((len(rows), v.n_states))
-            weights[label_of(v.name)] = np.ascontiguousarray(part.T)
+                weights[label_of(v.name)] = np.ones((v.n_states, len(rows)))
         return weights
 
-    def has(self, name: str, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
+    def has(self, name: str, rows: Rows) -> NDArray[np.bool_]:
         """Return whether a variable has a finding in some rows."""
-        if name in self.likelihoods:
-            return np.asarray(rows >= 0)
-        if name in self.states:
-            return np.asarray(self.states[name][rows] >= 0)
-        return np.zeros(len(rows), dtype=np.bool_)
+        none = np.zeros(len(rows), dtype=np.bool_)
+        return self.findings[name].kinds[rows] >= 0 if name in self.findings else none
 
     def found(self, row: int) -> dict[str, Any]:
         """Return the findings of a row, {variable: finding}."""
-        findings: dict[str, Any] = {}
+        found: dict[str, Any] = {}
         for v in self.variables:
-            if v.name in self.likelihoods:
-                findings[v.name] = tuple(self.likelihoods[v.name][row].tolist())
-            elif self.states[v.name][row] >= 0:
-                findings[v.name] = v.states[int(self.states[v.name][row])]
-        return findings
+            weights, kinds = self.findings[v.name]
+            if kinds[row] >= 0:
+                own = weights[kinds[row]]
+                is_state = own.max() == own.sum() == 1
+                found[v.name] = v.states[own.argmax()] if is_state else tuple(own.tolist())
+        return found
 
     def place(self, row: int) -> str:
         """Return the text " of sequence …" for the sequence of a row, if it has a label."""
@@ -231,29 +216,30 @@ def read_sequences(
     n = len(frame) if len(frame.columns) else len(next(iter(soft.values()), ()))
     if not n:
         raise TableError(["expected at least one slice, got none"])
-    order, starts, names = _split(frame, sequence, n)
-    weights = {name: _likelihoods(known[name], given, n) for name, given in soft.items()}
+    codes, names = _split(frame, sequence, n)
+    findings = {
+        name: Findings(_with_ones(np.eye(known[name].n_states)), np.append(c.positions, -1))
+        for name, c in columns.items()
+    }
+    findings |= {
+        name: Findings(_likelihoods(known[name], given, n), np.append(np.arange(n), -1))
+        for name, given in soft.items()
+    }
     return Sequences(
-        variables=tuple(v for v in network.variables if v.name in columns or v.name in soft),
-        states=ReadOnlyDict(
-            {name: np.append(c.positions, np.int32(-1)) for name, c in columns.items()}
-        ),
-        likelihoods=ReadOnlyDict(weights),
-        order=order,
-        starts=starts,
+        variables=tuple(v for v in network.variables if v.name in findings),
+        findings=ReadOnlyDict(findings),
         names=names,
+        sequence_of=codes,
         labels=tuple(frame.index.tolist()) if len(frame.columns) else tuple(range(n)),
     )
 
 
-def _split(
-    frame: Any, sequence: str | None, n: int
-) -> tuple[NDArray[np.intp], NDArray[np.intp], tuple[Any, ...]]:
-    """Return the rows by sequence, where each sequence starts, and the labels of sequences."""
+def _split(frame: Any, sequence: str | None, n: int) -> tuple[Rows, tuple[Any, ...]]:
+    """Return the number of the sequence of each row, and the labels of sequences."""
     import pandas
 
     if sequence is None:
-        return np.arange(n), np.array([0, n]), (None,)
+        return np.zeros(n, dtype=np.intp), (None,)
     if list(frame.columns).count(sequence) != 1:
         if sequence not in frame.columns:
             raise UnknownNameError("column", sequence, [str(c) for c in frame.columns])
@@ -264,9 +250,7 @@ def _split(
         raise TableError(
             [f"expected a sequence in column {one_line(sequence)} of row {row}, got none"]
         )
-    counts = np.bincount(codes, minlength=len(names))
-    order = np.argsort(codes, kind="stable")
-    return order, np.concatenate([[0], np.cumsum(counts)]), tuple(pandas.Index(names).tolist())
+    return codes, tuple(pandas.Index(names).tolist())
 
 
 def _likelihoods(variable: Variable, given: Any, n: int) -> Floats:
@@ -279,7 +263,11 @@ def _likelihoods(variable: Variable, given: Any, n: int) -> Floats:
         )
     if not np.all((weights >= 0) & np.isfinite(weights)):
         raise InvalidArgumentError(f"{what} must be finite and not negative", given)
-    return np.vstack([weights, np.ones(variable.n_states)])
+    return _with_ones(weights)
+
+
+def _with_ones(weights: Floats) -> Floats:
+    return np.vstack([weights, np.ones(weights.shape[1])])
 
 
 # --- The plans of slices --------------------------------------------------------------------------
@@ -350,11 +338,11 @@ class SlicePlans(Sealed):
         before = tuple(map(previous, self.network.interface))
         return self._plan(1, [before], past=False, future=True)
 
-    def varying(self, number: int) -> dict[str, Values]:
+    def varying(self, number: int) -> dict[str, Floats]:
         """Return the tables that depend on the slice, for a slice."""
         network = self.network
         return {
-            table_input(name): network.cpd(name, number).to_tabular().values
+            table_input(name): np.real(network.cpd(name, number).to_tabular().values)
             for name in (network.varying if number else ())
         }
 
@@ -533,6 +521,10 @@ class Total:
 
 _MESSAGE_BYTES = 2**28
 """The most bytes of the pasts that a smoothing of several sequences keeps."""
+
+
+_NEGLIGIBLE = 50.0
+"""The natural logarithm of the ratio of a sum to a band that does not change its digits."""
 
 
 def segment_length(n_slices: int) -> int:
@@ -717,14 +709,22 @@ class Passes:
             compiled, constant = plain(plan), self._tables[number > 0]
             self._chunks[id(plan)] = Chunks(compiled, constant, _moving(compiled, constant))
         chunks = self._chunks[id(plan)]
-        inputs = self._sequences.evidence(plans.observed, self.rows[number])
-        for name, table in plans.varying(number).items():
-            inputs[name] = np.repeat(table[..., None], n, axis=-1)
+        evidence = self._sequences.evidence(plans.observed, self.rows[number])
+        varying = plans.varying(number).items()
+        inputs = evidence | {
+            name: np.repeat(table[..., None], n, axis=-1) for name, table in varying
+        }
         nothing: list[tuple[Floats, Floats | None]] = [(np.zeros(n), None)]
         parts: list[tuple[Floats, list[Floats]]] = []
         for past_scale, past_values in nothing if past is None else bands(past):
             for future_scale, future_values in nothing if future is None else bands(future):
                 scale = past_scale + future_scale
+                if parts and past is not None and future is not None:
+                    # What they add to the sum of a slice is at most this; messages need all bands.
+                    most = scale + 2 * math.log(math.prod(plans.shape))
+                    most += sum(np.log(weights.max(axis=0)) for weights in evidence.values())
+                    if (most < np.max([logs for logs, _ in parts], axis=0) - _NEGLIGIBLE).all():
+                        continue
                 for label, values in ((PAST, past_values), (FUTURE, future_values)):
                     if values is not None:
                         inputs[label] = np.moveaxis(values, 0, -1)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from bnmind.dynamic.network import DynamicNetwork, previous
 from bnmind.dynamic.passes import (
     PAST,
     Passes,
+    Rows,
     Sequences,
     SlicePlans,
     backwards,
@@ -34,8 +35,7 @@ from bnmind.errors import (
 )
 from bnmind.information import Floats
 from bnmind.junction.backward_walk import compile_elimination, most_likely, walk_back
-from bnmind.junction.inference.compiled_query import CompiledQuery, starting_registers
-from bnmind.junction.inference.evidence import Evidence
+from bnmind.junction.inference.compiled_query import CompiledQuery, registers_of
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.inference.posterior import Posterior
 from bnmind.junction.program.runs import logarithms, run_logarithms
@@ -63,17 +63,6 @@ if TYPE_CHECKING:
 # A. Viterbi, "Error bounds for convolutional codes and an asymptotically optimum decoding
 # algorithm", IEEE Trans. Inf. Theory 1967; for the interface K. Murphy, "Dynamic Bayesian
 # networks", PhD thesis, Berkeley 2002, section 3.4.
-
-
-class _Run(NamedTuple):
-    """A slice that was maximized."""
-
-    compiled: CompiledQuery
-    registers: list[Values]
-    best: Floats
-    """δ of the slice, less its largest number."""
-    log: float
-    """This number."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,12 +101,12 @@ class BestPaths(Sealed):
             If the messages would exceed the limits.
         """
         check_messages(self.plans, int(found.lengths.max()))
-        variables = self.plans.network.variables
-        positions = {v.name: np.zeros(found.n_rows, dtype=np.intp) for v in variables}
-        logs = {}
-        for number, name in enumerate(found.names):
-            rows = found.order[found.starts[number] : found.starts[number + 1]]
-            logs[name] = self._fill(found, rows.tolist(), positions)
+        variables, n = self.plans.network.variables, len(found.labels)
+        positions = {v.name: np.zeros(n, dtype=np.intp) for v in variables}
+        logs = {
+            name: self._fill(found, rows, positions)
+            for name, rows in zip(found.names, found.rows, strict=True)
+        }
         return MostProbablePath(
             variables=variables,
             positions=ReadOnlyDict({name: sealed(array) for name, array in positions.items()}),
@@ -126,39 +115,51 @@ class BestPaths(Sealed):
         )
 
     def _fill(
-        self, found: Sequences, rows: Sequence[int], positions: Mapping[str, NDArray[np.intp]]
+        self, found: Sequences, rows: Rows, positions: Mapping[str, NDArray[np.intp]]
     ) -> float:
         """Fill in the states of one sequence; return the logarithm of their probability."""
         logs = np.zeros(len(rows))
 
+        def run(number: int, past: Floats) -> tuple[list[Values], Floats, float]:
+            evidence = found.evidence(self.plans.observed, rows[number : number + 1])
+            return self._run(number, {name: part[:, 0] for name, part in evidence.items()}, past)
+
         def forward(start: int, stop: int, past: Floats) -> Iterator[Floats]:
             for number in range(start, stop):
-                run = self._run(number, found.found(rows[number]), past)
-                if not run.log > -math.inf:
-                    raise found.impossible(number, rows[number])
-                logs[number], past = run.log, run.best
+                _, past, logs[number] = run(number, past)
+                if not logs[number] > -math.inf:
+                    raise found.impossible(number, int(rows[number]))
                 yield past
 
         interface = self.plans.network.interface
-        known: dict[str, int] | None = None
+        known: dict[str, int] = {}
         for number, past in backwards(len(rows), np.zeros(self.plans.shape), forward):
-            run = self._run(number, found.found(rows[number]), past)
-            if known is None:
-                last = np.unravel_index(int(run.best.argmax()), run.best.shape)
+            registers, best, _ = run(number, past)
+            if number == len(rows) - 1:
+                last = np.unravel_index(best.argmax(), best.shape)
                 known = {v.name: int(i) for v, i in zip(interface, last, strict=True)}
-            states = self._states(run, known)
+            compiled = self._compiled[number > 0]
+            # Variables of a single state are not numbered.
+            names = compiled.numbered
+            own = {i: known[name] for i, name in enumerate(names) if name in known}
+            walked = walk_back(compiled.program, registers, 1, np.add, most_likely, own)
+            states = dict(zip(names, walked[:, 0].tolist(), strict=True))
             for variable, column in positions.items():
                 column[rows[number]] = states.get(variable, 0)
             known = {v.name: states.get(previous(v).name, 0) for v in interface}
         return float(logs.sum())
 
-    def _run(self, number: int, findings: Mapping[str, Any], past: Floats) -> _Run:
-        """Return a slice that was maximized, given its findings and δ of the slice before."""
+    def _run(
+        self, number: int, tables: dict[str, Floats], past: Floats
+    ) -> tuple[list[Values], Floats, float]:
+        """Return the registers of a slice, δ less its largest number, and this number.
+
+        ``past`` is δ of the slice before.
+        """
         plans, compiled = self.plans, self._compiled[number > 0]
-        inputs = plans.varying(number)
-        if PAST in compiled.inputs:
-            inputs[PAST] = np.ones(plans.shape)
-        logs = logarithms(starting_registers(compiled, findings, inputs), len(compiled.sources))
+        tables |= {**plans.varying(number), PAST: np.ones(plans.shape)}
+        registers = registers_of(compiled, dict(compiled.certain), tables)
+        logs = logarithms(registers, len(compiled.sources))
         for register, source in enumerate(compiled.sources):
             if source.input == PAST:
                 logs[register] = source.reduced(past)
@@ -167,20 +168,8 @@ class BestPaths(Sealed):
         joint = np.zeros(plans.shape) if answer.register is None else np.real(answer.read(filled))
         joint = joint.reshape(plans.shape)
         largest = float(joint.max())
-        scalar = float(sum(logs[register] for register in compiled.scalars))
         best = joint - largest if largest > -math.inf else joint
-        return _Run(compiled, filled, best, largest + scalar)
-
-    def _states(self, run: _Run, known: Mapping[str, int]) -> dict[str, int]:
-        """Return the most probable states of a slice and of the interface before it.
-
-        These are positions by name. Variables of a single state are not among them.
-        """
-        compiled = run.compiled
-        names = compiled.numbered
-        own = {number: known[name] for number, name in enumerate(names) if name in known}
-        states = walk_back(compiled.program, run.registers, 1, np.add, most_likely, own)
-        return dict(zip(names, states[:, 0].tolist(), strict=True))
+        return filled, best, largest + float(sum(logs[register] for register in compiled.scalars))
 
 
 # --- Plans and their answers ----------------------------------------------------------------------
@@ -381,8 +370,23 @@ class DynamicPlan(Value):
         InvalidArgumentError, UnknownNameError
             If the findings do not fit the plan, or the state belongs to another network.
         """
-        number = state.n_slices
-        posterior = self._run(state, findings)
+        plans, number = self.slices, state.n_slices
+        inputs = plans.varying(number)
+        if number and self.network.interface:
+            if state.belief.shape != plans.shape:
+                raise InvalidArgumentError(
+                    f"expected a state with a belief of shape {plans.shape}, got"
+                    f" {state.belief.shape}; does it belong to another network?",
+                    state,
+                )
+            inputs[PAST] = state.belief
+        try:
+            posterior = plans.filters[number > 0].run(findings, inputs)
+        except ImpossibleEvidenceError as fault:
+            earlier = " given those of earlier slices" if number else ""
+            raise ImpossibleEvidenceError(
+                f"the findings of slice {number} are impossible{earlier}: {fault}", fault.evidence
+            ) from fault
         belief, log_evidence = np.real(posterior.joints[0]), posterior.log_evidence
         answers = made(
             Posterior,
@@ -397,25 +401,6 @@ class DynamicPlan(Value):
             log_likelihood=state.log_likelihood + log_evidence,
         )
         return after, made(FilterInfo, number=number, posterior=answers, log_evidence=log_evidence)
-
-    def _run(self, state: FilterState, findings: Evidence | None) -> Posterior:
-        plans, number = self.slices, state.n_slices
-        inputs = plans.varying(number)
-        if number and self.network.interface:
-            if state.belief.shape != plans.shape:
-                raise InvalidArgumentError(
-                    f"expected a state with a belief of shape {plans.shape}, got"
-                    f" {state.belief.shape}; does it belong to another network?",
-                    state,
-                )
-            inputs[PAST] = state.belief
-        try:
-            return plans.filters[number > 0].run(findings, inputs)
-        except ImpossibleEvidenceError as fault:
-            earlier = " given those of earlier slices" if number else ""
-            raise ImpossibleEvidenceError(
-                f"the findings of slice {number} are impossible{earlier}: {fault}", fault.evidence
-            ) from fault
 
     @checked
     def predict(self, state: FilterState, slices: int = 1) -> SequencePosterior:
@@ -487,7 +472,7 @@ class DynamicPlan(Value):
             If the table or the likelihoods do not fit the plan.
         """
         found = self._read(cases, sequence, likelihoods)
-        answers, two = _Answers(self.targets, found.n_rows), self.slices.filters
+        answers, two = _Answers(self.targets, len(found.labels)), self.slices.filters
         for passes in Passes.of_groups(self.slices, found, two):
             for number, total in passes.forward(two):
                 answers.put_all(passes.rows[number], total.joints[1:], total.logs)
@@ -514,7 +499,7 @@ class DynamicPlan(Value):
             If the numbers within a slice are too small for doubles.
         """
         found = self._read(cases, sequence, likelihoods)
-        answers, two = _Answers(self.targets, found.n_rows), self.slices.smoothers
+        answers, two = _Answers(self.targets, len(found.labels)), self.slices.smoothers
         for passes in Passes.of_groups(self.slices, found, two):
             for number, logs, joints in passes.smooth(two):
                 answers.put_all(passes.rows[number], joints, logs)
