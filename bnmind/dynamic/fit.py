@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._messages import counted
@@ -31,6 +29,7 @@ from bnmind.fitting.priors import NoPrior, Prior
 from bnmind.fitting.squarem import LearningRecord
 from bnmind.information import Floats
 from bnmind.junction.inference.limits import DEFAULT_LIMITS
+from bnmind.pgm.cpd import CPD
 from bnmind.pgm.tabular import TabularCPD
 
 # --- The E-step for dynamic networks: expected counts of the tables of the two kinds of slices ----
@@ -46,39 +45,53 @@ from bnmind.pgm.tabular import TabularCPD
 # Bayesian networks", PhD thesis, Berkeley 2002, section 4.2.
 
 
+class Learned(NamedTuple):
+    """A distribution that is learned."""
+
+    family: int
+    """Its number in the layout."""
+    cpd: CPD
+    is_leaf: bool
+    """Whether its variable has no children. A missing leaf does not influence the likelihood, so
+    that it is not counted."""
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SequenceExpectation(Sealed):
     """An E-step for some sequences."""
 
-    network: DynamicNetwork
     layout: Layout
     """The parameters of `DynamicNetwork.two_slices`."""
+    learned: tuple[tuple[Learned, ...], tuple[Learned, ...]]
+    """Those of the first slice and of later ones."""
     plans: SlicePlans
     sequences: Sequences
 
-    @cached_property
-    def _families(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The learned families of the first slice and of later ones, as the layout counts them."""
-        number = {cpd.variable.name: i for i, cpd in enumerate(self.layout.network.cpds)}
-        first, later = self.plans.learned
-        return (
-            tuple(number[previous(cpd.variable).name] for cpd in first),
-            tuple(number[cpd.variable.name] for cpd in later),
+    @classmethod
+    def of(cls, network: DynamicNetwork, layout: Layout, found: Sequences) -> SequenceExpectation:
+        """Return the E-step for a network."""
+        family = {v.name: number for number, v in enumerate(layout.network.variables)}
+        interface = {v.name for v in network.interface}
+
+        def learned(kind: int) -> tuple[Learned, ...]:
+            cpds = network.transition if kind else network.first.cpds
+            inner = interface.union(p.name for cpd in cpds for p in cpd.parents)
+            numbers = [family[(c.variable if kind else previous(c.variable)).name] for c in cpds]
+            return tuple(
+                Learned(number, cpd, cpd.variable.name not in inner)
+                for number, cpd in zip(numbers, cpds, strict=True)
+                if layout.free[number]
+            )
+
+        first, later = learned(0), learned(1)
+        plans = SlicePlans(
+            network=network,
+            observed=found.variables,
+            targets=(tuple(one.cpd.scope for one in first), tuple(one.cpd.scope for one in later)),
+            limits=DEFAULT_LIMITS,
+            learned=(tuple(one.cpd for one in first), tuple(one.cpd for one in later)),
         )
-
-    @cached_property
-    def _leaves(self) -> tuple[frozenset[str], frozenset[str]]:
-        """The variables of the first slice and of later ones without children.
-
-        A missing leaf does not influence the likelihood, so that it is not counted.
-        """
-        interface = {v.name for v in self.network.interface}
-        names = {v.name for v in self.network.variables} - interface
-        inner = [
-            {p.name for cpd in cpds for p in cpd.parents}
-            for cpds in (self.network.first.cpds, self.network.transition)
-        ]
-        return frozenset(names - inner[0]), frozenset(names - inner[1])
+        return cls(layout=layout, learned=(first, later), plans=plans, sequences=found)
 
     def at(self, cells: Floats) -> Expected:
         """Do the E-step with some tables.
@@ -88,40 +101,31 @@ class SequenceExpectation(Sealed):
         ImpossibleEvidenceError
             If a sequence is impossible. The error names it.
         """
-        layout, plans, sequences = self.layout, self.plans, self.sequences
-
-        def tables(number: int) -> dict[str, Floats]:
-            learned = zip(plans.learned[number], self._families[number], strict=True)
-            return {table_input(c.variable.name): layout.table(cells, f) for c, f in learned}
-
-        counts = np.zeros(layout.n_cells)
-        total = 0.0
-        two = plans.smoothers
-        for passes in Passes.of_groups(plans, sequences, two, (tables(0), tables(1))):
+        layout, two = self.layout, self.plans.smoothers
+        first, later = (
+            {table_input(one.cpd.variable.name): layout.table(cells, one.family) for one in kind}
+            for kind in self.learned
+        )
+        counts, total = np.zeros(layout.n_cells), 0.0
+        for passes in Passes.of_groups(self.plans, self.sequences, two, (first, later)):
             for number, logs, joints in passes.smooth(two):
                 rows = passes.rows[number]
-                self._count(number > 0, rows, joints, counts)
                 total += float(logs[rows >= 0].sum())
+                # Without learned families, there is the joint of no variables.
+                for one, joint in zip(self.learned[number > 0], joints, strict=False):
+                    counted_rows = (
+                        self.sequences.has(one.cpd.variable.name, rows)
+                        if one.is_leaf
+                        else rows >= 0
+                    )
+                    summed = np.tensordot(counted_rows.astype(np.float64), joint, axes=1).ravel()
+                    start = int(layout.offsets[one.family])
+                    counts[start : start + len(summed)] += summed
         # Distributions without any counts stay.
         n = layout.n_free_cells
         sums = np.bincount(layout.columns, counts[:n] + layout.pseudo_counts)[layout.columns]
         counts[:n] = np.where(sums > 0, counts[:n], cells[:n])
         return Expected(total, counts)
-
-    def _count(
-        self, kind: bool, rows: NDArray[np.intp], joints: list[Floats], counts: Floats
-    ) -> None:
-        """Add the expected counts of a slice."""
-        inside = (rows >= 0).astype(np.float64)
-        families, cpds = self._families[kind], self.plans.learned[kind]
-        # Without learned families, there is the joint of no variables.
-        for family, cpd, joint in zip(families, cpds, joints, strict=False):
-            weights = inside
-            if cpd.variable.name in self._leaves[kind]:
-                weights = inside * self.sequences.has(cpd.variable.name, rows)
-            summed = np.tensordot(weights, joint, axes=1).ravel()
-            start = int(self.layout.offsets[family])
-            counts[start : start + len(summed)] += summed
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -251,7 +255,7 @@ def fit_dynamic(
         _start(layout, np.random.default_rng([asked.seed, number]) if number else None)
         for number in range(asked.starts)
     ]
-    ascent = TablesAscent(layout, _expectation(network, layout, found))
+    ascent = TablesAscent(layout, SequenceExpectation.of(network, layout, found))
     climbs = climbs_from(ascent, starts, asked, progress)
     record = LearningRecord.of(climbs, asked.seed)
     # They stay zero, as no prior adds to them.
@@ -269,17 +273,15 @@ def fit_dynamic(
 
 def shared_tables(network: DynamicNetwork) -> tuple[str, ...]:
     """Return the variables with the same table in the first slice and in later ones."""
-    names = []
-    for v in network.variables:
-        first, later = network.first.cpd(v.name), network.cpd(v.name)
-        if (
-            isinstance(first, TabularCPD)
-            and isinstance(later, TabularCPD)
-            and first.scope == later.scope
-            and np.array_equal(first.values, later.values)
-        ):
-            names.append(v.name)
-    return tuple(names)
+    pairs = [(network.first.cpd(v.name), network.cpd(v.name)) for v in network.variables]
+    return tuple(
+        first.variable.name
+        for first, later in pairs
+        if isinstance(first, TabularCPD)
+        and isinstance(later, TabularCPD)
+        and first.scope == later.scope
+        and np.array_equal(first.values, later.values)
+    )
 
 
 def _with_shared(name: str, shared: tuple[str, ...]) -> tuple[str, ...]:
@@ -302,38 +304,21 @@ def _start(layout: Layout, rng: np.random.Generator | None) -> Floats:
     return own if rng is None else layout.within(layout.start(nothing, rng), own)
 
 
-def _expectation(network: DynamicNetwork, layout: Layout, found: Sequences) -> SequenceExpectation:
-    learned = {
-        c.variable.name for c, free in zip(layout.network.cpds, layout.free, strict=True) if free
-    }
-    first = tuple(c for c in network.first.cpds if previous(c.variable).name in learned)
-    later = tuple(c for c in network.transition if c.variable.name in learned)
-    plans = SlicePlans(
-        network=network,
-        observed=found.variables,
-        targets=(tuple(c.scope for c in first), tuple(c.scope for c in later)),
-        limits=DEFAULT_LIMITS,
-        learned=(first, later),
-    )
-    return SequenceExpectation(network=network, layout=layout, plans=plans, sequences=found)
-
-
 def _warnings(
     network: DynamicNetwork, found: Sequences, layout: Layout, record: LearningRecord
 ) -> list[str]:
     warnings = []
     if not record.converged:
-        steps = "1 step" if record.steps == 1 else f"{record.steps:,} steps"
-        warnings.append(f"EM has not converged after {steps}")
+        warnings.append(f"EM has not converged after {counted(record.steps, 'step')}")
     if int(found.lengths.max()) == 1:
         warnings.append("all sequences have a single slice, so that no transition is learned")
-    seen = {v.name for v in found.variables}
-    number = {v.name: family for family, v in enumerate(layout.network.variables)}
+    free = {
+        v.name for v, is_free in zip(layout.network.variables, layout.free, strict=True) if is_free
+    }
     warnings += [
         f"{v.name} is never observed: its states may be exchanged without a change of the"
         " likelihood, unless fixed tables or zeros tell them apart"
         for v in network.variables
-        if v.name not in seen
-        and (layout.free[number[v.name]] or layout.free[number[previous(v).name]])
+        if v not in found.variables and free & {v.name, previous(v).name}
     ]
     return warnings

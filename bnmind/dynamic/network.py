@@ -17,9 +17,9 @@ Berkeley 2002, chapters 2 and 3.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import product
 from typing import Any
 
@@ -61,6 +61,12 @@ def previous(variable: Variable) -> Variable:
     'rain[t-1]'
     """
     return Variable(variable.name + PREVIOUS, variable.states)
+
+
+def some_of(variables: Sequence[Variable]) -> str:
+    """Return the names of a few variables, and how many there are if these are not all."""
+    more = f", … {len(variables)} variables" if len(variables) > 8 else ""
+    return ", ".join(v.name for v in variables[:8]) + more
 
 
 def renamed(cpd: CPD, names: Mapping[str, str]) -> CPD:
@@ -168,12 +174,8 @@ class DynamicNetwork(Value):
         return cls(first, own, dict(varying or {}))
 
     def __repr__(self) -> str:
-        names = [v.name for v in self.variables]
-        shown_names = ", ".join(names[:8])
-        more = f", … {len(names)} variables" if len(names) > 8 else ""
-        interface = ", ".join(v.name for v in self.interface[:8]) or "empty"
-        more_interface = f", … {len(self.interface)} variables" if len(self.interface) > 8 else ""
-        return f"DynamicNetwork({shown_names}{more} | interface {interface}{more_interface})"
+        interface = some_of(self.interface) or "empty"
+        return f"DynamicNetwork({some_of(self.variables)} | interface {interface})"
 
     @property
     def variables(self) -> tuple[Variable, ...]:
@@ -318,15 +320,14 @@ class DynamicNetwork(Value):
         TooLargeError
             If the largest table has more cells; it is named, and nothing is allocated.
         """
-        slices = (self.first.cpds, self.transition)
-        check_tables_fit([cpd for cpds in slices for cpd in cpds], max_cells=max_cells)
-        inside = {v.name for v in self.variables}
+        cpds = self.two_slices.cpds
+        check_tables_fit(cpds, max_cells=max_cells)
+        arcs = [(_node(p.name), _node(c.variable.name)) for c in cpds for p in c.parents]
         first, later = (
-            {(p.name, c.variable.name) for c in cpds for p in c.parents if p.name in inside}
-            for cpds in slices
+            {(p, c) for (p, at), (c, number) in arcs if at == number == own} for own in (0, 1)
         )
         # pgmpy has no slice 1 of other variables.
-        linked = {v.name for c in self.transition if c.parents for v in c.scope}
+        linked = {name for arc in arcs for name, number in arc if number == 1}
         problems = [
             f"pgmpy has the same arcs inside of all slices, and {parent} → {child} is"
             f" {'only' if (parent, child) in first else 'not'} in the first one"
@@ -337,9 +338,7 @@ class DynamicNetwork(Value):
             " first slice and in later ones"
             for name, cpd in self._transition_by_name.items()
             if name not in linked
-            and not np.array_equal(
-                cpd.to_tabular().values, self.first.cpd(name).to_tabular().values
-            )
+            and not cpd.to_factor().isclose(self.first.cpd(name).to_factor(), atol=0.0)
         ]
         if self.varying:
             problems.append(f"pgmpy has no tables that vary, as of {listed(list(self.varying))}")
@@ -348,25 +347,12 @@ class DynamicNetwork(Value):
         model_type = pgmpy_object("pgmpy.models", "DynamicBayesianNetwork")
         with quiet_pgmpy():
             model = model_type()
-            model.add_nodes_from(sorted(inside))
-            for number, cpds in enumerate(slices):
-                model.add_edges_from(
-                    [
-                        (_node(p.name, number), _node(c.variable.name, number))
-                        for c in cpds
-                        for p in c.parents
-                    ]
-                )
-            for number, cpds in enumerate(slices):
-                model.add_cpds(
-                    *[
-                        pgmpy_table(
-                            c.to_tabular(max_cells=max_cells), partial(_node, number=number)
-                        )
-                        for c in cpds
-                        if not number or c.variable.name in linked
-                    ]
-                )
+            model.add_nodes_from([v.name for v in self.variables])
+            model.add_edges_from(arcs)
+            for cpd in cpds:
+                name, number = _node(cpd.variable.name)
+                if number == 0 or name in linked:
+                    model.add_cpds(pgmpy_table(cpd.to_tabular(max_cells=max_cells), _node))
         return model
 
     @checked
@@ -416,8 +402,7 @@ def of_two_slices(two: Network) -> DynamicNetwork:
     """Return the dynamic network whose `DynamicNetwork.two_slices` is a network."""
     names = {v.name: v.name.removesuffix(PREVIOUS) for v in two.variables}
     first = [renamed(c, names) for c in two.cpds if c.variable.name.endswith(PREVIOUS)]
-    later = [c for c in two.cpds if not c.variable.name.endswith(PREVIOUS)]
-    return DynamicNetwork(Network(tuple(first)), tuple(later))
+    return DynamicNetwork.from_networks(Network(tuple(first)), two)
 
 
 # --- Networks of pgmpy ----------------------------------------------------------------------------
@@ -428,9 +413,9 @@ def of_two_slices(two: Network) -> DynamicNetwork:
 # have numbers instead.
 
 
-def _node(name: str, number: int) -> tuple[str, int]:
-    """Return the node of pgmpy for a variable of a slice or of the one before."""
-    return name.removesuffix(PREVIOUS), number - name.endswith(PREVIOUS)
+def _node(name: str) -> tuple[str, int]:
+    """Return the node of pgmpy for a variable of the first two slices."""
+    return name.removesuffix(PREVIOUS), 0 if name.endswith(PREVIOUS) else 1
 
 
 def _from_pgmpy(

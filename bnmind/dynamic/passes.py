@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 
 from bnmind._messages import counted, format_bytes, many, one_line, shown
 from bnmind._values import ReadOnlyDict, Sealed
-from bnmind.dynamic.network import DynamicNetwork, previous
+from bnmind.dynamic.network import DynamicNetwork, previous, some_of
 from bnmind.errors import (
     CancellationError,
     ImpossibleEvidenceError,
@@ -52,7 +52,7 @@ from bnmind.junction.cases.tables import frame_of, read_table
 from bnmind.junction.inference.batches import Chunks, batch_size
 from bnmind.junction.inference.compile import compile_plan
 from bnmind.junction.inference.compiled_query import CompiledQuery
-from bnmind.junction.inference.evidence import label_of, real_numbers
+from bnmind.junction.inference.evidence import case_likelihoods, label_of
 from bnmind.junction.inference.limits import Limits
 from bnmind.junction.inference.plan import Plan
 from bnmind.pgm.cpd import CPD
@@ -254,15 +254,13 @@ def _split(frame: Any, sequence: str | None, n: int) -> tuple[Rows, tuple[Any, .
 
 
 def _likelihoods(variable: Variable, given: Any, n: int) -> Floats:
-    what = f"the likelihoods of {variable.name}"
-    weights = real_numbers(given, what)
-    if weights.shape != (n, variable.n_states):
+    weights = case_likelihoods(variable, given).T
+    if len(weights) != n:
         raise InvalidArgumentError(
-            f"{what} must be an array of shape {(n, variable.n_states)}, got {weights.shape}",
+            f"the likelihoods of {variable.name} must be an array of shape"
+            f" {(n, variable.n_states)}, got {len(weights)} rows",
             given,
         )
-    if not np.all((weights >= 0) & np.isfinite(weights)):
-        raise InvalidArgumentError(f"{what} must be finite and not negative", given)
     return _with_ones(weights)
 
 
@@ -387,10 +385,8 @@ def check_interface(interface: Sequence[Variable], limits: Limits) -> None:
     # The past, the next past, and a product of both.
     needed = 3 * 8 * cells
     if needed > limits.max_bytes:
-        names = [v.name for v in interface]
-        told = ", ".join(names[:8]) + (f", … {len(names)} variables" if len(names) > 8 else "")
         raise TooLargeError(
-            f"the joint distribution of the interface {{{told}}} would have {many(cells)} cells,"
+            f"the joint distribution of the interface {{{some_of(interface)}}} would have {many(cells)} cells,"
             f" and a slice would take at least {many(needed)} bytes; allowed are"
             f" max_bytes={limits.max_bytes:,}. Let fewer variables have children in the next"
             " slice, or raise the limit.",

@@ -440,7 +440,7 @@ class DynamicPlan(Value):
         labels = tuple(range(state.n_slices, state.n_slices + slices))
         for row in range(slices):
             state, info = self.step(state)
-            answers.put(row, info.posterior.joints, 0.0)
+            answers.put(np.array([row]), [j[None] for j in info.posterior.joints], np.zeros(1))
         return answers.result(np.zeros(slices, dtype=np.intp), (None,), labels)
 
     @checked
@@ -475,7 +475,7 @@ class DynamicPlan(Value):
         answers, two = _Answers(self.targets, len(found.labels)), self.slices.filters
         for passes in Passes.of_groups(self.slices, found, two):
             for number, total in passes.forward(two):
-                answers.put_all(passes.rows[number], total.joints[1:], total.logs)
+                answers.put(passes.rows[number], total.joints[1:], total.logs)
         return answers.result(found.sequence_of, found.names, found.labels)
 
     @checked
@@ -502,7 +502,7 @@ class DynamicPlan(Value):
         answers, two = _Answers(self.targets, len(found.labels)), self.slices.smoothers
         for passes in Passes.of_groups(self.slices, found, two):
             for number, logs, joints in passes.smooth(two):
-                answers.put_all(passes.rows[number], joints, logs)
+                answers.put(passes.rows[number], joints, logs)
         return answers.result(found.sequence_of, found.names, found.labels)
 
     @checked
@@ -570,16 +570,12 @@ class _Answers:
         self._marginals = [np.zeros((n_rows, v.n_states)) for v in variables]
         self._log_evidence = np.zeros(n_rows)
 
-    def put(self, rows: Any, joints: Iterable[Values], logs: Any) -> None:
-        """Fill in the answers of some rows."""
-        for marginals, joint in zip(self._marginals, joints, strict=False):
-            marginals[rows] = joint
-        self._log_evidence[rows] = logs
-
-    def put_all(self, rows: NDArray[np.intp], joints: Iterable[Floats], logs: Floats) -> None:
+    def put(self, rows: Rows, joints: Iterable[Values], logs: Floats) -> None:
         """Fill in the answers of a slice of sequences, some of which have ended."""
         inside = rows >= 0
-        self.put(rows[inside], [joint[inside] for joint in joints], logs[inside])
+        for marginals, joint in zip(self._marginals, joints, strict=False):
+            marginals[rows[inside]] = joint[inside]
+        self._log_evidence[rows[inside]] = logs[inside]
 
     def result(
         self, sequence_of: NDArray[np.intp], sequences: tuple[Any, ...], labels: tuple[Any, ...]
