@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,10 +14,10 @@ from bnmind._messages import counted
 from bnmind._values import Sealed, Value
 from bnmind.dynamic.network import PREVIOUS, DynamicNetwork, of_two_slices, previous
 from bnmind.dynamic.passes import (
+    Likelihoods,
     Passes,
     Sequences,
     SlicePlans,
-    check_interface,
     read_sequences,
     table_input,
 )
@@ -107,20 +107,16 @@ class SequenceExpectation(Sealed):
             for kind in self.learned
         )
         counts, total = np.zeros(layout.n_cells), 0.0
-        for passes in Passes.of_groups(self.plans, self.sequences, two, (first, later)):
-            for number, logs, joints in passes.smooth(two):
-                rows = passes.rows[number]
-                total += float(logs[rows >= 0].sum())
-                # Without learned families, there is the joint of no variables.
-                for one, joint in zip(self.learned[number > 0], joints, strict=False):
-                    counted_rows = (
-                        self.sequences.has(one.cpd.variable.name, rows)
-                        if one.is_leaf
-                        else rows >= 0
-                    )
-                    summed = np.tensordot(counted_rows.astype(np.float64), joint, axes=1).ravel()
-                    start = int(layout.offsets[one.family])
-                    counts[start : start + len(summed)] += summed
+        for answers in Passes.answers(
+            self.plans, self.sequences, two, (first, later), smooths=True
+        ):
+            total += float(answers.logs.sum())
+            # Without learned families, there is the joint of no variables.
+            for one, joint in zip(self.learned[answers.number > 0], answers.joints, strict=False):
+                if one.is_leaf:
+                    joint = joint[self.sequences.has(one.cpd.variable.name, answers.rows)]
+                start = int(layout.offsets[one.family])
+                counts[start : start + one.cpd.n_cells] += joint.sum(axis=0).ravel()
         # Distributions without any counts stay.
         n = layout.n_free_cells
         sums = np.bincount(layout.columns, counts[:n] + layout.pseudo_counts)[layout.columns]
@@ -177,7 +173,7 @@ def fit_dynamic(
     cases: Any,
     *,
     sequence: str | None = None,
-    likelihoods: Mapping[str, Any] | None = None,
+    likelihoods: Likelihoods | None = None,
     prior: Prior | None = None,
     fixed: Iterable[str] = (),
     options: FitOptions | None = None,
@@ -239,7 +235,6 @@ def fit_dynamic(
             f" {', '.join(network.varying)}; learn a network without them",
             tuple(network.varying),
         )
-    check_interface(network.interface, DEFAULT_LIMITS)
     found = read_sequences(
         network, network.variables, cases, sequence=sequence, likelihoods=likelihoods
     )

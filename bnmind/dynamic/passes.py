@@ -48,6 +48,7 @@ from bnmind.errors import (
     UnknownNameError,
 )
 from bnmind.information import Floats
+from bnmind.junction.backward_walk import compile_elimination
 from bnmind.junction.cases.tables import frame_of, read_table
 from bnmind.junction.inference.batches import Chunks, batch_size
 from bnmind.junction.inference.compile import compile_plan
@@ -61,6 +62,9 @@ from bnmind.pgm.network import FactorModel, Potential
 from bnmind.pgm.variable import Variable, format_name
 
 # --- Sequences of findings, a row of a data frame for each slice ----------------------------------
+
+Likelihoods: TypeAlias = Mapping[str, Any]
+"""Likelihood findings of the rows of a data frame, {variable: array ``(rows, states)``}."""
 
 Rows: TypeAlias = NDArray[np.intp]
 """Numbers of rows. Those of sequences that run side by side have the shape ``(slices, sequences)``,
@@ -158,7 +162,7 @@ def read_sequences(
     cases: Any,
     *,
     sequence: str | None = None,
-    likelihoods: Mapping[str, Any] | None = None,
+    likelihoods: Likelihoods | None = None,
     as_text: bool = False,
     first_row: int | None = None,
 ) -> Sequences:
@@ -331,6 +335,24 @@ class SlicePlans(Sealed):
         return self._plan(0, first, future=True), self._plan(1, later, future=True)
 
     @cached_property
+    def best(self) -> tuple[CompiledQuery, CompiledQuery]:
+        """The queries of the most probable path to each state of the interface."""
+
+        def compiled(number: int) -> CompiledQuery:
+            model, inputs = self.model(number)
+            return compile_elimination(
+                model.potentials,
+                evidence=(),
+                soft=[v.name for v in self.observed],
+                order=None,
+                limits=self.limits,
+                inputs=inputs,
+                kept=[v.name for v in self.network.interface],
+            )
+
+        return compiled(0), compiled(1)
+
+    @cached_property
     def backward(self) -> Plan:
         """The plan of the previous future: β_{t−1} from β_t."""
         before = tuple(map(previous, self.network.interface))
@@ -369,6 +391,7 @@ class SlicePlans(Sealed):
     def _plan(
         self, number: int, scopes: Sequence[Scope], *, past: bool = True, future: bool = False
     ) -> Plan:
+        check_interface(self.network.interface, self.limits)
         model, inputs = self.model(number, past=past, future=future)
         return compile_plan(
             model,
@@ -386,9 +409,9 @@ def check_interface(interface: Sequence[Variable], limits: Limits) -> None:
     needed = 3 * 8 * cells
     if needed > limits.max_bytes:
         raise TooLargeError(
-            f"the joint distribution of the interface {{{some_of(interface)}}} would have {many(cells)} cells,"
-            f" and a slice would take at least {many(needed)} bytes; allowed are"
-            f" max_bytes={limits.max_bytes:,}. Let fewer variables have children in the next"
+            f"the joint distribution of the interface {{{some_of(interface)}}} would have"
+            f" {many(cells)} cells, and a slice would take at least {many(needed)} bytes; allowed"
+            f" are max_bytes={limits.max_bytes:,}. Let fewer variables have children in the next"
             " slice, or raise the limit.",
             needed=needed,
             budget=limits.max_bytes,
@@ -581,6 +604,20 @@ def check_messages(plans: SlicePlans, n_slices: int) -> None:
         )
 
 
+class Answers(NamedTuple):
+    """The answers to a slice of sequences that run side by side."""
+
+    number: int
+    """The slice."""
+    rows: Rows
+    """The rows of those sequences that have the slice."""
+    logs: Floats
+    """For each of them, the natural logarithm of the probability of its findings given those of
+    earlier slices."""
+    joints: list[Floats]
+    """``(rows, *states)`` for each scope."""
+
+
 class Passes:
     """The passes over sequences that run side by side.
 
@@ -603,26 +640,35 @@ class Passes:
         rows: Rows,
         tables: tuple[Cells, Cells] = ({}, {}),
     ) -> None:
-        self.rows = rows
-        self._plans, self._sequences, self._tables = plans, sequences, tables
+        self._plans, self._sequences, self._rows, self._tables = plans, sequences, rows, tables
         self._chunks: dict[int, Chunks] = {}
         self._n_slices, self._n = rows.shape
 
     @classmethod
-    def of_groups(
+    def answers(
         cls,
         plans: SlicePlans,
         sequences: Sequences,
         two: Two,
         tables: tuple[Cells, Cells] = ({}, {}),
-    ) -> Iterator[Passes]:
-        """Yield the passes over all sequences, as many side by side as is best for two plans."""
+        *,
+        smooths: bool = False,
+    ) -> Iterator[Answers]:
+        """Yield the answers to all slices, with as many sequences side by side as is best.
+
+        The plans ``two`` are those of `forward`, or those of `smooth`.
+        """
         most = _MESSAGE_BYTES // _message_bytes(plans, int(sequences.lengths.max()))
         for plan, own in zip(two, tables, strict=True):
             compiled = plain(plan)
             most = min(most, batch_size(compiled, _moving(compiled, own)).chunk)
         for rows in sequences.groups(max(1, most)):
-            yield cls(plans, sequences, rows, tables)
+            passes = cls(plans, sequences, rows, tables)
+            forward = ((number, one.logs, one.joints) for number, one in passes.forward(two))
+            for number, logs, joints in passes.smooth(two) if smooths else forward:
+                inside = rows[number] >= 0
+                parts = [joint[inside] for joint in joints]
+                yield Answers(number, rows[number, inside], logs[inside], parts)
 
     def forward(
         self, two: Two, start: int = 0, stop: int | None = None, past: Message | None = None
@@ -646,7 +692,7 @@ class Passes:
         for number in range(start, self._n_slices if stop is None else stop):
             total = self._run(two[number > 0], number, past=past)
             if np.isneginf(total.logs).any():
-                row = int(self.rows[number, np.argmin(total.logs)])
+                row = int(self._rows[number, np.argmin(total.logs)])
                 raise self._sequences.impossible(number, row)
             yield number, total
             past = total.message
@@ -687,7 +733,7 @@ class Passes:
         for number, past in backwards(n_slices, None, messages):
             total = self._run(two[number > 0], number, past, future)
             if np.isneginf(total.logs).any():
-                row = int(self.rows[number, np.argmin(total.logs)])
+                row = int(self._rows[number, np.argmin(total.logs)])
                 raise CancellationError(
                     f"the probabilities within slice {number}{self._sequences.place(row)} are too"
                     " small for doubles, although the findings are possible; `most_probable`"
@@ -705,7 +751,7 @@ class Passes:
             compiled, constant = plain(plan), self._tables[number > 0]
             self._chunks[id(plan)] = Chunks(compiled, constant, _moving(compiled, constant))
         chunks = self._chunks[id(plan)]
-        evidence = self._sequences.evidence(plans.observed, self.rows[number])
+        evidence = self._sequences.evidence(plans.observed, self._rows[number])
         varying = plans.varying(number).items()
         inputs = evidence | {
             name: np.repeat(table[..., None], n, axis=-1) for name, table in varying

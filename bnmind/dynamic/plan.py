@@ -13,16 +13,17 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._messages import counted, format_bytes, listed
-from bnmind._values import ReadOnlyDict, Sealed, Value, made, sealed
+from bnmind._values import ReadOnlyDict, Value, made, sealed
 from bnmind.dynamic.network import DynamicNetwork, previous
 from bnmind.dynamic.passes import (
     PAST,
+    Answers,
+    Likelihoods,
     Passes,
     Rows,
     Sequences,
     SlicePlans,
     backwards,
-    check_interface,
     check_messages,
     plain,
     read_sequences,
@@ -34,8 +35,8 @@ from bnmind.errors import (
     UnknownNameError,
 )
 from bnmind.information import Floats
-from bnmind.junction.backward_walk import compile_elimination, most_likely, walk_back
-from bnmind.junction.inference.compiled_query import CompiledQuery, registers_of
+from bnmind.junction.backward_walk import most_likely, walk_back
+from bnmind.junction.inference.compiled_query import registers_of
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.inference.posterior import Posterior
 from bnmind.junction.program.runs import logarithms, run_logarithms
@@ -65,111 +66,71 @@ if TYPE_CHECKING:
 # networks", PhD thesis, Berkeley 2002, section 3.4.
 
 
-@dataclass(frozen=True, eq=False)
-class BestPaths(Sealed):
-    """Viterbi's algorithm for the slices of a dynamic network."""
+def _path(
+    plans: SlicePlans, found: Sequences, rows: Rows, positions: Mapping[str, NDArray[np.intp]]
+) -> float:
+    """Fill in the states of a sequence; return the logarithm of their probability.
 
-    plans: SlicePlans
+    Raises
+    ------
+    ImpossibleEvidenceError
+        If the sequence is impossible. The error names its first impossible slice.
+    """
+    logs = np.zeros(len(rows))
 
-    @cached_property
-    def _compiled(self) -> tuple[CompiledQuery, CompiledQuery]:
-        """The queries of δ_t given δ_{t−1}, for the first slice and for later ones."""
-        plans = self.plans
-
-        def compiled(number: int) -> CompiledQuery:
-            model, inputs = plans.model(number)
-            return compile_elimination(
-                model.potentials,
-                evidence=(),
-                soft=[v.name for v in plans.observed],
-                order=None,
-                limits=plans.limits,
-                kept=[v.name for v in plans.network.interface],
-                inputs=inputs,
-            )
-
-        return compiled(0), compiled(1)
-
-    def of(self, found: Sequences) -> MostProbablePath:
-        """Return the most probable path of each sequence.
-
-        Raises
-        ------
-        ImpossibleEvidenceError
-            If a sequence is impossible. The error names its first impossible slice.
-        TooLargeError
-            If the messages would exceed the limits.
-        """
-        check_messages(self.plans, int(found.lengths.max()))
-        variables, n = self.plans.network.variables, len(found.labels)
-        positions = {v.name: np.zeros(n, dtype=np.intp) for v in variables}
-        logs = {
-            name: self._fill(found, rows, positions)
-            for name, rows in zip(found.names, found.rows, strict=True)
-        }
-        return MostProbablePath(
-            variables=variables,
-            positions=ReadOnlyDict({name: sealed(array) for name, array in positions.items()}),
-            log_probabilities=ReadOnlyDict(logs),
-            labels=found.labels,
+    def run(number: int, past: Floats) -> tuple[list[Values], Floats, float]:
+        evidence = found.evidence(plans.observed, rows[number : number + 1])
+        return _maximized(
+            plans, number, {name: part[:, 0] for name, part in evidence.items()}, past
         )
 
-    def _fill(
-        self, found: Sequences, rows: Rows, positions: Mapping[str, NDArray[np.intp]]
-    ) -> float:
-        """Fill in the states of one sequence; return the logarithm of their probability."""
-        logs = np.zeros(len(rows))
+    def forward(start: int, stop: int, past: Floats) -> Iterator[Floats]:
+        for number in range(start, stop):
+            _, past, logs[number] = run(number, past)
+            if not logs[number] > -math.inf:
+                raise found.impossible(number, int(rows[number]))
+            yield past
 
-        def run(number: int, past: Floats) -> tuple[list[Values], Floats, float]:
-            evidence = found.evidence(self.plans.observed, rows[number : number + 1])
-            return self._run(number, {name: part[:, 0] for name, part in evidence.items()}, past)
+    interface = plans.network.interface
+    known: dict[str, int] = {}
+    for number, past in backwards(len(rows), np.zeros(plans.shape), forward):
+        registers, best, _ = run(number, past)
+        if number == len(rows) - 1:
+            last = np.unravel_index(best.argmax(), best.shape)
+            known = {v.name: int(i) for v, i in zip(interface, last, strict=True)}
+        compiled = plans.best[number > 0]
+        # Variables of a single state are not numbered.
+        names = compiled.numbered
+        own = {i: known[name] for i, name in enumerate(names) if name in known}
+        walked = walk_back(compiled.program, registers, 1, np.add, most_likely, own)
+        states = dict(zip(names, walked[:, 0].tolist(), strict=True))
+        for variable, column in positions.items():
+            column[rows[number]] = states.get(variable, 0)
+        known = {v.name: states.get(previous(v).name, 0) for v in interface}
+    return float(logs.sum())
 
-        def forward(start: int, stop: int, past: Floats) -> Iterator[Floats]:
-            for number in range(start, stop):
-                _, past, logs[number] = run(number, past)
-                if not logs[number] > -math.inf:
-                    raise found.impossible(number, int(rows[number]))
-                yield past
 
-        interface = self.plans.network.interface
-        known: dict[str, int] = {}
-        for number, past in backwards(len(rows), np.zeros(self.plans.shape), forward):
-            registers, best, _ = run(number, past)
-            if number == len(rows) - 1:
-                last = np.unravel_index(best.argmax(), best.shape)
-                known = {v.name: int(i) for v, i in zip(interface, last, strict=True)}
-            compiled = self._compiled[number > 0]
-            # Variables of a single state are not numbered.
-            names = compiled.numbered
-            own = {i: known[name] for i, name in enumerate(names) if name in known}
-            walked = walk_back(compiled.program, registers, 1, np.add, most_likely, own)
-            states = dict(zip(names, walked[:, 0].tolist(), strict=True))
-            for variable, column in positions.items():
-                column[rows[number]] = states.get(variable, 0)
-            known = {v.name: states.get(previous(v).name, 0) for v in interface}
-        return float(logs.sum())
+def _maximized(
+    plans: SlicePlans, number: int, tables: dict[str, Floats], past: Floats
+) -> tuple[list[Values], Floats, float]:
+    """Return the registers of a slice, δ less its largest number, and this number.
 
-    def _run(
-        self, number: int, tables: dict[str, Floats], past: Floats
-    ) -> tuple[list[Values], Floats, float]:
-        """Return the registers of a slice, δ less its largest number, and this number.
-
-        ``past`` is δ of the slice before.
-        """
-        plans, compiled = self.plans, self._compiled[number > 0]
-        tables |= {**plans.varying(number), PAST: np.ones(plans.shape)}
-        registers = registers_of(compiled, dict(compiled.certain), tables)
-        logs = logarithms(registers, len(compiled.sources))
-        for register, source in enumerate(compiled.sources):
-            if source.input == PAST:
-                logs[register] = source.reduced(past)
-        filled = run_logarithms(compiled.program, logs, np.maximum)
-        answer = compiled.answers[0]
-        joint = np.zeros(plans.shape) if answer.register is None else np.real(answer.read(filled))
-        joint = joint.reshape(plans.shape)
-        largest = float(joint.max())
-        best = joint - largest if largest > -math.inf else joint
-        return filled, best, largest + float(sum(logs[register] for register in compiled.scalars))
+    ``past`` is δ of the slice before.
+    """
+    compiled = plans.best[number > 0]
+    tables |= {**plans.varying(number), PAST: np.ones(plans.shape)}
+    registers = registers_of(compiled, dict(compiled.certain), tables)
+    logs = logarithms(registers, len(compiled.sources))
+    for register, source in enumerate(compiled.sources):
+        if source.input == PAST:
+            logs[register] = source.reduced(past)
+    filled = run_logarithms(compiled.program, logs, np.maximum)
+    answer = compiled.answers[0]
+    joint = np.zeros(plans.shape) if answer.register is None else np.real(answer.read(filled))
+    joint = joint.reshape(plans.shape)
+    largest = float(joint.max())
+    best = joint - largest if largest > -math.inf else joint
+    return filled, best, largest + float(sum(logs[register] for register in compiled.scalars))
 
 
 # --- Plans and their answers ----------------------------------------------------------------------
@@ -436,20 +397,25 @@ class DynamicPlan(Value):
                 needed=needed,
                 budget=self.limits.max_bytes,
             )
-        answers = _Answers(self.targets, slices)
-        labels = tuple(range(state.n_slices, state.n_slices + slices))
-        for row in range(slices):
-            state, info = self.step(state)
-            answers.put(np.array([row]), [j[None] for j in info.posterior.joints], np.zeros(1))
-        return answers.result(np.zeros(slices, dtype=np.intp), (None,), labels)
+
+        def ahead(state: FilterState) -> Iterator[Answers]:
+            for row in range(slices):
+                state, info = self.step(state)
+                joints = [np.real(joint)[None] for joint in info.posterior.joints]
+                yield Answers(state.n_slices, np.array([row]), np.zeros(1), joints)
+
+        rows = Sequences(
+            variables=(),
+            findings={},
+            names=(None,),
+            sequence_of=np.zeros(slices, dtype=np.intp),
+            labels=tuple(range(state.n_slices, state.n_slices + slices)),
+        )
+        return self._posterior(rows, ahead(state))
 
     @checked
     def filter(
-        self,
-        cases: Any,
-        *,
-        sequence: str | None = None,
-        likelihoods: Mapping[str, Any] | None = None,
+        self, cases: Any, *, sequence: str | None = None, likelihoods: Likelihoods | None = None
     ) -> SequencePosterior:
         """Return the distributions in every slice given the findings up to it.
 
@@ -472,19 +438,11 @@ class DynamicPlan(Value):
             If the table or the likelihoods do not fit the plan.
         """
         found = self._read(cases, sequence, likelihoods)
-        answers, two = _Answers(self.targets, len(found.labels)), self.slices.filters
-        for passes in Passes.of_groups(self.slices, found, two):
-            for number, total in passes.forward(two):
-                answers.put(passes.rows[number], total.joints[1:], total.logs)
-        return answers.result(found.sequence_of, found.names, found.labels)
+        return self._posterior(found, Passes.answers(self.slices, found, self.slices.filters))
 
     @checked
     def smooth(
-        self,
-        cases: Any,
-        *,
-        sequence: str | None = None,
-        likelihoods: Mapping[str, Any] | None = None,
+        self, cases: Any, *, sequence: str | None = None, likelihoods: Likelihoods | None = None
     ) -> SequencePosterior:
         """Return the distributions in every slice given all findings of its sequence.
 
@@ -499,38 +457,24 @@ class DynamicPlan(Value):
             If the numbers within a slice are too small for doubles.
         """
         found = self._read(cases, sequence, likelihoods)
-        answers, two = _Answers(self.targets, len(found.labels)), self.slices.smoothers
-        for passes in Passes.of_groups(self.slices, found, two):
-            for number, logs, joints in passes.smooth(two):
-                answers.put(passes.rows[number], joints, logs)
-        return answers.result(found.sequence_of, found.names, found.labels)
+        two = self.slices.smoothers
+        return self._posterior(found, Passes.answers(self.slices, found, two, smooths=True))
 
     @checked
     def log_likelihood(
-        self,
-        cases: Any,
-        *,
-        sequence: str | None = None,
-        likelihoods: Mapping[str, Any] | None = None,
+        self, cases: Any, *, sequence: str | None = None, likelihoods: Likelihoods | None = None
     ) -> float:
         """Return the natural logarithm of the probability of all findings.
 
         Parameters and errors are those of `filter`.
         """
         found = self._read(cases, sequence, likelihoods)
-        total, two = 0.0, self.slices.messages
-        for passes in Passes.of_groups(self.slices, found, two):
-            for number, part in passes.forward(two):
-                total += float(part.logs[passes.rows[number] >= 0].sum())
-        return total
+        answers = Passes.answers(self.slices, found, self.slices.messages)
+        return float(sum(part.logs.sum() for part in answers))
 
     @checked
     def most_probable(
-        self,
-        cases: Any,
-        *,
-        sequence: str | None = None,
-        likelihoods: Mapping[str, Any] | None = None,
+        self, cases: Any, *, sequence: str | None = None, likelihoods: Likelihoods | None = None
     ) -> MostProbablePath:
         """Return the most probable states of all variables in all slices, given the findings.
 
@@ -542,53 +486,46 @@ class DynamicPlan(Value):
         TooLargeError
             If the messages between slices would exceed the limits.
         """
-        return self._paths.of(self._read(cases, sequence, likelihoods))
+        found = self._read(cases, sequence, likelihoods)
+        check_messages(self.slices, int(found.lengths.max()))
+        n, variables = len(found.labels), self.network.variables
+        positions = {v.name: np.zeros(n, dtype=np.intp) for v in variables}
+        logs = [_path(self.slices, found, rows, positions) for rows in found.rows]
+        return MostProbablePath(
+            variables=variables,
+            positions=ReadOnlyDict({name: sealed(array) for name, array in positions.items()}),
+            log_probabilities=ReadOnlyDict(zip(found.names, logs, strict=True)),
+            labels=found.labels,
+        )
 
-    @cached_property
-    def _paths(self) -> BestPaths:
-        return BestPaths(self.slices)
-
-    def _read(
-        self, cases: Any, sequence: str | None, likelihoods: Mapping[str, Any] | None
-    ) -> Sequences:
+    def _read(self, cases: Any, sequence: str | None, likelihoods: Likelihoods | None) -> Sequences:
         if isinstance(cases, Sequences):
             return cases
         return read_sequences(
             self.network, self.observed, cases, sequence=sequence, likelihoods=likelihoods
         )
 
+    def _posterior(self, found: Sequences, answers: Iterable[Answers]) -> SequencePosterior:
+        """Return the answers whose last joints are the targets."""
+        marginals = {v.name: np.zeros((len(found.labels), v.n_states)) for v in self.targets}
+        logs = np.zeros(len(found.labels))
+        for part in answers:
+            logs[part.rows] = part.logs
+            joints = part.joints[len(part.joints) - len(marginals) :]
+            for array, joint in zip(marginals.values(), joints, strict=True):
+                array[part.rows] = joint
+        return SequencePosterior(
+            variables=self.targets,
+            marginals=ReadOnlyDict({name: sealed(array) for name, array in marginals.items()}),
+            log_evidence=sealed(logs),
+            sequence_of=found.sequence_of,
+            sequences=found.names,
+            labels=found.labels,
+        )
+
 
 _ONE = np.ones(())
 _ONE.setflags(write=False)
-
-
-class _Answers:
-    """Collects the distributions of all rows."""
-
-    def __init__(self, variables: tuple[Variable, ...], n_rows: int) -> None:
-        self._variables = variables
-        self._marginals = [np.zeros((n_rows, v.n_states)) for v in variables]
-        self._log_evidence = np.zeros(n_rows)
-
-    def put(self, rows: Rows, joints: Iterable[Values], logs: Floats) -> None:
-        """Fill in the answers of a slice of sequences, some of which have ended."""
-        inside = rows >= 0
-        for marginals, joint in zip(self._marginals, joints, strict=False):
-            marginals[rows[inside]] = joint[inside]
-        self._log_evidence[rows[inside]] = logs[inside]
-
-    def result(
-        self, sequence_of: NDArray[np.intp], sequences: tuple[Any, ...], labels: tuple[Any, ...]
-    ) -> SequencePosterior:
-        names = [v.name for v in self._variables]
-        return SequencePosterior(
-            variables=self._variables,
-            marginals=ReadOnlyDict(zip(names, map(sealed, self._marginals), strict=True)),
-            log_evidence=sealed(self._log_evidence),
-            sequence_of=sequence_of,
-            sequences=sequences,
-            labels=labels,
-        )
 
 
 @checked
@@ -650,7 +587,6 @@ def compile_dynamic(
     ]
     if problems:
         raise InvalidArgumentError(listed(problems), tuple(problems))
-    check_interface(network.interface, limits)
     plan = DynamicPlan(
         network,
         tuple(network.variable(name) for name in names["observed"]),
