@@ -45,7 +45,7 @@ from bnmind.errors import InvalidModelError, ModelFileError
 from bnmind.junction.cases.case_files import is_text, read_frames
 from bnmind.pgm.cpd import CPD
 from bnmind.pgm.factor import Factor
-from bnmind.pgm.files import FILE_CELLS
+from bnmind.pgm.files import FILE_CELLS, reading_of, suffix_of
 from bnmind.pgm.formats.declared import (
     PLAIN_READING,
     DeclaredTable,
@@ -247,7 +247,7 @@ def write_dynamic(
     TooLargeError
         If the largest table has more than ``max_cells`` cells.
     """
-    _suffix(path, (".json",), packed=False)
+    suffix_of(path, (".json",), "a dynamic network")
     write_files({Path(path): dynamic_to_json(network, max_cells=max_cells)})
 
 
@@ -281,10 +281,8 @@ def read_dynamic(
         If the file cannot be read or does not hold a valid dynamic network. The error names all
         faults with their place.
     """
-    suffix = _suffix(path, (".json", ".xdsl"), packed=True)
-    reading = Reading(normalize=normalize)
-    if on_normalized is not None:
-        reading = replace(reading, on_table=on_normalized)
+    suffix = suffix_of(path, (".json", ".xdsl"), "a dynamic network", packed=True)
+    reading = reading_of(normalize, False, on_normalized)
 
     def parsed(data: bytes) -> DynamicNetwork:
         if suffix == ".xdsl":
@@ -292,18 +290,6 @@ def read_dynamic(
         return dynamic_from_json(text_of(data), max_cells=max_cells, reading=reading)
 
     return read_from(path, parsed)
-
-
-def _suffix(path: str | os.PathLike[str], allowed: tuple[str, ...], *, packed: bool) -> str:
-    name = Path(path).name
-    suffix = Path(name.removesuffix(".gz") if packed else name).suffix.lower()
-    if suffix not in allowed:
-        raise ModelFileError(
-            f"expected a file name ending in {' or '.join(allowed)} for a dynamic network, got"
-            f" {name!r}",
-            str(path),
-        )
-    return suffix
 
 
 def dynamic_to_json(network: DynamicNetwork, *, max_cells: int = FILE_CELLS) -> str:

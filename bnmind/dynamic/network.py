@@ -277,28 +277,20 @@ class DynamicNetwork(Value):
         }
         problems: list[str] = []
         variables: dict[Any, Variable] = {}
-        for name in dict.fromkeys(name for name, _ in parents):
-            own = tables.get((name, 0), tables.get((name, 1)))
-            if own is None:
-                problems.append(f"expected a table of {shown((name, 0))}, got none")
-                continue
-            try:
-                variables[name] = Variable(str(name), states_from_pgmpy(own, own.variable))
-            except InvalidModelError as fault:
-                problems += fault.problems
         cpds: tuple[list[CPD], list[CPD]] = ([], [])
-        for number, name in product((0, 1), variables):
+        names = dict.fromkeys(name for name, _ in parents)
+        for number, name in product((0, 1), names):
             known = parents.get((name, number), [])
             table = tables.get((name, number))
             if table is None and all(at == 0 for _, at in known):
                 table = tables.get((name, 0))
-            if table is None:
+            if table is not None:
+                try:
+                    cpds[number].append(_from_pgmpy(table, known, variables, reading))
+                except InvalidModelError as fault:
+                    problems += [problem for problem in fault.problems if problem not in problems]
+            elif number == 0 or (name, 0) in tables:
                 problems.append(f"expected a table of {shown((name, number))}, got none")
-                continue
-            try:
-                cpds[number].append(_from_pgmpy(table, known, variables, reading))
-            except InvalidModelError as fault:
-                problems += [problem for problem in fault.problems if problem not in problems]
         if problems:
             raise InvalidModelError(problems)
         return cls(Network(tuple(cpds[0])), tuple(cpds[1]))
@@ -423,7 +415,8 @@ def _from_pgmpy(
 ) -> TabularCPD:
     """Return a table with the names of our slices.
 
-    The parents are given by name and by their slice less that of the child, in ascending order.
+    The parents are given by name and by their slice less that of the child, in ascending order. New
+    variables are added.
     """
     nodes = [(node[0], node[1]) for node in table.variables]
     child, number = nodes[0]
@@ -435,10 +428,8 @@ def _from_pgmpy(
             f"expected {place} to be given its parents {_told(parents)}, got {_told(own)}"
         )
     for node, (name, at) in zip(table.variables, nodes, strict=True):
-        if name not in variables:
-            problems.append(f"expected a table of {shown((name, 0))}, got none")
-            continue
-        variable, states = variables[name], states_from_pgmpy(table, node)
+        states = states_from_pgmpy(table, node)
+        variable = variables.setdefault(name, Variable(str(name), states))
         if states not in (variable.states, tuple(map(str, range(variable.n_states)))):
             problems.append(
                 f"expected the states {variable.states} of {variable.name} in {place}, got {states}"

@@ -49,7 +49,7 @@ from bnmind.errors import (
 )
 from bnmind.information import Floats
 from bnmind.junction.backward_walk import compile_elimination
-from bnmind.junction.cases.tables import frame_of, read_table
+from bnmind.junction.cases.tables import Column, frame_of, read_table
 from bnmind.junction.inference.batches import Chunks, batch_size
 from bnmind.junction.inference.compile import compile_plan
 from bnmind.junction.inference.compiled_query import CompiledQuery
@@ -197,11 +197,10 @@ def read_sequences(
     known = {v.name: v for v in network.variables}
     for name in soft:
         network.variable(name)
-    table = None
+    columns: Mapping[str, Column] = {}
     # With likelihoods, no column needs to be a variable.
     if not soft or any(format_name(label) in known for label in frame.columns):
-        table = read_table(network.variables, frame, as_text=as_text, first_row=first_row)
-    columns = {} if table is None else table.columns
+        columns = read_table(network.variables, frame, as_text=as_text, first_row=first_row).columns
     allowed = {v.name for v in observed}
     problems = [
         f"the plan takes no findings of {one_line(name)}; name it in `observed`"

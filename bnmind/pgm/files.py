@@ -262,7 +262,7 @@ def read(
     Network(asia, smoke, tub, lung, bronc, either, xray, dysp)
     """
     form = _format(path, NETWORK_SUFFIXES, "a model", packed=True)
-    reading = _reading(normalize, drop_decisions, on_normalized)
+    reading = reading_of(normalize, drop_decisions, on_normalized)
     return read_from(
         path, lambda data: form.read(ModelSource(Path(path), data, max_cells, reading))
     )
@@ -303,7 +303,7 @@ def read_network(
         If it has more cells; nothing is allocated for them.
     """
     form = _format(path, NETWORK_SUFFIXES, "a network", packed=True)
-    reading = _reading(normalize, drop_decisions, on_normalized)
+    reading = reading_of(normalize, drop_decisions, on_normalized)
     return read_from(
         path, lambda data: form.read_network(ModelSource(Path(path), data, max_cells, reading))
     )
@@ -324,7 +324,7 @@ def read_model(
     `read_network`.
     """
     form = _format(path, NETWORK_SUFFIXES, "a model", packed=True)
-    reading = _reading(normalize, drop_decisions, on_normalized)
+    reading = reading_of(normalize, drop_decisions, on_normalized)
     return read_from(
         path, lambda data: form.read_model(ModelSource(Path(path), data, max_cells, reading))
     )
@@ -413,18 +413,20 @@ def read_with_report(
     return ReadReport(model, tuple(tables), tuple(notes))
 
 
-def _reading(
+def reading_of(
     normalize: bool,
     drop_decisions: bool,
     on_normalized: Callable[[NormalizedTable], None] | None,
 ) -> Reading:
+    """Return how a file is read; see `read_with_report`."""
     reading = Reading(normalize=normalize, drop_decisions=drop_decisions)
     return reading if on_normalized is None else replace(reading, on_table=on_normalized)
 
 
-def _format(
+def suffix_of(
     path: str | os.PathLike[str], allowed: tuple[str, ...], what: str, *, packed: bool = False
-) -> ModelFormat:
+) -> str:
+    """Return the suffix of a file name, of those that are allowed; ``.gz`` may follow it."""
     name = Path(path).name
     suffix = Path(name.removesuffix(".gz") if packed else name).suffix.lower()
     if suffix not in allowed:
@@ -433,4 +435,10 @@ def _format(
         raise ModelFileError(
             f"expected a file name ending in {listed} for {what}, got {name!r}", str(path)
         )
-    return MODEL_FORMATS[suffix]
+    return suffix
+
+
+def _format(
+    path: str | os.PathLike[str], allowed: tuple[str, ...], what: str, *, packed: bool = False
+) -> ModelFormat:
+    return MODEL_FORMATS[suffix_of(path, allowed, what, packed=packed)]
