@@ -76,7 +76,7 @@ class Findings(NamedTuple):
 
     weights: Floats
     """``(kinds, states)``: the likelihoods that occur; the last one is ones."""
-    kinds: Rows
+    kinds: NDArray[np.integer[Any]]
     """``(rows + 1,)``: the likelihood of each row, −1 where it is missing, as in the last one."""
 
 
@@ -221,7 +221,9 @@ def read_sequences(
         raise TableError(["expected at least one slice, got none"])
     codes, names = _split(frame, sequence, n)
     findings = {
-        name: Findings(_with_ones(np.eye(known[name].n_states)), np.append(c.positions, -1))
+        name: Findings(
+            _with_ones(np.eye(known[name].n_states)), np.append(c.positions, np.int32(-1))
+        )
         for name, c in columns.items()
     }
     findings |= {

@@ -28,6 +28,7 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
     "bnmind.adaptive.simulation.simulate": ("ProgressOfTests",),
     "bnmind.adaptive.trees.item_trees": ("ItemTreeFormat",),
     "bnmind.adaptive.trees.optimal": ("ProfileClasses",),
+    "bnmind.dynamic.passes": ("Likelihoods",),
     "bnmind.fitting.squarem": ("Climb",),
     "bnmind.junction.cases.predict": ("Answer", "Names"),
     "bnmind.junction.graphs": ("Edge",),
