@@ -27,7 +27,7 @@ import numpy as np
 
 from bnmind._arguments import checked
 from bnmind._messages import counted, listed, many, shown
-from bnmind._values import Value
+from bnmind._values import Count, Value
 from bnmind.errors import InvalidArgumentError, InvalidModelError, TooLargeError
 from bnmind.pgm.cpd import CPD
 from bnmind.pgm.formats.declared import Reading
@@ -348,7 +348,7 @@ class DynamicNetwork(Value):
         return model
 
     @checked
-    def unroll(self, slices: int) -> Network:
+    def unroll(self, slices: Count) -> Network:
         """Return the first slices as one network, in which ``rain[3]`` is rain in slice 3.
 
         Parameters
@@ -371,8 +371,6 @@ class DynamicNetwork(Value):
         >>> DynamicNetwork(Network((toss,)), (toss,)).unroll(3)
         Network(coin[0], coin[1], coin[2])
         """
-        if slices < 1:
-            raise InvalidArgumentError(f"expected at least one slice, got {slices}", slices)
         needed = slices * sum(cpd.n_cells for cpd in self.transition)
         if needed > DEFAULT_CELLS:
             raise TooLargeError(

@@ -1,4 +1,4 @@
-"""The interface algorithm: sequences of findings, the plans of slices, and passes over sequences.
+"""The interface algorithm: sequences of findings, plans of slices, passes, most probable paths.
 
 A slice is a query of its own tables. The past enters as a table over the interface of the previous
 slice, and the future as a table over the interface of the slice itself. Both are inputs of a run,
@@ -48,14 +48,15 @@ from bnmind.errors import (
     UnknownNameError,
 )
 from bnmind.information import Floats
-from bnmind.junction.backward_walk import compile_elimination
+from bnmind.junction.backward_walk import compile_elimination, most_likely, walk_back
 from bnmind.junction.cases.tables import Column, frame_of, read_table
 from bnmind.junction.inference.batches import Chunks, batch_size
 from bnmind.junction.inference.compile import compile_plan
-from bnmind.junction.inference.compiled_query import CompiledQuery
+from bnmind.junction.inference.compiled_query import CompiledQuery, registers_of
 from bnmind.junction.inference.evidence import case_likelihoods, label_of
 from bnmind.junction.inference.limits import Limits
 from bnmind.junction.inference.plan import Plan
+from bnmind.junction.program.runs import logarithms, run_logarithms
 from bnmind.pgm.cpd import CPD
 from bnmind.pgm.factor import Factor, Values
 from bnmind.pgm.network import FactorModel, Potential
@@ -778,3 +779,99 @@ class Passes:
                 chunks.answer({}, inputs, joints, logs, np.ones(n))
                 parts.append((logs + scale, joints))
         return Total(parts)
+
+
+# --- The most probable path: Viterbi's algorithm over the interface -------------------------------
+#
+# ========  ==================================================================================
+# symbol    meaning
+# ========  ==================================================================================
+# δ_t       for each configuration of the interface of slice t, the logarithm of the probability
+#           of the most probable path to it, together with the findings up to slice t
+# ========  ==================================================================================
+#
+# The forward pass computes δ with maxima instead of sums, on logarithms, and subtracts the largest
+# one of each slice. The backward pass knows the interface of a slice. It runs the slice again, and
+# walks back through the run to the most probable states of the slice's other variables and of the
+# interface before. It needs δ of the slice before, which is kept at every √T-th of T slices and
+# computed again in between, as in smoothing.
+#
+# A. Viterbi, "Error bounds for convolutional codes and an asymptotically optimum decoding
+# algorithm", IEEE Trans. Inf. Theory 1967; for the interface K. Murphy, "Dynamic Bayesian
+# networks", PhD thesis, Berkeley 2002, section 3.4.
+
+
+def best_path(
+    plans: SlicePlans, found: Sequences, rows: Rows, positions: Mapping[str, NDArray[np.intp]]
+) -> float:
+    """Fill in the states of a sequence; return the logarithm of their probability.
+
+    Parameters
+    ----------
+    plans
+        The plans of the slices.
+    found, rows
+        The findings, and the rows of the sequence.
+    positions
+        The state positions of each variable in all rows, which are filled in.
+
+    Raises
+    ------
+    ImpossibleEvidenceError
+        If the sequence is impossible. The error names its first impossible slice.
+    """
+    logs = np.zeros(len(rows))
+
+    def run(number: int, past: Floats) -> tuple[list[Values], Floats, float]:
+        evidence = found.evidence(plans.observed, rows[number : number + 1])
+        return _maximized(
+            plans, number, {name: part[:, 0] for name, part in evidence.items()}, past
+        )
+
+    def forward(start: int, stop: int, past: Floats) -> Iterator[Floats]:
+        for number in range(start, stop):
+            _, past, logs[number] = run(number, past)
+            if not logs[number] > -math.inf:
+                raise found.impossible(number, int(rows[number]))
+            yield past
+
+    interface = plans.network.interface
+    known: dict[str, int] = {}
+    for number, past in backwards(len(rows), np.zeros(plans.shape), forward):
+        registers, best, _ = run(number, past)
+        if number == len(rows) - 1:
+            last = np.unravel_index(best.argmax(), best.shape)
+            known = {v.name: int(i) for v, i in zip(interface, last, strict=True)}
+        compiled = plans.best[number > 0]
+        # Variables of a single state are not numbered.
+        names = compiled.numbered
+        own = {i: known[name] for i, name in enumerate(names) if name in known}
+        walked = walk_back(compiled.program, registers, 1, np.add, most_likely, own)
+        states = dict(zip(names, walked[:, 0].tolist(), strict=True))
+        for variable, column in positions.items():
+            column[rows[number]] = states.get(variable, 0)
+        known = {v.name: states.get(previous(v).name, 0) for v in interface}
+    return float(logs.sum())
+
+
+def _maximized(
+    plans: SlicePlans, number: int, tables: dict[str, Floats], past: Floats
+) -> tuple[list[Values], Floats, float]:
+    """Return the registers of a slice, δ less its largest number, and this number.
+
+    ``past`` is δ of the slice before.
+    """
+    compiled = plans.best[number > 0]
+    tables |= {**plans.varying(number), PAST: np.ones(plans.shape)}
+    registers = registers_of(compiled, dict(compiled.certain), tables)
+    logs = logarithms(registers, len(compiled.sources))
+    for register, source in enumerate(compiled.sources):
+        if source.input == PAST:
+            logs[register] = source.reduced(past)
+    filled = run_logarithms(compiled.program, logs, np.maximum)
+    answer = compiled.answers[0]
+    joint = np.zeros(plans.shape) if answer.register is None else np.real(answer.read(filled))
+    joint = joint.reshape(plans.shape)
+    largest = float(joint.max())
+    best = joint - largest if largest > -math.inf else joint
+    return filled, best, largest + float(sum(logs[register] for register in compiled.scalars))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,17 +12,16 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._messages import counted, format_bytes, listed
-from bnmind._values import ReadOnlyDict, Value, made, sealed
-from bnmind.dynamic.network import DynamicNetwork, previous
+from bnmind._values import Count, ReadOnlyDict, Value, made, sealed
+from bnmind.dynamic.network import DynamicNetwork
 from bnmind.dynamic.passes import (
     PAST,
     Answers,
     Likelihoods,
     Passes,
-    Rows,
     Sequences,
     SlicePlans,
-    backwards,
+    best_path,
     check_messages,
     plain,
     read_sequences,
@@ -35,105 +33,12 @@ from bnmind.errors import (
     UnknownNameError,
 )
 from bnmind.information import Floats
-from bnmind.junction.backward_walk import most_likely, walk_back
-from bnmind.junction.inference.compiled_query import registers_of
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.inference.posterior import Posterior
-from bnmind.junction.program.runs import logarithms, run_logarithms
-from bnmind.pgm.factor import Values
 from bnmind.pgm.variable import Variable
 
 if TYPE_CHECKING:
     import pandas
-
-# --- The most probable path: Viterbi's algorithm over the interface -------------------------------
-#
-# ========  ==================================================================================
-# symbol    meaning
-# ========  ==================================================================================
-# δ_t       for each configuration of the interface of slice t, the logarithm of the probability
-#           of the most probable path to it, together with the findings up to slice t
-# ========  ==================================================================================
-#
-# The forward pass computes δ with maxima instead of sums, on logarithms, and subtracts the largest
-# one of each slice. The backward pass knows the interface of a slice. It runs the slice again, and
-# walks back through the run to the most probable states of the slice's other variables and of the
-# interface before. It needs δ of the slice before, which is kept at every √T-th of T slices and
-# computed again in between, as in smoothing.
-#
-# A. Viterbi, "Error bounds for convolutional codes and an asymptotically optimum decoding
-# algorithm", IEEE Trans. Inf. Theory 1967; for the interface K. Murphy, "Dynamic Bayesian
-# networks", PhD thesis, Berkeley 2002, section 3.4.
-
-
-def _path(
-    plans: SlicePlans, found: Sequences, rows: Rows, positions: Mapping[str, NDArray[np.intp]]
-) -> float:
-    """Fill in the states of a sequence; return the logarithm of their probability.
-
-    Raises
-    ------
-    ImpossibleEvidenceError
-        If the sequence is impossible. The error names its first impossible slice.
-    """
-    logs = np.zeros(len(rows))
-
-    def run(number: int, past: Floats) -> tuple[list[Values], Floats, float]:
-        evidence = found.evidence(plans.observed, rows[number : number + 1])
-        return _maximized(
-            plans, number, {name: part[:, 0] for name, part in evidence.items()}, past
-        )
-
-    def forward(start: int, stop: int, past: Floats) -> Iterator[Floats]:
-        for number in range(start, stop):
-            _, past, logs[number] = run(number, past)
-            if not logs[number] > -math.inf:
-                raise found.impossible(number, int(rows[number]))
-            yield past
-
-    interface = plans.network.interface
-    known: dict[str, int] = {}
-    for number, past in backwards(len(rows), np.zeros(plans.shape), forward):
-        registers, best, _ = run(number, past)
-        if number == len(rows) - 1:
-            last = np.unravel_index(best.argmax(), best.shape)
-            known = {v.name: int(i) for v, i in zip(interface, last, strict=True)}
-        compiled = plans.best[number > 0]
-        # Variables of a single state are not numbered.
-        names = compiled.numbered
-        own = {i: known[name] for i, name in enumerate(names) if name in known}
-        walked = walk_back(compiled.program, registers, 1, np.add, most_likely, own)
-        states = dict(zip(names, walked[:, 0].tolist(), strict=True))
-        for variable, column in positions.items():
-            column[rows[number]] = states.get(variable, 0)
-        known = {v.name: states.get(previous(v).name, 0) for v in interface}
-    return float(logs.sum())
-
-
-def _maximized(
-    plans: SlicePlans, number: int, tables: dict[str, Floats], past: Floats
-) -> tuple[list[Values], Floats, float]:
-    """Return the registers of a slice, δ less its largest number, and this number.
-
-    ``past`` is δ of the slice before.
-    """
-    compiled = plans.best[number > 0]
-    tables |= {**plans.varying(number), PAST: np.ones(plans.shape)}
-    registers = registers_of(compiled, dict(compiled.certain), tables)
-    logs = logarithms(registers, len(compiled.sources))
-    for register, source in enumerate(compiled.sources):
-        if source.input == PAST:
-            logs[register] = source.reduced(past)
-    filled = run_logarithms(compiled.program, logs, np.maximum)
-    answer = compiled.answers[0]
-    joint = np.zeros(plans.shape) if answer.register is None else np.real(answer.read(filled))
-    joint = joint.reshape(plans.shape)
-    largest = float(joint.max())
-    best = joint - largest if largest > -math.inf else joint
-    return filled, best, largest + float(sum(logs[register] for register in compiled.scalars))
-
-
-# --- Plans and their answers ----------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -364,7 +269,7 @@ class DynamicPlan(Value):
         return after, made(FilterInfo, number=number, posterior=answers, log_evidence=log_evidence)
 
     @checked
-    def predict(self, state: FilterState, slices: int = 1) -> SequencePosterior:
+    def predict(self, state: FilterState, slices: Count = 1) -> SequencePosterior:
         """Return the distributions of the next slices, without findings in them.
 
         Parameters
@@ -386,8 +291,6 @@ class DynamicPlan(Value):
         TooLargeError
             If the predictions would take more memory than the plan's limits allow.
         """
-        if slices < 1:
-            raise InvalidArgumentError(f"expected at least one slice, got {slices}", slices)
         # Probabilities and their copies, and the labels and numbers of rows.
         needed = slices * (16 * sum(v.n_states for v in self.targets) + 80)
         if needed > self.limits.max_bytes:
@@ -490,7 +393,7 @@ class DynamicPlan(Value):
         check_messages(self.slices, int(found.lengths.max()))
         n, variables = len(found.labels), self.network.variables
         positions = {v.name: np.zeros(n, dtype=np.intp) for v in variables}
-        logs = [_path(self.slices, found, rows, positions) for rows in found.rows]
+        logs = [best_path(self.slices, found, rows, positions) for rows in found.rows]
         return MostProbablePath(
             variables=variables,
             positions=ReadOnlyDict({name: sealed(array) for name, array in positions.items()}),

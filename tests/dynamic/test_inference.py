@@ -156,7 +156,7 @@ def test_predictions_go_on_from_a_state() -> None:
         expected = STAY @ expected
         assert ahead.marginals["rain"][row] == pytest.approx(expected)
     assert ahead.to_frame("rain").index.tolist() == [1, 2, 3]
-    with pytest.raises(InvalidArgumentError, match="at least one slice"):
+    with pytest.raises(InvalidArgumentError, match="slices to be a whole number of at least 1"):
         plan.predict(state, 0)
     with pytest.raises(TooLargeError, match="predictions of"):
         plan.predict(state, 10**12)
