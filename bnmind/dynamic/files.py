@@ -161,12 +161,7 @@ def dynamic_from_xdsl(data: bytes, *, max_cells: int, reading: Reading) -> Dynam
         return Numbers(scope, np.eye(scope[0].n_states), lambda _: table.place)
 
     two = network_from(
-        [*declared, *before],
-        heads,
-        numbers,
-        max_cells=max_cells,
-        encoded=encoded,
-        reading=reading,
+        [*declared, *before], heads, numbers, max_cells=max_cells, encoded=encoded, reading=reading
     )
     try:
         return of_two_slices(two.network)

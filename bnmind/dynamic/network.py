@@ -152,11 +152,7 @@ class DynamicNetwork(Value):
     @classmethod
     @checked
     def from_networks(
-        cls,
-        first: Network,
-        transition: Network,
-        *,
-        varying: Mapping[str, Any] | None = None,
+        cls, first: Network, transition: Network, *, varying: Mapping[str, Any] | None = None
     ) -> DynamicNetwork:
         """Return a dynamic network from two networks.
 

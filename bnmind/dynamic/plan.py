@@ -253,20 +253,12 @@ class DynamicPlan(Value):
             raise ImpossibleEvidenceError(
                 f"the findings of slice {number} are impossible{earlier}: {fault}", fault.evidence
             ) from fault
-        belief, log_evidence = np.real(posterior.joints[0]), posterior.log_evidence
-        answers = made(
-            Posterior,
-            scopes=posterior.scopes[1:],
-            joints=posterior.joints[1:],
-            log_evidence=log_evidence,
-        )
-        after = made(
-            FilterState,
-            n_slices=number + 1,
-            belief=belief,
-            log_likelihood=state.log_likelihood + log_evidence,
-        )
-        return after, made(FilterInfo, number=number, posterior=answers, log_evidence=log_evidence)
+        belief, log = np.real(posterior.joints[0]), posterior.log_evidence
+        scopes, joints = posterior.scopes[1:], posterior.joints[1:]
+        total = state.log_likelihood + log
+        after = made(FilterState, n_slices=number + 1, belief=belief, log_likelihood=total)
+        answers = made(Posterior, scopes=scopes, joints=joints, log_evidence=log)
+        return after, made(FilterInfo, number=number, posterior=answers, log_evidence=log)
 
     @checked
     def predict(self, state: FilterState, slices: Count = 1) -> SequencePosterior:
