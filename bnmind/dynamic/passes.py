@@ -643,7 +643,7 @@ class Passes:
         tables: tuple[Cells, Cells] = ({}, {}),
     ) -> None:
         self._plans, self._sequences, self._rows, self._tables = plans, sequences, rows, tables
-        self._chunks: dict[int, Chunks] = {}
+        self._bound: dict[int, tuple[Chunks, list[tuple[int, ...]]]] = {}
         self._n_slices, self._n = rows.shape
 
     @classmethod
@@ -668,9 +668,11 @@ class Passes:
             passes = cls(plans, sequences, rows, tables)
             forward = ((number, one.logs, one.joints) for number, one in passes.forward(two))
             for number, logs, joints in passes.smooth(two) if smooths else forward:
-                inside = rows[number] >= 0
-                parts = [joint[inside] for joint in joints]
-                yield Answers(number, rows[number, inside], logs[inside], parts)
+                own, inside = rows[number], rows[number] >= 0
+                if not inside.all():
+                    own, logs = own[inside], logs[inside]
+                    joints = [joint[inside] for joint in joints]
+                yield Answers(number, own, logs, joints)
 
     def forward(
         self, two: Two, start: int = 0, stop: int | None = None, past: Message | None = None
@@ -749,10 +751,12 @@ class Passes:
         self, plan: Plan, number: int, past: Message | None = None, future: Message | None = None
     ) -> Total:
         plans, n = self._plans, self._n
-        if id(plan) not in self._chunks:
+        if id(plan) not in self._bound:
             compiled, constant = plain(plan), self._tables[number > 0]
-            self._chunks[id(plan)] = Chunks(compiled, constant, _moving(compiled, constant))
-        chunks = self._chunks[id(plan)]
+            shapes = [(n, *(v.n_states for v in scope)) for scope in compiled.targets]
+            chunks = Chunks(compiled, constant, _moving(compiled, constant))
+            self._bound[id(plan)] = chunks, shapes
+        chunks, shapes = self._bound[id(plan)]
         evidence = self._sequences.evidence(plans.observed, self._rows[number])
         varying = plans.varying(number).items()
         inputs = evidence | {
@@ -772,10 +776,7 @@ class Passes:
                 for label, values in ((PAST, past_values), (FUTURE, future_values)):
                     if values is not None:
                         inputs[label] = np.moveaxis(values, 0, -1)
-                logs = np.zeros(n)
-                joints = [
-                    np.zeros((n, *(v.n_states for v in scope))) for scope in chunks.plan.targets
-                ]
+                logs, joints = np.zeros(n), [np.zeros(shape) for shape in shapes]
                 chunks.answer({}, inputs, joints, logs, np.ones(n))
                 parts.append((logs + scale, joints))
         return Total(parts)
