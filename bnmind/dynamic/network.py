@@ -38,7 +38,7 @@ from bnmind.pgm.formats.pgmpy_bridge import (
     quiet_pgmpy,
     states_from_pgmpy,
 )
-from bnmind.pgm.network import Network, parents_first, variable_named, variables_of
+from bnmind.pgm.network import Network, parents_first, variables_of
 from bnmind.pgm.tabular import DEFAULT_CELLS, TabularCPD
 from bnmind.pgm.variable import Variable
 
@@ -197,7 +197,7 @@ class DynamicNetwork(Value):
         name
             The name of the variable.
         """
-        return variable_named({v.name: v for v in self.variables}, name)
+        return self.first.variable(name)
 
     @checked
     def cpd(self, name: str, number: int = 1) -> CPD:
@@ -218,11 +218,11 @@ class DynamicNetwork(Value):
         InvalidArgumentError
             If the number is negative, or a varying table is invalid.
         """
-        self.variable(name)
+        first = self.first.cpd(name)
         if number < 0:
             raise InvalidArgumentError(f"expected a slice from 0, got {number}", number)
         if number == 0:
-            return self.first.cpd(name)
+            return first
         cpd = self._transition_by_name[name]
         if name not in self.varying:
             return cpd

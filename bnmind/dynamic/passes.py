@@ -88,7 +88,7 @@ class Sequences(Sealed):
     variables: tuple[Variable, ...]
     """The variables with findings."""
     findings: Mapping[str, Findings]
-    """The findings of each of them."""
+    """The findings of each variable that may have some."""
     names: tuple[Any, ...]
     """The label of each sequence."""
     sequence_of: Rows
@@ -118,19 +118,15 @@ class Sequences(Sealed):
 
     def evidence(self, observed: Sequence[Variable], rows: Rows) -> dict[str, Floats]:
         """Return the likelihoods of some rows, ``(states, rows)``, by the names of inputs."""
-        weights: dict[str, Floats] = {}
-        for v in observed:
-            if v.name in self.findings:
-                table, kinds = self.findings[v.name]
-                weights[label_of(v.name)] = np.ascontiguousarray(table[kinds[rows]].T)
-            else:
-                weights[label_of(v.name)] = np.ones((v.n_states, len(rows)))
-        return weights
+        own = [(v.name, *self.findings[v.name]) for v in observed]
+        return {
+            label_of(name): np.ascontiguousarray(weights[kinds[rows]].T)
+            for name, weights, kinds in own
+        }
 
     def has(self, name: str, rows: Rows) -> NDArray[np.bool_]:
         """Return whether a variable has a finding in some rows."""
-        none = np.zeros(len(rows), dtype=np.bool_)
-        return self.findings[name].kinds[rows] >= 0 if name in self.findings else none
+        return self.findings[name].kinds[rows] >= 0
 
     def found(self, row: int) -> dict[str, Any]:
         """Return the findings of a row, {variable: finding}."""
@@ -221,7 +217,9 @@ def read_sequences(
     if not n:
         raise TableError(["expected at least one slice, got none"])
     codes, names = _split(frame, sequence, n)
-    findings = {
+    missing = np.full(n + 1, -1, dtype=np.int32)
+    findings = {v.name: Findings(np.ones((1, v.n_states)), missing) for v in observed}
+    findings |= {
         name: Findings(
             _with_ones(np.eye(known[name].n_states)), np.append(c.positions, np.int32(-1))
         )
@@ -232,7 +230,7 @@ def read_sequences(
         for name, given in soft.items()
     }
     return Sequences(
-        variables=tuple(v for v in network.variables if v.name in findings),
+        variables=tuple(v for v in network.variables if v.name in {*columns, *soft}),
         findings=ReadOnlyDict(findings),
         names=names,
         sequence_of=codes,
