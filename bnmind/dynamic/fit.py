@@ -291,11 +291,7 @@ def _start(layout: Layout, rng: np.random.Generator | None) -> Floats:
     Probabilities that are zero in the network stay zero.
     """
     nothing = np.zeros(layout.n_cells)
-    own = layout.start(nothing, None).copy()
-    for family, cpd in enumerate(layout.network.cpds):
-        if layout.free[family] and isinstance(cpd, TabularCPD):
-            start = int(layout.offsets[family])
-            own[start : start + cpd.n_cells] = cpd.values.ravel()
+    own = layout.start(nothing, None, uniform=0.0)
     return own if rng is None else layout.within(layout.start(nothing, rng), own)
 
 

@@ -821,15 +821,9 @@ def best_path(
     """
     logs = np.zeros(len(rows))
 
-    def run(number: int, past: Floats) -> tuple[list[Values], Floats, float]:
-        evidence = found.evidence(plans.observed, rows[number : number + 1])
-        return _maximized(
-            plans, number, {name: part[:, 0] for name, part in evidence.items()}, past
-        )
-
     def forward(start: int, stop: int, past: Floats) -> Iterator[Floats]:
         for number in range(start, stop):
-            _, past, logs[number] = run(number, past)
+            _, past, logs[number] = _maximized(plans, found, rows, number, past)
             if not logs[number] > -math.inf:
                 raise found.impossible(number, int(rows[number]))
             yield past
@@ -837,7 +831,7 @@ def best_path(
     interface = plans.network.interface
     known: dict[str, int] = {}
     for number, past in backwards(len(rows), np.zeros(plans.shape), forward):
-        registers, best, _ = run(number, past)
+        registers, best, _ = _maximized(plans, found, rows, number, past)
         if number == len(rows) - 1:
             last = np.unravel_index(best.argmax(), best.shape)
             known = {v.name: int(i) for v, i in zip(interface, last, strict=True)}
@@ -854,13 +848,15 @@ def best_path(
 
 
 def _maximized(
-    plans: SlicePlans, number: int, tables: dict[str, Floats], past: Floats
+    plans: SlicePlans, found: Sequences, rows: Rows, number: int, past: Floats
 ) -> tuple[list[Values], Floats, float]:
     """Return the registers of a slice, δ less its largest number, and this number.
 
     ``past`` is δ of the slice before.
     """
     compiled = plans.best[number > 0]
+    evidence = found.evidence(plans.observed, rows[number : number + 1])
+    tables = {name: weights[:, 0] for name, weights in evidence.items()}
     tables |= {**plans.varying(number), PAST: np.ones(plans.shape)}
     registers = registers_of(compiled, dict(compiled.certain), tables)
     logs = logarithms(registers, len(compiled.sources))

@@ -280,7 +280,9 @@ class Layout(Sealed):
         in_tables = self.n_free_cells - (int(self.columns.max()) + 1 if len(self.columns) else 0)
         return in_tables + sum(block.n_parameters for block in self.noisy)
 
-    def start(self, counts: Floats, rng: np.random.Generator | None) -> Floats:
+    def start(
+        self, counts: Floats, rng: np.random.Generator | None, *, uniform: float = 0.01
+    ) -> Floats:
         """Return parameters to start from.
 
         Parameters
@@ -290,6 +292,8 @@ class Layout(Sealed):
         rng
             Draws distributions that count as one case in each configuration of the parents. If
             None, those of the network are used.
+        uniform
+            The share of uniform distributions that is mixed with those of the network.
         """
         n = self.n_free_cells
         if rng is None:
@@ -300,7 +304,7 @@ class Layout(Sealed):
                 ]
                 or [np.zeros(0)]
             )
-            before = 0.99 * before + 0.01 * self.uniform
+            before = (1 - uniform) * before + uniform * self.uniform
         else:
             before = self.normalized(rng.standard_exponential(n))
         tables = self.normalized(before + counts[:n])
