@@ -1,4 +1,4 @@
-"""Values and results that show themselves: as text of a few lines, as HTML, records, pictures.
+"""Values and results that show themselves: as text of a few lines, as HTML, as records.
 
 The text of a small value is that of its dataclass. Of a larger one `outline` shows some parts of
 long sequences, arrays by their shapes, and values deep inside by their types; notebooks show
@@ -20,8 +20,6 @@ from bnmind._messages import visible
 
 if TYPE_CHECKING:
     import pandas
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 LONGEST = 600
 """The most characters of an outline."""
@@ -333,25 +331,3 @@ def finite(value: Any) -> Any:
     if isinstance(value, dict):
         return {str(key): finite(one) for key, one in value.items()}
     return [finite(one) for one in value] if isinstance(value, list | tuple) else value
-
-
-def new_figure(width: float, height: float) -> Figure:
-    """Return an empty figure of a size in inches; it is not registered with pyplot."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure
-
-
-def plain(text: str) -> str:
-    """Return a name as matplotlib shows it: neither a formula, nor left out of the legend."""
-    text = text.replace("$", r"\$")
-    return f" {text}" if text.startswith("_") else text
-
-
-def polish(axes: Axes, *, grid: str = "y") -> None:
-    """Draw a grid, and no box."""
-    axes.grid(axis=grid, color="#dddddd", linewidth=0.8, zorder=0)  # type: ignore[arg-type]
-    axes.spines[["top", "right"]].set_visible(False)

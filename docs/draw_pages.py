@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from bnmind._display import new_figure, polish
+from bnmind.views.draw import new_figure, polish
 from docs.draw_results import BLACK, BLUE, GRAY, GREEN, ORANGE, RED
 from docs.result_tables import DOCS, number, sections, tables
 

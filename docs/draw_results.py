@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from bnmind._display import new_figure, polish
+from bnmind.views.draw import new_figure, polish
 from bnmind._messages import counted
 from docs.result_tables import (
     DOCS,

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
 import bnmind
-from bnmind._display import new_figure, polish
+from bnmind.views.draw import new_figure, polish
 from bnmind.adaptive import (
     IRT_MODELS,
     Design,

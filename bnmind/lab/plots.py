@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked, number_array, whole_array
-from bnmind._display import new_figure, plain, polish
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.lab.statistics import Moments, PairedDifferences, StudentInterval, require_error
+from bnmind.views.draw import new_figure, plain, polish
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

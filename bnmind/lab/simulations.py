@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._display import new_figure, plain, polish
 from bnmind._messages import counted
 from bnmind.adaptive import ABILITY, SimulationResult
 from bnmind.lab.plots import (
@@ -24,6 +23,7 @@ from bnmind.lab.plots import (
     new_axes,
 )
 from bnmind.lab.result_files import png, svg, write_files
+from bnmind.views.draw import new_figure, plain, polish
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -35,7 +35,6 @@ import numpy as np
 from annotated_types import Ge
 
 from bnmind._arguments import checked
-from bnmind._display import new_figure, plain, polish
 from bnmind._values import Finite, NonNegative, Probability, Sealed, Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
@@ -47,6 +46,7 @@ from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.tabular import TabularCPD
 from bnmind.pgm.variable import Variable
 from bnmind.sensitivity.pictures import short_label
+from bnmind.views.draw import new_figure, plain, polish
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bnmind._display import new_figure, plain, polish
 from bnmind.errors import InvalidArgumentError
+from bnmind.views.draw import new_figure, plain, polish
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

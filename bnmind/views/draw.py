@@ -1,4 +1,4 @@
-"""Pictures of networks as SVG, and what all pictures share: cards, texts, their width, colors.
+"""Pictures of networks as SVG, and what pictures share: cards, texts, widths, colors, charts.
 
 Pictures have no identifiers and no style sheets, because in a notebook both would affect other
 pictures. They have their own background, so that dark pages do not matter. The attributes
@@ -14,11 +14,16 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
+from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
 from bnmind._messages import visible
 from bnmind.pgm.variable import Variable
 from bnmind.views.layout import Route, lay_out
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 def px(value: float, digits: int = 1) -> str:
@@ -557,3 +562,25 @@ def _bend(x: float, top: float, to: float, bottom: float) -> str:
 def _arrowhead(route: Route) -> str:
     x, _, y = route[-1]
     return f'<path d="M{px(x)} {px(y)}l-3.5 {px(-ARROW)}h7z"/>'
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """Return an empty figure of a size in inches; it is not registered with pyplot."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def plain(text: str) -> str:
+    """Return a name as matplotlib shows it: neither a formula, nor left out of the legend."""
+    text = text.replace("$", r"\$")
+    return f" {text}" if text.startswith("_") else text
+
+
+def polish(axes: Axes, *, grid: str = "y") -> None:
+    """Draw a grid, and no box."""
+    axes.grid(axis=grid, color="#dddddd", linewidth=0.8, zorder=0)  # type: ignore[arg-type]
+    axes.spines[["top", "right"]].set_visible(False)

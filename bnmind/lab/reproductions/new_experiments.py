@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bnmind._display import new_figure, plain, polish
 from bnmind.adaptive import (
     DiscriminationIndex,
     KullbackLeibler,
@@ -42,6 +41,7 @@ from bnmind.strategies import (
     optimal_on_average,
     strategy_by_name,
 )
+from bnmind.views.draw import new_figure, plain, polish
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
