@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from bnmind.views.draw import new_figure, polish
 from bnmind._messages import counted
+from bnmind.views.draw import new_figure, polish
 from docs.result_tables import (
     DOCS,
     REPRODUCTIONS,

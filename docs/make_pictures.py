@@ -16,7 +16,6 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
 import bnmind
-from bnmind.views.draw import new_figure, polish
 from bnmind.adaptive import (
     IRT_MODELS,
     Design,
@@ -42,6 +41,7 @@ from bnmind.mastermind import (
 )
 from bnmind.strategies import Entropy, Knuth
 from bnmind.views import belief_view, side_by_side
+from bnmind.views.draw import new_figure, polish
 
 IMAGES = Path(__file__).parent / "images"
 PEGS = ("#d55e00", "#0072b2", "#009e73", "#f0e442", "#cc79a7", "#e69f00")
