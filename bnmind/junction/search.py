@@ -2,54 +2,43 @@
 
 from __future__ import annotations
 
-import heapq
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from typing import Any, NamedTuple, Protocol, TypeVar
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._messages import counted
+from bnmind._messages import counted, listed
 from bnmind._values import Value
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
 from bnmind.junction.explanations import Explanation, check_count, in_order
+from bnmind.junction.forms import small_tables
 from bnmind.junction.graphs import OrderFinder
-from bnmind.junction.inference.evidence import Evidence, by_name
+from bnmind.junction.inference.compile import compile_plan
+from bnmind.junction.inference.evidence import Evidence, by_name, likelihood, read_findings
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
-from bnmind.junction.search_kernel import (
-    DONE,
-    LEAF,
-    SearchArrays,
-    exact_value,
-    grown,
-    raise_least,
-    run_search,
-    search_arrays,
-    solved_states,
-    upper_bound,
-)
-from bnmind.junction.search_problem import Ints, Level, TreeArrays
-from bnmind.junction.search_question import (
-    CELLS_OF_NODE,
-    LEAF_NODES,
+from bnmind.junction.inference.plan import Answering, Plan, impossible, minimal_conflict
+from bnmind.junction.search_bounds import LogTables, log_tables
+from bnmind.junction.search_progress import (
     TOLERANCE,
+    BestProgress,
+    Evaluator,
+    Orders,
     Progress,
-    SearchQuestion,
-    check_targets,
-    findings_of,
+    SearchProblem,
 )
-from bnmind.pgm.network import FactorModel, Network
+from bnmind.junction.triangulation.annealing import TreeAnnealing
+from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
+from bnmind.pgm.network import FactorModel, Network, Potential
 from bnmind.pgm.variable import Variable
 
 # --- The results of searches: the best configurations known, and a bound for all others -----------
-
-_TOLERANCE = 1e-11
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +105,7 @@ class BestExplanations(Value):
         """The number of the first explanations that no other configuration exceeds."""
         if self.is_proven:
             return len(self.explanations)
-        least = self.upper_bound - _TOLERANCE * max(1.0, abs(self.upper_bound))
+        least = self.upper_bound - TOLERANCE * max(1.0, abs(self.upper_bound))
         return sum(found.log_probability >= least for found in self.explanations)
 
     @property
@@ -152,7 +141,7 @@ class BestExplanations(Value):
         )
 
 
-# --- Searches for proven most probable explanations and marginal MAP, which can be stopped --------
+# --- Searches that can be stopped, and the results they know in between ---------------------------
 #
 # Branch and bound needs no table of the joint distribution, and works where the tables of an exact
 # elimination do not fit in memory. At any time, it knows the best configuration found so far and an
@@ -164,358 +153,16 @@ class BestExplanations(Value):
 # graphical models", Artificial Intelligence 173 (2009); R. Marinescu, R. Dechter and A. Ihler,
 # "AND/OR search for marginal MAP", UAI (2014).
 
-# --- Bounds and values of all states of all nodes beside one configuration, in array operations ---
-
-
-class NodeValues:
-    """The bounds and values of the states of all nodes of a tree, given all other states.
-
-    Parameters
-    ----------
-    tree
-        The tree; its cells may change afterwards.
-    """
-
-    def __init__(self, tree: TreeArrays) -> None:
-        self.tree = tree
-        self._table_of = np.repeat(np.arange(len(tree.firsts)), np.diff(tree.scope_starts))
-        self._bucket = _Sums(tree, tree.bucket_starts, tree.bucket, np.ones_like(tree.bucket))
-        self._uses = _Sums(tree, tree.use_starts, tree.uses, tree.use_strides)
-        self._owner = np.repeat(np.arange(len(tree.sizes)), np.diff(tree.own_starts))
-
-    def bounds(self, states: Ints) -> Floats:
-        """Return the bounds of all states relative to those of the nodes, as the search computes.
-
-        Their sum over the nodes of a subtree, in the states of the configuration, is the value of
-        the subtree relative to its bound; over all nodes it is the value of the configuration.
-
-        Parameters
-        ----------
-        states
-            A possible configuration of the nodes.
-        """
-        tree, cells = self.tree, self._cells_at(states)
-        own = tree.cells[cells[tree.own]]
-        base = -_added(self._owner, own, len(tree.sizes))
-        base[0] += tree.constant[0]
-        return self._bucket.at(states, cells) + np.repeat(base, tree.sizes)
-
-    def exact(self, states: Ints) -> Floats:
-        """Return the sum of the exact tables of each node, for all its states."""
-        return self._uses.at(states, self._cells_at(states))
-
-    def _cells_at(self, states: Ints) -> Ints:
-        """Return the cell of each table in a configuration."""
-        tree = self.tree
-        steps = np.concatenate([[0], np.cumsum(tree.strides * states[tree.scopes])])
-        cells: Ints = tree.firsts + steps[tree.scope_starts[1:]] - steps[tree.scope_starts[:-1]]
-        return cells
-
-
-class _Sums:
-    """Sums of tables of each node for all its states."""
-
-    def __init__(self, tree: TreeArrays, starts: Ints, tables: Ints, strides: Ints) -> None:
-        self.tree = tree
-        self.tables = tables
-        self.strides = strides
-        self.nodes = np.repeat(np.arange(len(tree.sizes)), np.diff(starts))
-        sizes = tree.sizes[self.nodes]
-        self.sizes = sizes
-        state = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        self.steps = np.repeat(strides, sizes) * state
-        self.choices = np.repeat(tree.choice_starts[self.nodes], sizes) + state
-
-    def at(self, states: Ints, cells: Ints) -> Floats:
-        """Return the sums; ``cells`` are those of all tables in the configuration."""
-        first = cells[self.tables] - self.strides * states[self.nodes]
-        values = self.tree.cells[np.repeat(first, self.sizes) + self.steps]
-        n_choices = int(self.tree.choice_starts[-1])
-        return _added(self.choices, values, n_choices)
-
-
-def _added(places: Ints, values: Floats, size: int) -> Floats:
-    """Return the sums of the values at each place."""
-    # Without any value, the result of NumPy would be whole numbers.
-    sums: Floats = np.bincount(places, weights=values, minlength=size).astype(np.float64)
-    return sums
-
-
-# --- The most probable configurations, in descending order, by partition and branch and bound -----
-
-
-class _Part(NamedTuple):
-    """The configurations with some states before a node, and other states at the node."""
-
-    negative_bound: float
-    """Parts are ordered by it."""
-    number: int
-    states: Ints
-    node: int
-    excluded: tuple[int, ...]
-    """The states that the node does not have."""
-
-    @property
-    def bound(self) -> float:
-        """No configuration of the part has a larger value."""
-        return -self.negative_bound
-
-
-class BestProgress:
-    """A search for several configurations in progress, which changes in place.
-
-    Parameters
-    ----------
-    first
-        A search for the best configuration.
-    count
-        The number of configurations.
-    """
-
-    def __init__(self, first: Progress, count: int) -> None:
-        self.first = first
-        self.count = count
-        self.searched = 0
-        self.left = 0.0
-        self.number = -1
-        self.level: Level | None = None
-        self._best: list[tuple[float, bytes]] = []
-        self._known: set[bytes] = set()
-        self._parts: list[_Part] = []
-        self._n_parts = 0
-        self._part: _Part | None = None
-        self._is_started = False
-
-    @property
-    def nodes(self) -> int:
-        """The number of nodes visited so far."""
-        return self.first.nodes + self.searched
-
-    @property
-    def has_found(self) -> bool:
-        """Whether a configuration is known."""
-        return self.first.has_found
-
-    @property
-    def is_done(self) -> bool:
-        """Whether no other configuration has a larger value than the last one."""
-        if not self.first.is_done or self.first.positions is None or self.count == 1:
-            return self.first.is_done
-        return self._is_started and self._part is None and self._open_bound() == -math.inf
-
-    @property
-    def bound(self) -> float:
-        """No other configuration than the best ones has a larger value."""
-        if not self.first.is_done:
-            return self.first.bound
-        if self.count == 1 or not self._is_started:
-            return self.first.value
-        return max(self._threshold, self._open_bound(), self._current_bound())
-
-    def found(self) -> list[tuple[float, NDArray[np.int64]]]:
-        """Return the values and positions of the best configurations, in descending order."""
-        if not self._is_started:
-            positions = self.first.positions
-            return [] if positions is None else [(self.first.value, positions)]
-        best = sorted(self._best, key=lambda each: (-each[0], each[1]))
-        return [(value, np.frombuffer(key, dtype=np.int64)) for value, key in best]
-
-    def advance(self, max_nodes: int) -> None:
-        """Visit at most so many nodes; before that, start a level if it is time to."""
-        if not self.first.is_done:
-            self.first.advance(max_nodes)
-        elif not self._is_started or self.left < 1:
-            self._start_level()
-        end = self.nodes + max_nodes
-        while self._is_started and not self.is_done and self.left >= 1 and self.nodes < end:
-            self._search(int(min(end - self.nodes, self.left)))
-
-    def _start_level(self) -> None:
-        before = self.level
-        self.number = self.first.number if before is None else self.number + 1
-        self.number = max(0, self.number)
-        self.level = level = self.first.problem.level(self.number, is_whole=True)
-        self.left = math.inf if level.is_last else level.next_cells / CELLS_OF_NODE
-        tree = level.tree.arrays
-        # The value of a leaf that is evaluated stands in no cache.
-        self._cache_bytes = 0 if level.evaluates else self.first.cache_bytes
-        self._arrays: SearchArrays = search_arrays(tree, -math.inf, self._cache_bytes)
-        self._node_values = NodeValues(tree)
-        self._gates = _gates(tree, level.tree.first_gate)
-        if self._part is not None:
-            heapq.heappush(self._parts, self._part)
-            self._part = None
-        if before is None or before.tree.variables != level.tree.variables:
-            self._parts = []
-            assert self.first.positions is not None
-            states = np.zeros(len(tree.sizes), dtype=np.int64)
-            states[1:] = self.first.positions[list(level.tree.variables)]
-            root = _Part(-math.inf, 0, states, 0, ())
-            self._take(root, states, self.first.value)
-        self._is_started = True
-
-    def _search(self, max_nodes: int) -> None:
-        """Search in a part until a leaf must be evaluated, or for some nodes."""
-        assert self.level is not None
-        if self._part is None:
-            self._open_part(heapq.heappop(self._parts))
-        self._arrays = grown(self._arrays, self._cache_bytes)
-        part, arrays, tree = self._part, self._arrays, self._tree
-        assert part is not None
-        reason, visited = run_search(tree, arrays, max_nodes, self._tolerance, self.level.evaluates)
-        if reason == LEAF:
-            visited += LEAF_NODES
-            value = self._value(arrays.states)
-            arrays.returned[0] = value - exact_value(tree, arrays.states)
-            self._offer(arrays.states, value)
-            raise_least(tree, arrays, self._threshold)
-        self.searched += visited
-        self.left -= visited
-        if reason == DONE:
-            self._part = None
-            if arrays.best[0] > arrays.least[0]:
-                states = solved_states(tree, arrays, self._tolerance)
-                self._gates[:] = 0.0
-                self._take(part, states, self._value(states))
-
-    def _open_part(self, part: _Part) -> None:
-        """Start the search in a part."""
-        assert self.level is not None
-        tree, gates, node = self.level.tree.arrays, self._gates, part.node
-        starts = tree.choice_starts - 1
-        gates[:] = 0.0
-        gates[: starts[node]] = -math.inf
-        gates[starts[1:node] + part.states[1:node]] = 0.0
-        gates[starts[node] + np.array(part.excluded, dtype=np.int64)] = -math.inf
-        # Subtrees below the node are those of all parts.
-        is_cached = tree.is_cached.copy()
-        is_cached[: node + 1] = 0
-        self._tree = tree._replace(is_cached=is_cached)
-        self._arrays.control[:] = 0
-        self._arrays.least[0] = self._threshold
-        self._part = part
-
-    def _take(self, part: _Part, states: Ints, value: float) -> None:
-        """Take the best configuration of a part, and divide the rest. All gates must be open."""
-        assert self.level is not None
-        tree = self.level.tree.arrays
-        self._offer(states, value)
-        if not self.level.evaluates:
-            self._offer_neighbors(states, value)
-        bounds = self._node_values.bounds(states)
-        starts = tree.choice_starts
-        chosen = bounds[starts[:-1] + states]
-        # The value of a subtree is the sum over its nodes.
-        sums = np.concatenate([[0.0], np.cumsum(chosen)])
-        without = sums[-1] - (sums[tree.ends] - sums[:-1])
-        bounds[starts[:-1] + states] = -math.inf
-        bounds[starts[part.node] + np.array(part.excluded, dtype=np.int64)] = -math.inf
-        largest = without + np.maximum.reduceat(bounds, starts[:-1])
-        smallest = self._threshold + self._tolerance
-        states = states.copy()
-        for node in range(max(1, part.node), len(tree.sizes)):
-            bound = min(float(largest[node]), value)
-            if bound > smallest:
-                self._n_parts += 1
-                excluded = (*(part.excluded if node == part.node else ()), int(states[node]))
-                heapq.heappush(self._parts, _Part(-bound, self._n_parts, states, node, excluded))
-
-    def _offer_neighbors(self, states: Ints, value: float) -> None:
-        """Offer the best configurations that differ in a single state."""
-        assert self.level is not None
-        tree = self.level.tree.arrays
-        values = self._node_values.exact(states)
-        starts = tree.choice_starts[:-1]
-        node_of = np.repeat(np.arange(len(tree.sizes)), tree.sizes)
-        changes = values - values[starts + states][node_of]
-        changes[starts + states] = -math.inf
-        changes[0] = -math.inf
-        for choice in np.argsort(-changes, kind="stable")[: self.count].tolist():
-            if value + changes[choice] <= self._threshold:
-                return
-            node = int(node_of[choice])
-            other = states.copy()
-            other[node] = choice - starts[node]
-            self._offer(other, value + float(changes[choice]))
-
-    def _offer(self, states: Ints, value: float) -> None:
-        """Take a configuration of the nodes if it is among the best ones."""
-        key = self._positions(states).tobytes()
-        if key in self._known or not value > self._threshold:
-            return
-        self._known.add(key)
-        if len(self._best) < self.count:
-            heapq.heappush(self._best, (value, key))
-        else:
-            _, dropped = heapq.heapreplace(self._best, (value, key))
-            self._known.discard(dropped)
-
-    def _value(self, states: Ints) -> float:
-        assert self.level is not None
-        first = self.first
-        if self.level.evaluates:
-            assert first.evaluate is not None
-            return first.evaluate(self._positions(states))
-        if any(first.problem.is_summed):
-            return float(exact_value(self.level.tree.arrays, states))
-        return first.problem.tables.value(self._positions(states).tolist())
-
-    def _positions(self, states: Ints) -> NDArray[np.int64]:
-        """Return the positions of all variables; summed ones have the first."""
-        assert self.level is not None
-        positions = np.zeros(len(self.first.problem.tables.sizes), dtype=np.int64)
-        positions[list(self.level.tree.variables)] = states[1:]
-        return positions
-
-    @property
-    def _tolerance(self) -> float:
-        return TOLERANCE * max(1.0, abs(self.first.value))
-
-    @property
-    def _threshold(self) -> float:
-        """The value that other configurations must exceed."""
-        return self._best[0][0] if len(self._best) == self.count else -math.inf
-
-    def _open_bound(self) -> float:
-        """Return the largest bound of the parts to be searched; −inf if none matters."""
-        bound = self._parts[0].bound if self._parts else -math.inf
-        return bound if bound > self._threshold + self._tolerance else -math.inf
-
-    def _current_bound(self) -> float:
-        if self._part is None:
-            return -math.inf
-        return min(self._part.bound, upper_bound(self._tree, self._arrays))
-
-
-def _gates(tree: TreeArrays, first: int) -> NDArray[np.float64]:
-    """Return a view of the tables that exclude states, one cell for each state of nodes from 1."""
-    start = int(tree.firsts[first]) if first < len(tree.firsts) else len(tree.cells) - 1
-    return tree.cells[start : start + int(tree.choice_starts[-1]) - 1]
-
-
-# --- Runs of searches until a limit, and the results they know in between -------------------------
-
 _STEP = 20_000
 """The nodes between two looks at the clock and at Ctrl-C: about a tenth of a second."""
 
 
-class _Progress(Protocol):
-    @property
-    def is_done(self) -> bool: ...
-    @property
-    def has_found(self) -> bool: ...
-    @property
-    def nodes(self) -> int: ...
-    def advance(self, max_nodes: int) -> None: ...
-
-
-_Kind = TypeVar("_Kind", bound=_Progress)
 _Known = TypeVar("_Known")
 
 
-def run_until(
-    progress: _Kind,
-    result: Callable[[_Kind], _Known],
+def _run_until(
+    progress: Progress | BestProgress,
+    result: Callable[[Any], _Known],
     max_nodes: int | None,
     seconds: float | None,
     until: Callable[[_Known], bool] | None,
@@ -536,45 +183,18 @@ def run_until(
     return result(progress)
 
 
-def known(question: SearchQuestion, progress: Progress) -> BoundedExplanation:
-    """Return the best configuration so far.
+_MOST_SHARED = 64
+"""The most sets of evidence variables whose orders and plans are kept."""
 
-    Raises
-    ------
-    ImpossibleEvidenceError
-        If the search is complete and found none.
-    """
-    positions = progress.positions
-    if progress.is_done and positions is None:
-        raise question.refusal()
-    return BoundedExplanation(
-        states={} if positions is None else question.states_at(positions),
-        log_probability=progress.value,
-        upper_bound=progress.bound,
-        nodes=progress.nodes,
-        is_proven=progress.is_done,
-    )
+_Pattern = tuple[frozenset[str], frozenset[str]]
 
 
-def best_known(question: SearchQuestion, progress: BestProgress) -> BestExplanations:
-    """Return the best configurations so far; raise errors as `known` does."""
-    best = progress.found()
-    if progress.is_done and not best:
-        raise question.refusal()
-    if best:
-        rows = np.array([question.explained_at(at) for _, at in best], dtype=np.intp)
-        order = in_order(rows.T, np.array([value for value, _ in best]))
-        best = [best[i] for i in order]
-    explanations = [Explanation(question.states_at(at), value) for value, at in best]
-    return BestExplanations(
-        explanations=tuple(explanations),
-        upper_bound=progress.bound,
-        nodes=progress.nodes,
-        is_proven=progress.is_done,
-    )
+@dataclass
+class _Shared:
+    """What searches with evidence on the same variables share."""
 
-
-# --- Searches for proven most probable explanations and marginal MAP, which can be stopped --------
+    orders: Orders = field(default_factory=dict)
+    plan: Plan | None = None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -604,7 +224,10 @@ class ExplanationSearch(Value):
     @property
     def variables(self) -> tuple[Variable, ...]:
         """The explained variables."""
-        return self._question.variables
+        if self.targets is not None:
+            return tuple([self.model.variable(name) for name in self.targets])
+        hard, _ = _split(self.evidence)
+        return tuple([v for v in self.model.variables if v.name not in hard])
 
     @checked
     def run(
@@ -637,10 +260,7 @@ class ExplanationSearch(Value):
         ImpossibleEvidenceError
             If the evidence has probability zero.
         """
-        progress = self._progress()
-        found = run_until(progress, partial(known, self._question), max_nodes, seconds, until)
-        self._question.remember()
-        return found
+        return _run_until(self._progress(), self._known, max_nodes, seconds, until)
 
     @checked
     def best(
@@ -674,7 +294,7 @@ class ExplanationSearch(Value):
         """
         possible = check_count(count, self.variables)
         progress = BestProgress(self._progress(), min(count, possible))
-        return run_until(progress, partial(best_known, self._question), max_nodes, seconds, until)
+        return _run_until(progress, self._best_known, max_nodes, seconds, until)
 
     @checked
     def run_cases(
@@ -716,13 +336,13 @@ class ExplanationSearch(Value):
         asked = [self.given(case) for case in cases]
         found: dict[Any, BoundedExplanation] = {}
         for search in asked:
-            key = search._question.findings
+            key = search._findings
             if key not in found:
                 try:
                     found[key] = search.run(max_nodes=max_nodes, seconds=seconds, until=until)
                 except ImpossibleEvidenceError:
                     found[key] = _NOTHING
-        return tuple([found[search._question.findings] for search in asked])
+        return tuple([found[search._findings] for search in asked])
 
     @checked
     def given(self, case: Evidence) -> ExplanationSearch:
@@ -738,31 +358,188 @@ class ExplanationSearch(Value):
         InvalidArgumentError, UnknownNameError
             As for `run_cases`.
         """
-        findings = findings_of(self.model, by_name(case, "a case"))
+        findings = _findings_of(self.model, by_name(case, "a case"))
         twice = [name for name in findings if name in self.evidence]
         if twice:
             raise InvalidArgumentError(
                 f"{twice[0]} is evidence of the search already, and of a case too", twice[0]
             )
-        check_targets(self.model, self.targets, findings)
-        evidence = {**self.evidence, **findings}
-        search = replace(self, evidence=evidence)
-        search.__dict__["_question"] = self._question.under(evidence)
+        _check_targets(self.model, self.targets, findings)
+        search = replace(self, evidence={**self.evidence, **findings})
+        search.__dict__.update(_potentials=self._potentials, _memory=self._memory)
         return search
 
     def _progress(self) -> Progress:
-        question = self._question
-        return Progress(question.problem, self.limits.max_bytes // 8, question.evaluate)
+        return Progress(self._problem, self.limits.max_bytes // 8, self._evaluate)
+
+    def _known(self, progress: Progress) -> BoundedExplanation:
+        """Return the best configuration so far.
+
+        Raises
+        ------
+        ImpossibleEvidenceError
+            If the search is complete and found none.
+        """
+        positions = progress.positions
+        if progress.is_done and positions is None:
+            raise self._refusal()
+        return BoundedExplanation(
+            states={} if positions is None else self._states_at(positions),
+            log_probability=progress.value,
+            upper_bound=progress.bound,
+            nodes=progress.nodes,
+            is_proven=progress.is_done,
+        )
+
+    def _best_known(self, progress: BestProgress) -> BestExplanations:
+        """Return the best configurations so far; raise errors as `_known` does."""
+        best = progress.found()
+        if progress.is_done and not best:
+            raise self._refusal()
+        if best:
+            rows = np.array([self._explained_at(at) for _, at in best], dtype=np.intp)
+            order = in_order(rows.T, np.array([value for value, _ in best]))
+            best = [best[i] for i in order]
+        return BestExplanations(
+            explanations=tuple([Explanation(self._states_at(at), value) for value, at in best]),
+            upper_bound=progress.bound,
+            nodes=progress.nodes,
+            is_proven=progress.is_done,
+        )
 
     @cached_property
-    def _question(self) -> SearchQuestion:
-        return SearchQuestion(
-            model=self.model,
-            evidence=self.evidence,
-            targets=self.targets,
-            order=self.order,
-            limits=self.limits,
+    def _potentials(self) -> tuple[Potential, ...]:
+        """The tables of the model; functions of many parents are split into chains."""
+        potentials = small_tables(
+            self.model.potentials,
+            [v.name for v in self.model.variables],
+            sums_only=False,
+            max_cells=self.limits.table_cells,
         )
+        return tuple(potentials)
+
+    def _tables_under(self, evidence: Mapping[str, Any]) -> LogTables:
+        hard, soft = _split(evidence)
+        variables = {v.name: v for v in self.model.variables}
+        variables.update({v.name: v for potential in self._potentials for v in potential.scope})
+        return log_tables(
+            self._potentials,
+            tuple(variables.values()),
+            {name: variables[name].index(state) for name, state in hard.items()},
+            {name: likelihood(variables[name], finding) for name, finding in soft.items()},
+        )
+
+    @cached_property
+    def _tables(self) -> LogTables:
+        return self._tables_under(self.evidence)
+
+    @cached_property
+    def _problem(self) -> SearchProblem:
+        """The tables, and which variables are summed out."""
+        explained = {v.name for v in self.variables}
+        summed = [
+            self.targets is not None and v.name not in explained for v in self._tables.variables
+        ]
+        return SearchProblem(
+            tables=self._tables,
+            is_summed=tuple(summed),
+            finder=self.order or RandomizedGreedy(),
+            max_cells=self.limits.max_bytes // 32,
+            thorough=TreeAnnealing() if self.order is None else None,
+            orders=self._shared.orders,
+        )
+
+    @cached_property
+    def _memory(self) -> dict[_Pattern, _Shared]:
+        return {}
+
+    @cached_property
+    def _shared(self) -> _Shared:
+        hard, soft = _split(self.evidence)
+        pattern = frozenset(hard), frozenset(soft)
+        if len(self._memory) < _MOST_SHARED:
+            return self._memory.setdefault(pattern, _Shared())
+        return self._memory.get(pattern, _Shared())
+
+    @cached_property
+    def _findings(self) -> tuple[tuple[str, str | tuple[float, ...]], ...]:
+        """The evidence as a value: the state or the weights of each variable, by name."""
+        hard, soft = _split(self.evidence)
+        found: dict[str, str | tuple[float, ...]] = {**hard}
+        for name, finding in soft.items():
+            found[name] = tuple(likelihood(self.model.variable(name), finding).tolist())
+        return tuple(sorted(found.items()))
+
+    def _states_at(self, positions: NDArray[np.int64]) -> dict[str, str]:
+        """Return the states of the explained variables at positions of all variables."""
+        at = self._explained_at(positions)
+        return {v.name: v.states[state] for v, state in zip(self.variables, at, strict=True)}
+
+    def _explained_at(self, positions: NDArray[np.int64]) -> list[int]:
+        """Return the states of the explained variables, by number."""
+        states, number = self._tables.states, self._numbers
+        return [int(states[i][positions[i]]) for i in (number[v.name] for v in self.variables)]
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {v.name: i for i, v in enumerate(self._tables.variables)}
+
+    @cached_property
+    def _evaluate(self) -> Evaluator | None:
+        """The function that sums over the other variables, given the explained ones."""
+        if self.targets is None:
+            return None
+        hard, soft = _split(self.evidence)
+        plan, variables = self._plan(self.targets), self.variables
+        answering = Answering(plan.compiled)
+        weights = {v.name: likelihood(v, soft.pop(v.name)) for v in variables if v.name in soft}
+
+        def evaluate(positions: NDArray[np.int64]) -> float:
+            at = {
+                v.name: state
+                for v, state in zip(variables, self._explained_at(positions), strict=True)
+            }
+            factors = [float(weight[at[name]]) for name, weight in weights.items()]
+            if not all(factors):
+                return -math.inf
+            # Their product could be too small for a float.
+            log_factor = math.fsum(map(math.log, factors))
+            findings = {**hard, **{v.name: v.states[at[v.name]] for v in variables}, **soft}
+            try:
+                # A search for findings that contradict each other would take long.
+                posterior = plan.run(findings) if plan.by_case else answering.attempt(findings)
+            except ImpossibleEvidenceError:
+                posterior = None
+            return -math.inf if posterior is None else posterior.log_evidence + log_factor
+
+        return evaluate
+
+    def _plan(self, targets: tuple[str, ...]) -> Plan:
+        """Return the plan for the probability of the evidence and the explained states."""
+        hard, soft = _split(self.evidence)
+        if self._shared.plan is None:
+            self._shared.plan = compile_plan(
+                self.model,
+                evidence=[*hard, *targets],
+                soft=[name for name in soft if name not in targets],
+                targets=[()],
+                order=self.order,
+                limits=self.limits,
+            )
+        return self._shared.plan
+
+    def _refusal(self) -> ImpossibleEvidenceError:
+        """Return the error for evidence of probability zero, with findings that contradict."""
+
+        def is_possible(names: frozenset[str]) -> bool:
+            part = {name: self.evidence[name] for name in names}
+            return self._tables_under(part).constant > -math.inf
+
+        names = tuple(self.evidence)
+        # All are named if only the search found the contradiction.
+        if not is_possible(frozenset(names)):
+            names = minimal_conflict(names, is_possible)
+        return impossible({name: self.evidence[name] for name in names})
 
 
 _NOTHING = BoundedExplanation(
@@ -813,12 +590,42 @@ def compile_search(
     >>> dict(found.states), found.is_proven, round(found.log_probability, 3)
     ({'a': 'yes', 'b': 'no'}, True, 1.386)
     """
-    findings = findings_of(model, by_name(evidence, "the evidence"))
+    findings = _findings_of(model, by_name(evidence, "the evidence"))
     names = None if targets is None else tuple(targets)
-    check_targets(model, names, findings)
+    _check_targets(model, names, findings)
     return ExplanationSearch(
         model=model, evidence=findings, targets=names, order=order, limits=limits
     )
+
+
+def _split(evidence: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, Floats]]:
+    """Return the states of the evidence, and the likelihoods."""
+    hard = {name: finding for name, finding in evidence.items() if isinstance(finding, str)}
+    soft = {name: finding for name, finding in evidence.items() if name not in hard}
+    return hard, soft
+
+
+def _findings_of(model: Network | FactorModel, evidence: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the states and likelihoods of evidence; raise an error if they are not valid."""
+    return read_findings(evidence, (), [model.variable(name) for name in evidence])
+
+
+def _check_targets(
+    model: Network | FactorModel, targets: tuple[str, ...] | None, findings: Mapping[str, Any]
+) -> None:
+    """Raise an error if the targets are not valid beside some findings."""
+    if targets is None:
+        return
+    problems = [
+        f"{model.variable(name).name} cannot be both explained and evidence"
+        for name in targets
+        if isinstance(findings.get(name), str)
+    ]
+    if not targets:
+        problems.append("there must be at least one variable to explain")
+    problems += [f"{n} is explained twice" for n in dict.fromkeys(targets) if targets.count(n) > 1]
+    if problems:
+        raise InvalidArgumentError(listed(problems), tuple(problems))
 
 
 # --- Searches whose effort is limited like that of a plan -----------------------------------------

@@ -1,4 +1,4 @@
-"""Upper bounds of the best explanation by mini-buckets."""
+"""Models as sums of logarithmic tables, and upper bounds of their best explanation."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from bnmind._jit import njit
 from bnmind._values import Value
 from bnmind.information import Floats
+from bnmind.junction.graphs import InteractionGraph, OrderFinder
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import Potential
 from bnmind.pgm.variable import Variable
@@ -522,3 +523,77 @@ def _sweep(
                     for _ in range(stride):
                         cells[at] += work[u, x]
                         at += 1
+
+
+# --- Orders of elimination for a search: summed variables first, then maximized ones --------------
+#
+# The value of a marginal MAP is a maximum of sums, and sums and maxima do not commute. So the
+# summed variables must be eliminated first, by a greedy order of least weight. The order of the
+# maximized variables, on the graph that is left, is searched for as usual.
+
+
+def constrained_order(
+    scopes: Sequence[tuple[int, ...]],
+    sizes: Sequence[int],
+    is_summed: Sequence[bool],
+    finder: OrderFinder,
+) -> tuple[tuple[int, ...], int]:
+    """Return the variables of more than one state in an order of elimination.
+
+    The second number is the total size of the cliques of the maximized variables.
+
+    Parameters
+    ----------
+    scopes
+        The variables of each table.
+    sizes
+        The number of states of each variable.
+    is_summed
+        For each variable, whether it is summed out.
+    finder
+        The search for the order of the maximized variables.
+    """
+    free = [v for v, size in enumerate(sizes) if size > 1]
+    summed = [v for v in free if is_summed[v]]
+    remaining: Sequence[tuple[int, ...]] = scopes
+    first: list[int] = []
+    if summed:
+        first, remaining = _summed_first(scopes, sizes, summed)
+    gone = set(first)
+    graph = InteractionGraph.from_scopes(
+        {str(v): sizes[v] for v in free if v not in gone},
+        [[str(v) for v in scope] for scope in remaining],
+    )
+    found = finder(graph)
+    return (*first, *(int(name) for name in found.variables)), found.total_size
+
+
+def _summed_first(
+    scopes: Sequence[tuple[int, ...]], sizes: Sequence[int], summed: Sequence[int]
+) -> tuple[list[int], list[tuple[int, ...]]]:
+    """Return an order of the summed variables, and the edges of the graph without them."""
+    neighbors: dict[int, set[int]] = {}
+    for scope in scopes:
+        for v in scope:
+            neighbors.setdefault(v, set()).update(scope)
+    for v, adjacent in neighbors.items():
+        adjacent.discard(v)
+
+    def weight(v: int) -> float:
+        return math.fsum([math.log2(sizes[u]) for u in neighbors.get(v, ())])
+
+    weights = {v: weight(v) for v in summed}
+    order = []
+    while weights:
+        v = min(weights, key=lambda v: (weights[v], v))
+        del weights[v]
+        order.append(v)
+        adjacent = neighbors.pop(v, set())
+        for u in adjacent:
+            neighbors[u] |= adjacent
+            neighbors[u] -= {u, v}
+        weights.update({u: weight(u) for u in adjacent if u in weights})
+    edges: list[tuple[int, ...]] = [
+        (v, u) for v, adjacent in neighbors.items() for u in adjacent if v < u
+    ]
+    return order, edges

@@ -1,16 +1,278 @@
-"""Branch and bound in compiled code: its arrays, its steps, and dives to good solutions."""
+"""Branch and bound in compiled code: its tree, its steps, and dives to good solutions."""
 
 from __future__ import annotations
 
 import itertools
-from typing import Any, NamedTuple
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._jit import njit
 from bnmind.information import Floats
-from bnmind.junction.search_problem import Ints, TreeArrays
+from bnmind.junction.graphs import elimination, graph_of_scopes
+from bnmind.junction.search_bounds import Bounds, Message
+
+# --- The tree that a branch and bound walks, as arrays for compiled code --------------------------
+#
+# The search assigns the variables in the reverse order of elimination. The *pseudo-tree* has a node
+# for each variable; its parent is the first of its neighbors to be eliminated after it. Given the
+# states of the nodes above, the subtrees of a node are independent, and each is searched on its own
+# (an AND/OR search). A subtree depends only on the neighbors of its top when that is eliminated,
+# its *context*, so that its value is cached by their states.
+#
+# Subtrees without a divided bucket are not searched: their bounds are exact. The remaining nodes
+# are numbered so that each subtree is a range; node 0 stands above all of them and has a single
+# state.
+#
+# References
+# ----------
+# R. Dechter and R. Mateescu, "AND/OR search spaces for graphical models", Artificial Intelligence
+# 171 (2007); R. Marinescu and R. Dechter, "AND/OR branch-and-bound search for combinatorial
+# optimization in graphical models", Artificial Intelligence 173 (2009).
+
+Ints: TypeAlias = NDArray[np.int64]
+
+MOST_CONTEXTS = 2**62
+"""The most configurations of a context whose values are cached."""
+
+
+class TreeArrays(NamedTuple):
+    """A pseudo-tree and its tables. Lists of lists are one array, with the starts of its parts."""
+
+    sizes: Ints
+    """The number of states of each node."""
+    parents: Ints
+    ends: Ints
+    """The subtree of node i consists of the nodes i to ends[i] − 1."""
+    child_starts: Ints
+    children: Ints
+    bucket_starts: Ints
+    bucket: Ints
+    """The tables whose deepest variable is that of the node."""
+    own_starts: Ints
+    own: Ints
+    """The tables that the mini-buckets of the node give."""
+    use_starts: Ints
+    uses: Ints
+    use_strides: Ints
+    """The exact tables that have the variable of the node, and the strides of its axis."""
+    is_exact: Ints
+    """Whether each table is one of the model, or the exact value of a part of it."""
+    context_starts: Ints
+    context: Ints
+    context_strides: Ints
+    is_cached: Ints
+    scope_starts: Ints
+    scopes: Ints
+    strides: Ints
+    """The nodes of each table from the top, and the strides of their axes; the last one is 1."""
+    firsts: Ints
+    """The first cell of each table."""
+    cells: Floats
+    choice_starts: Ints
+    """Where the states of each node start in an array of the states of all nodes."""
+    solution_starts: Ints
+    """Where the states of each subtree start in an array of those of all subtrees."""
+    constant: Floats
+    """The upper bound of all values, and the part of it that is exact in every configuration."""
+
+
+@dataclass(frozen=True)
+class SearchTree:
+    """A pseudo-tree for a search, and the variables of its nodes."""
+
+    arrays: TreeArrays
+    variables: tuple[int, ...]
+    """The variable of each node but node 0, which has none, from node 1."""
+    first_gate: int = -1
+    """If each node has a table of zeros, which the caller may change to exclude states: its number
+    for node 1. Those of the other nodes follow."""
+
+
+def search_tree(
+    bounds: Bounds,
+    sizes: Sequence[int],
+    is_summed: Sequence[bool],
+    constant: float,
+    *,
+    is_whole: bool = False,
+) -> SearchTree:
+    """Return the tree of the nodes that need a search.
+
+    If a bucket of a summed variable is divided, the tree is a chain of all other variables.
+
+    Parameters
+    ----------
+    bounds
+        The tables of the mini-buckets.
+    sizes
+        The number of states of each variable.
+    is_summed
+        For each variable, whether it is summed out; these are eliminated first.
+    constant
+        A value that every configuration has besides the tables.
+    is_whole
+        Whether the tree has all variables that are not summed out, with tables that the caller may
+        change.
+    """
+    order = bounds.division.order
+    divided = bounds.division.divided
+    neighbors = _neighbors(bounds, sizes, order)
+    if any(is_summed[v] for v in divided):
+        chosen = [v for v in order if not is_summed[v]]
+        neighbors = {v: tuple(chosen[i + 1 :]) for i, v in enumerate(chosen)}
+        is_open = set(chosen)
+    elif is_whole:
+        is_open = {v for v in order if not is_summed[v]}
+    else:
+        is_open = set()
+        for v in order:
+            if v in divided:
+                is_open.add(v)
+            if v in is_open:
+                is_open.update(neighbors[v][:1])
+    parent = {v: neighbors[v][0] if neighbors[v] else -1 for v in is_open}
+    below: dict[int, list[int]] = {v: [] for v in (-1, *is_open)}
+    for v in order:
+        if v in is_open:
+            below[parent[v]].append(v)
+    # Nodes in preorder: each subtree is a range.
+    nodes, waiting = [], [-1]
+    while waiting:
+        v = waiting.pop()
+        nodes.append(v)
+        waiting.extend(reversed(below[v]))
+    number = {v: i for i, v in enumerate(nodes)}
+    if is_whole:
+        gates = [Message((v,), np.zeros(sizes[v]), -1) for v in nodes[1:]]
+        bounds = replace(bounds, messages=(*bounds.messages, *gates))
+    arrays = _arrays(bounds, sizes, nodes, number, parent, neighbors, constant)
+    first_gate = len(arrays.firsts) - len(nodes) + 1 if is_whole else -1
+    return SearchTree(arrays, tuple(nodes[1:]), first_gate)
+
+
+def _neighbors(
+    bounds: Bounds, sizes: Sequence[int], order: Sequence[int]
+) -> dict[int, tuple[int, ...]]:
+    """Return the neighbors of each variable when it is eliminated exactly, in the order."""
+    scopes = [[str(v) for v in each.scope] for each in bounds.messages if each.source < 0]
+    graph = graph_of_scopes({str(v): sizes[v] for v in order}, scopes)
+    cliques = elimination(graph, range(len(order))).cliques
+    return {order[v]: tuple([order[u] for u in rest]) for v, *rest in cliques}
+
+
+def _arrays(
+    bounds: Bounds,
+    sizes: Sequence[int],
+    nodes: Sequence[int],
+    number: dict[int, int],
+    parent: dict[int, int],
+    neighbors: dict[int, tuple[int, ...]],
+    constant: float,
+) -> TreeArrays:
+    n = len(nodes)
+    parents = [-1, *(number[parent[v]] for v in nodes[1:])]
+    ends = list(range(1, n + 1))
+    for i in range(n - 1, 0, -1):
+        ends[parents[i]] = max(ends[parents[i]], ends[i])
+    children: list[list[int]] = [[] for _ in nodes]
+    for i in range(1, n):
+        children[parents[i]].append(i)
+    bucket: list[list[int]] = [[] for _ in nodes]
+    own: list[list[int]] = [[] for _ in nodes]
+    uses: list[list[int]] = [[] for _ in nodes]
+    use_strides: list[list[int]] = [[] for _ in nodes]
+    scopes: list[list[int]] = []
+    strides: list[list[int]] = []
+    firsts, cells, is_exact = [], [], []
+    exact = constant
+    start = 0
+    for message in bounds.messages:
+        is_relaxed = message.source >= 0 and message.source in number
+        if not message.scope and not is_relaxed:
+            exact += float(message.values)
+        if not all(v in number for v in message.scope) or (not message.scope and not is_relaxed):
+            continue
+        f = len(scopes)
+        scope = [number[v] for v in message.scope]
+        if scope:
+            bucket[scope[-1]].append(f)
+        if is_relaxed:
+            own[number[message.source]].append(f)
+        shape = message.values.shape
+        strides.append([math.prod(shape[axis + 1 :]) for axis in range(len(shape))])
+        if not is_relaxed:
+            for i, stride in zip(scope, strides[-1], strict=True):
+                uses[i].append(f)
+                use_strides[i].append(stride)
+        scopes.append(scope)
+        is_exact.append(not is_relaxed)
+        firsts.append(start)
+        cells.append(message.values.ravel())
+        start += message.values.size
+    contexts = [sorted(number[u] for u in neighbors[v]) if v >= 0 else [] for v in nodes]
+    node_sizes = [1, *(sizes[v] for v in nodes[1:])]
+    context_strides, is_cached = _context_strides(contexts, node_sizes, children)
+    lengths = [ends[i] - i for i in range(n)]
+    return TreeArrays(
+        sizes=_ints(node_sizes),
+        parents=_ints(parents),
+        ends=_ints(ends),
+        child_starts=_starts(children),
+        children=_flat(children),
+        bucket_starts=_starts(bucket),
+        bucket=_flat(bucket),
+        own_starts=_starts(own),
+        own=_flat(own),
+        use_starts=_starts(uses),
+        uses=_flat(uses),
+        use_strides=_flat(use_strides),
+        is_exact=_ints(is_exact),
+        context_starts=_starts(contexts),
+        context=_flat(contexts),
+        context_strides=_flat(context_strides),
+        is_cached=_ints(is_cached),
+        scope_starts=_starts(scopes),
+        scopes=_flat(scopes),
+        strides=_flat(strides),
+        firsts=_ints(firsts),
+        cells=np.concatenate([*cells, np.zeros(1)]),
+        choice_starts=_ints(np.cumsum([0, *node_sizes])),
+        solution_starts=_ints(np.cumsum([0, *lengths])),
+        constant=np.array([bounds.total + constant, exact]),
+    )
+
+
+def _context_strides(
+    contexts: Sequence[Sequence[int]], sizes: Sequence[int], children: Sequence[Sequence[int]]
+) -> tuple[list[list[int]], list[bool]]:
+    """Return the strides that number the configurations of contexts, and which are cached."""
+    strides, is_cached = [], []
+    for i, context in enumerate(contexts):
+        total, own = 1, []
+        for u in context:
+            own.append(total if total < MOST_CONTEXTS else 0)
+            total *= sizes[u]
+        strides.append(own)
+        is_cached.append(bool(i and children[i] and total < MOST_CONTEXTS))
+    return strides, is_cached
+
+
+def _ints(values: Iterable[int]) -> Ints:
+    return np.array([int(v) for v in values], dtype=np.int64)
+
+
+def _starts(lists: Sequence[Sequence[int]]) -> Ints:
+    return _ints(np.cumsum([0, *(len(each) for each in lists)]))
+
+
+def _flat(lists: Sequence[Sequence[int]]) -> Ints:
+    return _ints([value for each in lists for value in each])
+
 
 # --- Depth-first AND/OR branch and bound, compiled, which can be interrupted and continued --------
 #
@@ -92,6 +354,7 @@ class SearchArrays(NamedTuple):
     cache_keys: Ints
     """Configurations of contexts; the places are a power of two."""
     cache_nodes: Ints
+    """Node 0, which is never cached, marks a place that is free."""
     cache_values: Floats
     cache_is_exact: NDArray[np.int8]
 
@@ -110,14 +373,6 @@ def _place(node: int, key: int, size: int) -> np.int64:
     mixed = (mixed ^ (mixed >> np.uint64(31))) * np.uint64(_MIX)
     mixed = (mixed ^ (mixed >> np.uint64(29))) & np.uint64(size - 1)
     return np.int64(mixed)
-
-
-def first_places(nodes: Ints, keys: Ints, size: int) -> Ints:
-    """Return the places of the cache where a search looks first, as `_place` computes them."""
-    mixed = keys.astype(np.uint64) * np.uint64(_GOLDEN) + nodes.astype(np.uint64)
-    mixed = (mixed ^ (mixed >> np.uint64(31))) * np.uint64(_MIX)
-    mixed = (mixed ^ (mixed >> np.uint64(29))) & np.uint64(size - 1)
-    return mixed.astype(np.int64)
 
 
 @njit
@@ -150,7 +405,7 @@ def _remember(
         if arrays.cache_nodes[place] == node and arrays.cache_keys[place] == key:
             chosen = place
             break
-        if arrays.cache_nodes[place] < 0 <= arrays.cache_nodes[chosen]:
+        if arrays.cache_nodes[place] == 0 < arrays.cache_nodes[chosen]:
             chosen = place
         place = (place + 1) & (size - 1)
     arrays.cache_nodes[chosen] = node
@@ -190,6 +445,16 @@ def _fill_bounds(tree: TreeArrays, arrays: SearchArrays, node: int) -> None:
             arrays.ordered[start + at] = arrays.ordered[start + at - 1]
             at -= 1
         arrays.ordered[start + at] = x
+
+
+@njit
+def fill_all_bounds(tree: TreeArrays, arrays: SearchArrays) -> None:
+    """Compute the bounds of the states of all nodes beside the current states of the others.
+
+    The sum of the bounds of the current states over a subtree is its value, relative to its bound.
+    """
+    for node in range(tree.sizes.size):
+        _fill_bounds(tree, arrays, node)
 
 
 @njit
@@ -432,6 +697,30 @@ def dive(
 
 
 @njit
+def _fill_exact(tree: TreeArrays, states: Ints, node: int, scores: Floats) -> None:
+    """Compute the sums of the exact tables of a node for its states, given the other nodes."""
+    size = tree.sizes[node]
+    for x in range(size):
+        scores[x] = 0.0
+    for at in range(tree.use_starts[node], tree.use_starts[node + 1]):
+        stride = tree.use_strides[at]
+        cell = table_start(tree, states, tree.uses[at], 0) - stride * states[node]
+        for x in range(size):
+            scores[x] += tree.cells[cell + stride * x]
+
+
+@njit
+def changed_values(tree: TreeArrays, states: Ints) -> Floats:
+    """Return by how much the value changes with the state of one node, for all states of nodes."""
+    changes = np.zeros(tree.choice_starts[-1])
+    for node in range(tree.sizes.size):
+        own = changes[tree.choice_starts[node] : tree.choice_starts[node + 1]]
+        _fill_exact(tree, states, node, own)
+        own -= own[states[node]]
+    return changes
+
+
+@njit
 def _climb(tree: TreeArrays, states: Ints, scores: Floats) -> None:
     """Change single states as long as that raises the value."""
     for _ in range(_MOST_ROUNDS):
@@ -439,14 +728,7 @@ def _climb(tree: TreeArrays, states: Ints, scores: Floats) -> None:
         for node in range(1, tree.sizes.size):
             size = tree.sizes[node]
             before = states[node]
-            for x in range(size):
-                scores[x] = 0.0
-            for at in range(tree.use_starts[node], tree.use_starts[node + 1]):
-                table = tree.uses[at]
-                stride = tree.use_strides[at]
-                cell = table_start(tree, states, table, 0) - stride * before
-                for x in range(size):
-                    scores[x] += tree.cells[cell + stride * x]
+            _fill_exact(tree, states, node, scores)
             best = before
             for x in range(size):
                 # By an explicit margin, so that rounding errors do not move states to and fro.
@@ -461,16 +743,16 @@ def _climb(tree: TreeArrays, states: Ints, scores: Floats) -> None:
 
 # --- The state of a search, its bound, and the reading of its result ------------------------------
 
-BYTES_OF_PLACE = 25
+_BYTES_OF_PLACE = 25
 """The bytes of a place of the cache."""
 
-_FIRST_PLACES = 2**15
-_GROWTH = 8
 _MOST_PLACES = 2**22
-"""The places of the cache at first, their growth when half of them are in use, and the most."""
+"""The most places of the cache."""
 
 
-def search_arrays(tree: TreeArrays, least: float, cache_bytes: int) -> SearchArrays:
+def search_arrays(
+    tree: TreeArrays, least: float, cache_bytes: int, most_nodes: float
+) -> SearchArrays:
     """Return the state of a search that starts.
 
     Parameters
@@ -481,9 +763,13 @@ def search_arrays(tree: TreeArrays, least: float, cache_bytes: int) -> SearchArr
         Only configurations with a value above this number matter.
     cache_bytes
         The limit for the bytes of the cache.
+    most_nodes
+        The number of nodes that the search visits at most; a cache of twice as many places serves.
     """
     n = len(tree.sizes)
-    places = min(_FIRST_PLACES, _most_places(cache_bytes)) if tree.is_cached.any() else 0
+    most = int(min(_MOST_PLACES, cache_bytes // _BYTES_OF_PLACE, 2 * most_nodes))
+    # A power of two, or none. The memory of places that are never used is never taken.
+    places = 1 << (most.bit_length() - 1) if most > 0 and tree.is_cached.any() else 0
     arrays = SearchArrays(
         states=np.zeros(n, dtype=np.int64),
         least=np.full(n, -np.inf),
@@ -497,42 +783,13 @@ def search_arrays(tree: TreeArrays, least: float, cache_bytes: int) -> SearchArr
         solution=np.full(int(tree.solution_starts[-1]), -1, dtype=np.int64),
         control=np.zeros(4, dtype=np.int64),
         returned=np.zeros(1),
-        **_empty_cache(places),
+        cache_keys=np.zeros(places, dtype=np.int64),
+        cache_nodes=np.zeros(places, dtype=np.int64),
+        cache_values=np.zeros(places),
+        cache_is_exact=np.zeros(places, dtype=np.int8),
     )
     arrays.least[0] = least
     return arrays
-
-
-def _most_places(cache_bytes: int) -> int:
-    """Return the most places of a cache, a power of two or 0."""
-    places = min(_MOST_PLACES, cache_bytes // BYTES_OF_PLACE)
-    return 1 << (places.bit_length() - 1) if places > 0 else 0
-
-
-def _empty_cache(places: int) -> dict[str, Any]:
-    return {
-        "cache_keys": np.zeros(places, dtype=np.int64),
-        "cache_nodes": np.full(places, -1, dtype=np.int64),
-        "cache_values": np.zeros(places),
-        "cache_is_exact": np.zeros(places, dtype=np.int8),
-    }
-
-
-def grown(arrays: SearchArrays, cache_bytes: int) -> SearchArrays:
-    """Return the state of a search with a larger cache if half of its places are in use."""
-    places = min(len(arrays.cache_nodes) * _GROWTH, _most_places(cache_bytes))
-    if places <= len(arrays.cache_nodes):
-        return arrays
-    used = np.flatnonzero(arrays.cache_nodes >= 0)
-    if 2 * len(used) < len(arrays.cache_nodes):
-        return arrays
-    cache = _empty_cache(places)
-    at = first_places(arrays.cache_nodes[used], arrays.cache_keys[used], places)
-    # Of several values for a place, the cache keeps one.
-    at, chosen = np.unique(at, return_index=True)
-    for name, values in cache.items():
-        values[at] = getattr(arrays, name)[used[chosen]]
-    return arrays._replace(**cache)
 
 
 def _path(tree: TreeArrays, arrays: SearchArrays) -> list[int]:

@@ -21,8 +21,7 @@ from bnmind.junction import (
     compile_model,
     compile_search,
 )
-from bnmind.junction.search_kernel import grown, search_arrays
-from bnmind.pgm import Factor, FactorModel, Network, Variable
+from bnmind.pgm import FactorModel, Network
 from tests.junction.branch_and_bound.test_search import (
     SMALL,
     factor_models,
@@ -247,30 +246,6 @@ def test_engines_return_the_best_marginal_maps() -> None:
     joint = compile_model(model).joint(names, {"X2_2": "1"})
     slow = sorted(itertools.product("01", repeat=3), key=lambda states: -joint[states])
     assert [tuple(each.states[name] for name in names) for each in found] == slow[:5]
-
-
-def test_a_growing_cache_keeps_its_values() -> None:
-    pairs = [
-        (Variable.of_integers(f"X{i}", range(2)), Variable.of_integers(f"X{j}", range(2)))
-        for i, j in itertools.combinations(range(12), 2)
-    ]
-    rng = np.random.default_rng(1)
-    model = FactorModel(tuple(Factor(pair, np.exp(rng.normal(size=(2, 2)))) for pair in pairs))
-    search = compile_search(model, limits=Limits(max_bytes=2**13))
-    tree = search._question.problem.level(0).tree.arrays
-    arrays = search_arrays(tree, -math.inf, 2**22)
-    assert grown(arrays, 2**22) is arrays
-    n = len(arrays.cache_nodes)
-    used = np.arange(0, n, 2)
-    arrays.cache_nodes[used] = 3
-    arrays.cache_keys[used] = used
-    arrays.cache_values[used] = -0.5 * used
-    larger = grown(arrays, 2**22)
-    assert len(larger.cache_nodes) > n
-    kept = np.flatnonzero(larger.cache_nodes == 3)
-    assert len(kept) > 0.6 * len(used)
-    assert np.array_equal(larger.cache_values[kept], -0.5 * larger.cache_keys[kept])
-    assert grown(arrays, n * 25) is arrays
 
 
 def test_the_best_one_alone_takes_the_nodes_of_a_single_search() -> None:

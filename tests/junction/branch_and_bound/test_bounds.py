@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from bnmind.junction import RandomizedGreedy
 from bnmind.junction.search_bounds import LogTables, log_tables, shifted_tables
 from bnmind.junction.search_kernel import dive, exact_value
-from bnmind.junction.search_problem import SearchProblem
-from bnmind.junction.search_question import Progress
+from bnmind.junction.search_progress import Progress, SearchProblem
 from bnmind.pgm import Factor, FactorModel, Variable
 from tests.junction.branch_and_bound.test_search import factor_models, joint_of
 from tests.modes import examples

@@ -20,7 +20,6 @@ from bnmind.junction import (
     compile_marginal_map,
     compile_search,
 )
-from bnmind.junction.search_kernel import _place, first_places
 from bnmind.pgm import Factor, FactorModel, Network, Variable
 from tests.junction.test_most_probable import probability, questions, weighed
 from tests.modes import examples
@@ -249,16 +248,6 @@ def test_many_small_likelihoods_do_not_make_a_configuration_impossible() -> None
     model = FactorModel(tuple(Factor((v,), np.ones(2)) for v in (*variables, hidden)))
     seen = {v.name: np.array([0.1, 0.05]) for v in variables}
     search = compile_search(model, seen, [v.name for v in variables])
-    assert search._question.evaluate is not None
-    value = search._question.evaluate(
-        np.zeros(len(search._question.tables.variables), dtype=np.int64)
-    )
+    assert search._evaluate is not None
+    value = search._evaluate(np.zeros(len(search._tables.variables), dtype=np.int64))
     assert value == pytest.approx(400 * math.log(0.1) + math.log(2), rel=1e-12)
-
-
-@given(st.integers(0, 2**40), st.integers(0, 2**62), st.integers(0, 20))
-@settings(max_examples=examples(60))
-def test_the_cache_is_searched_where_its_entries_are_put(node: int, key: int, bits: int) -> None:
-    (place,) = first_places(np.array([node]), np.array([key]), 2**bits).tolist()
-    assert place == _place(node, key, 2**bits)
-    assert 0 <= place < 2**bits
