@@ -48,7 +48,6 @@ from bnmind.errors import (
     UnknownNameError,
 )
 from bnmind.information import Floats
-from bnmind.junction.backward_walk import compile_elimination, most_likely, walk_back
 from bnmind.junction.cases.tables import Column, frame_of, read_table
 from bnmind.junction.inference.batches import Chunks, batch_size
 from bnmind.junction.inference.compile import compile_plan
@@ -57,6 +56,7 @@ from bnmind.junction.inference.evidence import case_likelihoods, label_of
 from bnmind.junction.inference.limits import Limits
 from bnmind.junction.inference.plan import Plan
 from bnmind.junction.program.runs import logarithms, run_logarithms
+from bnmind.junction.walk import compile_elimination, most_likely, walk_back
 from bnmind.pgm.cpd import CPD
 from bnmind.pgm.factor import Factor, Values
 from bnmind.pgm.network import FactorModel, Potential
@@ -839,7 +839,7 @@ def best_path(
         # Variables of a single state are not numbered.
         names = compiled.numbered
         own = {i: known[name] for i, name in enumerate(names) if name in known}
-        walked = walk_back(compiled.program, registers, 1, np.add, most_likely, own)
+        walked = walk_back(compiled.program, registers, 1, most_likely, own)
         states = dict(zip(names, walked[:, 0].tolist(), strict=True))
         for variable, column in positions.items():
             column[rows[number]] = states.get(variable, 0)

@@ -25,11 +25,6 @@ from bnmind.junction.engine import Engine as Engine
 from bnmind.junction.engine import compile_model as compile_model
 from bnmind.junction.engine import posterior as posterior
 from bnmind.junction.engine_planning import Targets as Targets
-from bnmind.junction.explanations import Explanation as Explanation
-from bnmind.junction.explanations import ExplanationPlan as ExplanationPlan
-from bnmind.junction.explanations import MarginalMapPlan as MarginalMapPlan
-from bnmind.junction.explanations import compile_explanation as compile_explanation
-from bnmind.junction.explanations import compile_marginal_map as compile_marginal_map
 from bnmind.junction.graphs import Clique as Clique
 from bnmind.junction.graphs import EliminationOrder as EliminationOrder
 from bnmind.junction.graphs import GivenOrder as GivenOrder
@@ -66,3 +61,8 @@ from bnmind.junction.triangulation.portfolio import ORDER_FINDERS as ORDER_FINDE
 from bnmind.junction.triangulation.portfolio import BestOrder as BestOrder
 from bnmind.junction.triangulation.portfolio import Portfolio as Portfolio
 from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy as RandomizedGreedy
+from bnmind.junction.walk import Explanation as Explanation
+from bnmind.junction.walk import ExplanationPlan as ExplanationPlan
+from bnmind.junction.walk import MarginalMapPlan as MarginalMapPlan
+from bnmind.junction.walk import compile_explanation as compile_explanation
+from bnmind.junction.walk import compile_marginal_map as compile_marginal_map

@@ -19,7 +19,7 @@ from bnmind._values import Value
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.junction.engine import Engine
-from bnmind.junction.explanations import Explanation
+from bnmind.junction.walk import Explanation
 from bnmind.pgm.formats.uai import (
     explanation_to_uai,
     log_evidence_to_uai,

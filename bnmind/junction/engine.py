@@ -51,9 +51,9 @@ from bnmind.pgm.factor import Factor, Values
 from bnmind.pgm.network import FactorModel, Network, Potential
 
 if TYPE_CHECKING:
-    from bnmind.junction.explanations import Explanation
     from bnmind.junction.propagation import Propagation
     from bnmind.junction.sampling import Samples
+    from bnmind.junction.walk import Explanation
 
 # --- The choice among the ways to compute posteriors, by their predicted costs --------------------
 #

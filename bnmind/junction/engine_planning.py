@@ -30,10 +30,10 @@ from bnmind.pgm.variable import Variable, format_name
 
 if TYPE_CHECKING:
     from bnmind.junction.cases.predict import CaseAnswers, Names
-    from bnmind.junction.explanations import Explanation, ExplanationPlan, MarginalMapPlan
     from bnmind.junction.sampling import SamplingPlan
     from bnmind.junction.search import ExplanationSearch
     from bnmind.junction.sliced_plan import SlicedPlan
+    from bnmind.junction.walk import Explanation, ExplanationPlan, MarginalMapPlan
 
 # --- The bytes that plans take between runs: their tables, programs and names ---------------------
 #
@@ -585,7 +585,7 @@ class Planner:
         return plan, {**states, **soft}
 
     def _explaining(self, hard: Iterable[str], soft: Iterable[str]) -> ExplanationPlan:
-        from bnmind.junction.explanations import compile_explanation
+        from bnmind.junction.walk import compile_explanation
 
         return compile_explanation(
             self.model, evidence=hard, soft=soft, order=self.order, limits=self.limits
@@ -604,7 +604,7 @@ class Planner:
         states, soft = seen.in_order()
 
         def make() -> MarginalMapPlan:
-            from bnmind.junction.explanations import compile_marginal_map
+            from bnmind.junction.walk import compile_marginal_map
 
             return compile_marginal_map(
                 self.model,

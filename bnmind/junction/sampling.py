@@ -28,7 +28,6 @@ from bnmind._messages import counted, many
 from bnmind._values import ReadOnlyDict, Value, sealed
 from bnmind.errors import InvalidArgumentError, InvalidModelError, TooLargeError, UnknownNameError
 from bnmind.information import Floats
-from bnmind.junction.backward_walk import Elimination, told, walk_back
 from bnmind.junction.graphs import OrderFinder
 from bnmind.junction.inference.compiled_query import CompiledQuery, starting_registers
 from bnmind.junction.inference.evidence import Evidence, Findings, read_findings
@@ -37,6 +36,7 @@ from bnmind.junction.inference.plan import Answering, Plan, impossible
 from bnmind.junction.program.program import MATTERS, Arithmetic
 from bnmind.junction.program.runs import logarithms, run_logarithms
 from bnmind.junction.reduction import closure
+from bnmind.junction.walk import CHUNK, Choice, Elimination, States, told, walk_back
 from bnmind.pgm.cpd import CPD, FunctionalCPD
 from bnmind.pgm.factor import Factor, Values
 from bnmind.pgm.network import FactorModel, Network, Potential
@@ -46,13 +46,8 @@ from bnmind.pgm.variable import Variable
 if TYPE_CHECKING:
     import pandas
 
-_Positions = NDArray[np.intp]
-
 MOST_STATES = 2**31
 """The most states of all variables in all samples of a run; they take 16 GiB."""
-
-_CHUNK = 2**20
-"""The number of probabilities processed at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +56,7 @@ class Samples(Value):
 
     variables: tuple[Variable, ...]
     """All variables of the model, with the evidence, in the order of the model."""
-    positions: _Positions
+    positions: States
     """``(samples, variables)`` state positions."""
     log_evidence: float
     """Natural logarithm of the probability of the evidence; for a product of factors, of the sum of
@@ -185,7 +180,7 @@ class SamplingPlan(Value):
             )
         evidence = read_findings(evidence, self.evidence, self.soft)
         # Variables that the plan does not number have a single state.
-        at: dict[str, _Positions] = {
+        at: dict[str, States] = {
             v.name: np.zeros(n_samples, dtype=np.intp) for v in self.model.variables
         }
         log_evidence = 0.0
@@ -205,7 +200,7 @@ class SamplingPlan(Value):
 
 def _backward(
     plan: Plan, evidence: Findings, n_samples: int, rng: np.random.Generator
-) -> tuple[dict[str, _Positions], float]:
+) -> tuple[dict[str, States], float]:
     """Return positions of the eliminated variables, and the log-probability of the evidence."""
     compiled = plan.compiled
     registers = starting_registers(compiled, evidence)
@@ -213,10 +208,9 @@ def _backward(
     logs = logarithms([registers[register] for register in compiled.scalars], len(compiled.scalars))
     log_evidence = math.fsum(map(float, logs))
     combine: np.ufunc = np.multiply
-    weigh = _as_they_are
     filled, powers, has_lost = program.run(registers, Arithmetic(scaled=True))
     if has_lost and not _is_all(compiled, registers, filled, powers):
-        combine, weigh = np.add, _from_logarithms
+        combine = np.add
         logs = logarithms(registers, len(compiled.sources))
         filled = run_logarithms(program, logs, np.logaddexp)
         log_evidence += 0.0 if end is None else float(filled[end])
@@ -227,10 +221,17 @@ def _backward(
     if not log_evidence > -math.inf:
         raise impossible(Answering(compiled).conflict(evidence))
 
-    def pick(weights: Floats, rows: slice) -> _Positions:
-        return _pick(weigh(weights), rng.random(rows.stop - rows.start))
+    def extend(choice: Choice, states: States) -> tuple[Any, States]:
+        drawn = []
+        for part in choice.parts(n_samples):
+            weights = choice.weights(states[:, part], combine)
+            if combine is np.add:
+                with np.errstate(under="ignore"):
+                    weights = np.exp(weights - weights.max(axis=1, keepdims=True))
+            drawn.append(_pick(weights, rng.random(part.stop - part.start)))
+        return slice(None), np.concatenate(drawn)
 
-    states = walk_back(program, filled, n_samples, combine, pick)
+    states = walk_back(program, filled, n_samples, extend)
     return dict(zip(compiled.numbered, states, strict=True)), log_evidence
 
 
@@ -250,18 +251,7 @@ def _is_all(
     return abs(shift) < 1000 and math.ldexp(float(most[end]), shift) <= tolerance
 
 
-def _as_they_are(weights: Floats) -> Floats:
-    return weights
-
-
-def _from_logarithms(weights: Floats) -> Floats:
-    """Return weights scaled so that the largest of each row is one."""
-    with np.errstate(under="ignore"):
-        plain: Floats = np.exp(weights - weights.max(axis=1, keepdims=True))
-    return plain
-
-
-def _pick(weights: Floats, luck: Floats) -> _Positions:
+def _pick(weights: Floats, luck: Floats) -> States:
     """Return a choice for each row of weights, in proportion to them.
 
     A weight of zero is never chosen, because the chosen cumulative sum is larger than the one
@@ -269,15 +259,13 @@ def _pick(weights: Floats, luck: Floats) -> _Positions:
     """
     sums = np.cumsum(weights, axis=1)
     if len(sums) == 1:
-        positions: _Positions = np.searchsorted(sums[0], luck * sums[0, -1], side="right")
+        positions: States = np.searchsorted(sums[0], luck * sums[0, -1], side="right")
         return positions
-    choices: _Positions = np.count_nonzero(sums <= (luck * sums[:, -1])[:, None], axis=1)
+    choices: States = np.count_nonzero(sums <= (luck * sums[:, -1])[:, None], axis=1)
     return choices
 
 
-def _draw(
-    cpd: CPD, parents: list[_Positions], n_samples: int, rng: np.random.Generator
-) -> _Positions:
+def _draw(cpd: CPD, parents: list[States], n_samples: int, rng: np.random.Generator) -> States:
     """Return draws of a variable given positions of its parents."""
     if isinstance(cpd, FunctionalCPD):
         return np.broadcast_to(cpd.function(*parents), (n_samples,))
@@ -292,14 +280,14 @@ def _draw(
 
 
 def _from_rows(
-    table: Floats, parents: list[_Positions], n_samples: int, rng: np.random.Generator
-) -> _Positions:
+    table: Floats, parents: list[States], n_samples: int, rng: np.random.Generator
+) -> States:
     """Return draws of the first axis of a table at positions of the others."""
     if not parents:
         return _pick(table[None, :], rng.random(n_samples))
     rows: Any = np.moveaxis(table, 0, -1)
     drawn = np.zeros(n_samples, dtype=np.intp)
-    chunk = max(1, _CHUNK // len(table))
+    chunk = max(1, CHUNK // len(table))
     for start in range(0, n_samples, chunk):
         part = slice(start, min(start + chunk, n_samples))
         weights = rows[tuple(positions[part] for positions in parents)]

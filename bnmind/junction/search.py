@@ -17,7 +17,6 @@ from bnmind._messages import counted, listed
 from bnmind._values import Value
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
-from bnmind.junction.explanations import Explanation, check_count, in_order
 from bnmind.junction.forms import small_tables
 from bnmind.junction.graphs import OrderFinder
 from bnmind.junction.inference.compile import compile_plan
@@ -35,6 +34,7 @@ from bnmind.junction.search_progress import (
 )
 from bnmind.junction.triangulation.annealing import TreeAnnealing
 from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
+from bnmind.junction.walk import Explanation, check_count, in_order
 from bnmind.pgm.network import FactorModel, Network, Potential
 from bnmind.pgm.variable import Variable
 
@@ -221,7 +221,7 @@ class ExplanationSearch(Value):
             f" | {counted(len(self.evidence), 'finding')})"
         )
 
-    @property
+    @cached_property
     def variables(self) -> tuple[Variable, ...]:
         """The explained variables."""
         if self.targets is not None:

@@ -176,7 +176,7 @@ NETWORKS = (
     "bnmind.pgm.files",
     "bnmind.junction.engine",
     "bnmind.junction.propagation",
-    "bnmind.junction.explanations",
+    "bnmind.junction.walk",
     "bnmind.mastermind.network",
     "bnmind.questions",
     "bnmind.views",

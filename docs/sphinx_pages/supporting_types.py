@@ -76,7 +76,7 @@ OPAQUE: Mapping[str, tuple[str, ...]] = {
     "bnmind.junction.inference.compiled_query": ("CompiledQuery",),
     "bnmind.junction.program.message_passing": ("ReverseProgram",),
     "bnmind.junction.program.program": ("Program",),
-    "bnmind.junction.backward_walk": ("Elimination",),
+    "bnmind.junction.walk": ("Elimination",),
     "bnmind.junction.triangulation.randomized_greedy": ("Start",),
     "bnmind.junction.triangulation.greedy": ("Core",),
     "bnmind.lab.records": ("ExperimentKind",),

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import bnmind.junction.backward_walk as backward
 import bnmind.junction.sampling as sampling
+import bnmind.junction.walk as walk
 from bnmind.errors import (
     ImpossibleEvidenceError,
     InvalidArgumentError,
@@ -102,8 +102,8 @@ def test_samples_are_drawn_a_chunk_at_a_time(monkeypatch: pytest.MonkeyPatch) ->
     seen = {"O1": "a", "O3": "b"}
     plan = compile_sampling(network, evidence=seen)
     whole = plan.run(seen, n_samples=100, rng=np.random.default_rng(5))
-    monkeypatch.setattr(backward, "CHUNK", 7)
-    monkeypatch.setattr(sampling, "_CHUNK", 7)
+    monkeypatch.setattr(walk, "CHUNK", 7)
+    monkeypatch.setattr(sampling, "CHUNK", 7)
     parts = plan.run(seen, n_samples=100, rng=np.random.default_rng(5))
     assert np.array_equal(whole.positions, parts.positions)
 

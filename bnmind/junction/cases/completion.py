@@ -18,13 +18,13 @@ from bnmind.information import Floats
 from bnmind.junction.cases.predict import CaseAnswers, Progress, answered, opened, row_chunks
 from bnmind.junction.cases.solver import MOST_PLANS, CaseSolver, patterns_of
 from bnmind.junction.cases.tables import CaseTable, distinct_rows, spelled
-from bnmind.junction.explanations import Explanation, ExplanationPlan, compile_explanation
 from bnmind.junction.forms import small_tables
 from bnmind.junction.graphs import InteractionGraph, OrderFinder
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.sampling import MOST_STATES, SamplingPlan, compile_sampling
 from bnmind.junction.search import ExplanationSearch, compile_search, searched
 from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
+from bnmind.junction.walk import Explanation, ExplanationPlan, compile_explanation
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import FactorModel, Network, Potential
 from bnmind.pgm.variable import Variable, format_name

@@ -1,11 +1,24 @@
-"""Most probable explanations of all variables or of some."""
+"""Walks back through a program, to most probable explanations and to samples; marginal MAP.
+
+A program that ends in a single number eliminates every variable in some step. The backward walk
+visits the steps in reverse order. At each step, the states of the variables of the result are
+known. The slices of the operands at these states are weights of the states of the eliminated
+variables. The largest weight continues a most probable explanation, and a draw in proportion to the
+weights continues a sample of the joint distribution. For an explanation, the program runs with
+maxima instead of sums, on logarithms, which do not underflow and need no scaling.
+
+References
+----------
+A. P. Dawid, "Applications of a general propagation algorithm for probabilistic expert
+systems", Statistics and Computing 2 (1992): maximization and sampling in junction trees.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,28 +29,327 @@ from bnmind._messages import counted, listed, many
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
-from bnmind.junction.backward_walk import (
-    CHUNK,
-    Choice,
-    Elimination,
-    choice_of,
-    look_up,
-    most_likely,
-    told,
-    walk_back,
-    weights_of,
-)
+from bnmind.junction.forms import small_tables, without_effects
 from bnmind.junction.graphs import OrderFinder
-from bnmind.junction.inference.compile import compile_plan
+from bnmind.junction.inference.compile import compile_all, compile_by_case, compile_plan
 from bnmind.junction.inference.compiled_query import CompiledQuery, starting_registers
-from bnmind.junction.inference.evidence import Evidence, read_findings
+from bnmind.junction.inference.evidence import Evidence, Findings, is_state, read_findings
 from bnmind.junction.inference.limits import DEFAULT_JOINT_CELLS, DEFAULT_LIMITS, Limits
 from bnmind.junction.inference.plan import Answering, Plan, impossible
-from bnmind.junction.program.program import Program
+from bnmind.junction.program.program import (
+    LookUp,
+    Operation,
+    Product,
+    Program,
+    Scatter,
+    Scope,
+    Step,
+    Sum,
+)
 from bnmind.junction.program.runs import logarithms, run_logarithms
 from bnmind.pgm.factor import Values
-from bnmind.pgm.network import FactorModel, Network
+from bnmind.pgm.network import FactorModel, Network, Potential
+from bnmind.pgm.noisy import NoisyMaximum, NoisyMinimum
 from bnmind.pgm.variable import Variable
+
+if TYPE_CHECKING:
+    pass
+
+States: TypeAlias = NDArray[np.intp]
+"""State positions, ``(variables, rows)``; a row is an explanation or a sample."""
+
+CHUNK = 2**20
+"""The number of weights processed at a time."""
+
+
+def compile_elimination(
+    tables: Sequence[Potential],
+    *,
+    evidence: Sequence[str],
+    soft: Sequence[str],
+    order: OrderFinder | None,
+    limits: Limits,
+    inputs: Mapping[str, Sequence[str]] | None = None,
+    kept: Sequence[str] = (),
+) -> CompiledQuery:
+    """Return the compiled query that eliminates every variable of non-negative tables.
+
+    Its program ends in a single number, or in a table over variables that are ``kept``. It keeps
+    the registers that `walk_back` reads. Barren variables are not omitted, because each variable
+    needs a state.
+
+    Raises
+    ------
+    TooLargeError
+        If the plan exceeds its limits. The error names the largest clique.
+    """
+    compiled = compile_all(
+        tables,
+        evidence=evidence,
+        soft=soft,
+        order=order,
+        limits=limits,
+        targets=[kept],
+        inputs=inputs,
+    )
+    program = _keeping_operands(compiled.program)
+    compiled = replace(compiled, program=program, table_copies=2)
+    if compiled.refusal is not None:
+        raise compiled.refusal
+    return compiled
+
+
+def _keeping_operands(program: Program) -> Program:
+    """Return the program that keeps the operands of eliminations, which the backward walk reads."""
+    needed = {
+        register
+        for step in program.steps
+        if _eliminates(step.operation)
+        for register in (step.left, step.right)
+    }
+    return replace(
+        program,
+        steps=tuple(_without_overwriting(s) if s.left in needed else s for s in program.steps),
+        spent=tuple(tuple(r for r in spent if r not in needed) for spent in program.spent),
+    )
+
+
+def _eliminates(operation: Operation) -> bool:
+    if isinstance(operation, Product):
+        return operation.sums
+    return isinstance(operation, Sum | Scatter)
+
+
+def _without_overwriting(step: Step) -> Step:
+    operation = step.operation
+    if isinstance(operation, Product) and operation.overwrites:
+        return step._replace(operation=replace(operation, overwrites=False))
+    return step
+
+
+_Table: TypeAlias = tuple[Values, Scope]
+"""Values whose last axis is the choices, and the variables of the others."""
+
+
+class Choice(NamedTuple):
+    """The choice among the configurations of the variables that a step eliminated."""
+
+    gone: Scope
+    """The eliminated variables."""
+    sizes: tuple[int, ...]
+    """Their numbers of states."""
+    tables: tuple[_Table, ...]
+    """The weights of the configurations, whose product counts."""
+    leads_to: int | None
+    """If the first table holds the state of a variable that each configuration leads to, this
+    variable; other configurations have no weight."""
+
+    def weights(self, states: States, combine: np.ufunc) -> Floats:
+        """Return the weights of the configurations, ``(rows, configurations)``.
+
+        There is a single row if the weights do not depend on the other variables. Those of two
+        operands are combined by `numpy.multiply`, or `numpy.add` for logarithms.
+        """
+        some, none = (1.0, 0.0) if combine is np.multiply else (0.0, -np.inf)
+        weights: Any = None
+        for values, rest in self.tables:
+            # Weights that depend only on the choices are the same in every row.
+            own = values[tuple(states[list(rest)])] if rest else values[None, :]
+            if self.leads_to is not None and weights is None:
+                own = np.where(own == states[self.leads_to, :, None], some, none)
+            weights = own if weights is None else combine(weights, own)
+        result: Floats = weights
+        return result
+
+    def parts(self, rows: int) -> Iterator[slice]:
+        """Yield the rows whose weights are processed at a time."""
+        size = max(1, CHUNK // math.prod(self.sizes))
+        if self.leads_to is None and not any(rest for _, rest in self.tables):
+            size = max(1, rows)
+        for start in range(0, max(rows, 1), size):
+            yield slice(start, min(start + size, rows))
+
+
+Extend: TypeAlias = Callable[[Choice, States], tuple[Any, States]]
+"""Maps a choice and the states so far to the rows that are kept, and a configuration for each."""
+
+
+def walk_back(
+    program: Program,
+    registers: Sequence[Values],
+    rows: int,
+    extend: Extend,
+    known: Mapping[int, int] | None = None,
+) -> States:
+    """Return states of all variables of a program that eliminates all of them.
+
+    Parameters
+    ----------
+    program
+        The program of a plan made by `compile_elimination`.
+    registers
+        The registers after the run.
+    rows
+        The number of explanations or samples to start with.
+    extend
+        Chooses states by their weights.
+    known
+        The states of the variables that the program keeps.
+    """
+    states = np.zeros((len(program.sizes), rows), dtype=np.intp)
+    for variable, state in (known or {}).items():
+        states[variable] = state
+    for number in reversed(range(len(program.steps))):
+        _look_up(program, registers, number, states)
+        choice = _choice_of(program, registers, number)
+        if choice is not None:
+            kept, chosen = extend(choice, states)
+            states = states[:, kept]
+            states[list(choice.gone)] = np.stack(np.unravel_index(chosen, choice.sizes))
+    return states
+
+
+def most_likely(choice: Choice, states: States) -> tuple[Any, States]:
+    """Extend each row by its most probable states, in a run with maxima on logarithms."""
+    parts = choice.parts(states.shape[1])
+    best = [np.argmax(choice.weights(states[:, part], np.add), axis=1) for part in parts]
+    return slice(None), np.concatenate(best)
+
+
+def _look_up(program: Program, registers: Sequence[Values], number: int, states: States) -> None:
+    """Fill in the states of the variable that a step looked up, if it is such a step."""
+    operation, left, right = program.steps[number]
+    if isinstance(operation, LookUp):
+        result = program.scopes[program.n_inputs + number]
+        child = program.scopes[right][operation.axes[0]]
+        positions: Any = registers[left]
+        states[child] = positions[tuple(states[list(result[: positions.ndim])])]
+
+
+def _choice_of(program: Program, registers: Sequence[Values], number: int) -> Choice | None:
+    """Return the choice at a step; None if the step eliminates no variable."""
+    operation, left, right = program.steps[number]
+    result = program.scopes[program.n_inputs + number]
+    if not _eliminates(operation):
+        return None
+    gone = tuple(v for v in program.scopes[left] if v not in result)
+    if not gone:
+        return None
+    sizes = tuple(program.sizes[v] for v in gone)
+    operands = (left,) if isinstance(operation, Sum) else (left, right)
+    child, scopes = None, [program.scopes[r] for r in operands]
+    if isinstance(operation, Scatter):
+        # The left register holds destinations, not weights.
+        child, scopes[0] = scopes[0][0], scopes[0][1:]
+    tables = tuple(
+        _gone_last(registers[r], scope, gone, sizes)
+        for r, scope in zip(operands, scopes, strict=True)
+    )
+    return Choice(gone, sizes, tables, child)
+
+
+def _gone_last(values: Values, scope: Scope, gone: Scope, sizes: Sequence[int]) -> _Table:
+    """Return values for every configuration of the eliminated variables, as the last axis."""
+    rest = tuple(v for v in scope if v not in gone)
+    summed = [v for v in gone if v in scope]
+    ordered = values.transpose([scope.index(v) for v in (*rest, *summed)])
+    shape = ordered.shape[: len(rest)]
+    if len(summed) < len(gone):
+        view = [n if v in scope else 1 for v, n in zip(gone, sizes, strict=True)]
+        ordered = np.broadcast_to(ordered.reshape(*shape, *view), (*shape, *sizes))
+    return ordered.reshape((*shape, -1)), rest
+
+
+# --- Plans that eliminate every variable, with a separate plan for each case if necessary ---------
+#
+# A noisy-or that is observed as false is a product of a factor for each parent; otherwise it makes
+# its parents dependent (see `bnmind.junction.forms`). A plan for the explanation or
+# the samples of a single case may therefore be small even if a plan for arbitrary evidence is too
+# large.
+
+
+@dataclass(frozen=True, eq=False)
+class Elimination(Value):
+    """A query that eliminates all variables of a model, and its evidence variables."""
+
+    potentials: tuple[Potential, ...]
+    """The tables of the model."""
+    names: tuple[str, ...]
+    """Names that are not available for auxiliary variables."""
+    sums_only: bool
+    """Whether variables are summed out instead of maximized."""
+    evidence: tuple[str, ...]
+    soft: tuple[str, ...]
+    order: OrderFinder | None
+    """As in `compile_plan`, as are the evidence and the limits."""
+    limits: Limits
+
+    def plan(self) -> Plan:
+        """Return a plan for any evidence, or one that makes a plan for each case.
+
+        Raises
+        ------
+        TooLargeError
+            If the plan exceeds its limits, and a plan for a single case would not be smaller.
+        """
+        try:
+            return Plan(self._compiled(self.potentials))
+        except TooLargeError as fault:
+            if not self._depends_on_case():
+                raise
+            compiled = compile_by_case(
+                self.potentials,
+                evidence=self.evidence,
+                soft=self.soft,
+                order=self.order,
+                limits=self.limits,
+                cells=fault.needed,
+            )
+            return Plan(compiled)
+
+    def for_case(self, plan: Plan, evidence: Findings) -> Plan:
+        """Return the plan for given evidence, which its runs still take.
+
+        This is ``plan`` itself, if it serves any evidence.
+        """
+        if plan.by_case is None:
+            return plan
+        variables = {v.name: v for potential in self.potentials for v in potential.scope}
+        known = {name: state for name, state in evidence.items() if is_state(state)}
+        domains = {
+            name: (v.index(known[name]),) if name in known else tuple(range(v.n_states))
+            for name, v in variables.items()
+        }
+        return Plan(self._compiled(without_effects(self.potentials, domains)))
+
+    def _compiled(self, potentials: Sequence[Potential]) -> CompiledQuery:
+        most = self.limits.table_cells
+        return compile_elimination(
+            small_tables(potentials, self.names, sums_only=self.sums_only, max_cells=most),
+            evidence=self.evidence,
+            soft=self.soft,
+            order=self.order,
+            limits=self.limits,
+        )
+
+    def _depends_on_case(self) -> bool:
+        """Return whether a noisy extremum of several parents may be observed."""
+        told_of = {*self.evidence, *self.soft}
+        return any(
+            isinstance(p, NoisyMaximum | NoisyMinimum)
+            and p.variable.name in told_of
+            and len(p.parents) > 1
+            for p in self.potentials
+        )
+
+
+def told(plan: Plan) -> str:
+    """Return the evidence and the size of a plan as text for its ``repr``."""
+    size = f"{plan.total_size:,} cells" if plan.by_case is None else "planned for each case"
+    evidence = [*(v.name for v in plan.evidence), *(f"{v.name}?" for v in plan.soft)]
+    shown = ", ".join(evidence[:6]) + (f", … {len(evidence)} in all" if len(evidence) > 6 else "")
+    return f" | {shown or 'nothing'}; {size}"
+
 
 # --- The k most probable explanations, by one backward walk that keeps k partial ones -------------
 #
@@ -56,12 +368,10 @@ from bnmind.pgm.variable import Variable
 _TIE = 1e-10
 """The relative difference of logarithms below which explanations are equally probable."""
 
-_States = NDArray[np.intp]
-
 
 def walk_back_to_best(
     program: Program, registers: Sequence[Values], count: int
-) -> tuple[_States, Floats]:
+) -> tuple[States, Floats]:
     """Return the most probable states of all variables of a program that eliminates all of them.
 
     Parameters
@@ -80,47 +390,29 @@ def walk_back_to_best(
         minus that of the best one, descending. There are fewer explanations than ``count`` if there
         are fewer possible configurations.
     """
-    states = np.zeros((len(program.sizes), 1), dtype=np.intp)
-    scores = np.zeros(1)
-    for number in reversed(range(len(program.steps))):
-        look_up(program, registers, number, states)
-        choice = choice_of(program, registers, number)
-        if choice is not None:
-            rows, chosen, scores = _best_extensions(choice, states, scores, count)
-            states = states[:, rows]
-            states[list(choice.gone)] = np.stack(np.unravel_index(chosen, choice.sizes))
-    return states, scores
+    scores: Floats = np.zeros(1)
+
+    def extend(choice: Choice, states: States) -> tuple[Any, States]:
+        nonlocal scores
+        best: list[Any] = [np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp), np.empty(0)]
+        for part in choice.parts(len(scores)):
+            weights = choice.weights(states[:, part], np.add)
+            # A row is kept only if its best extension is possible.
+            extended = scores[part, None] + (weights - weights.max(axis=1, keepdims=True))
+            rows, chosen = np.nonzero(extended > -np.inf)
+            found = (rows + part.start, chosen, extended[rows, chosen])
+            merged = [np.concatenate(each) for each in zip(best, found, strict=True)]
+            largest = _largest(merged[-1], count)
+            best = [each[largest] for each in merged]
+        *kept, scores = best
+        return tuple(kept)
+
+    return walk_back(program, registers, 1, extend), scores
 
 
-def _best_extensions(
-    choice: Choice, states: _States, scores: Floats, count: int
-) -> tuple[_States, _States, Floats]:
-    """Return the rows, the choices and the scores of the best extensions, best first."""
-    found: tuple[_States, _States, Floats] = (
-        np.empty(0, dtype=np.intp),
-        np.empty(0, dtype=np.intp),
-        np.empty(0),
-    )
-    chunk = max(1, CHUNK // math.prod(choice.sizes))
-    for start in range(0, len(scores), chunk):
-        part = slice(start, min(start + chunk, len(scores)))
-        weights = weights_of(choice, states, part, np.add)
-        # A row is kept only if its best extension is possible.
-        extended = scores[part, None] + (weights - weights.max(axis=1, keepdims=True))
-        rows, chosen = np.nonzero(extended > -np.inf)
-        merged = (
-            np.concatenate([found[0], rows + start]),
-            np.concatenate([found[1], chosen]),
-            np.concatenate([found[2], extended[rows, chosen]]),
-        )
-        best = _largest(merged[2], count)
-        found = (merged[0][best], merged[1][best], merged[2][best])
-    return found
-
-
-def _largest(scores: Floats, count: int) -> _States:
+def _largest(scores: Floats, count: int) -> States:
     """Return the positions of the largest scores, descending; of equal ones, the first."""
-    order: _States = np.arange(len(scores))
+    order: States = np.arange(len(scores))
     if len(scores) > 2 * count:
         least = np.partition(scores, len(scores) - count)[len(scores) - count]
         order = np.flatnonzero(scores >= least)
@@ -128,7 +420,7 @@ def _largest(scores: Floats, count: int) -> _States:
     return order[:count]
 
 
-def in_order(positions: NDArray[np.intp], log_probabilities: Floats) -> list[int]:
+def in_order(positions: States, log_probabilities: Floats) -> list[int]:
     """Return the order of explanations: by probability, and equally probable ones by their states.
 
     Parameters
@@ -158,7 +450,7 @@ def in_order(positions: NDArray[np.intp], log_probabilities: Floats) -> list[int
 # revision); A. P. Dawid, "Applications of a general propagation algorithm for
 # probabilistic expert systems", Statistics and Computing 2 (1992).
 
-MOST_STATES = 2**24
+MOST_EXPLAINED = 2**24
 """The most states that explanations may have in all; as dictionaries they take about 1 GiB."""
 
 
@@ -225,7 +517,7 @@ class ExplanationPlan(Value):
             If each case has its own plan, and the plan for this evidence exceeds its limits.
         """
         compiled, filled, log_probability = self._maximized(evidence)
-        states = walk_back(compiled.program, filled, 1, np.add, most_likely)
+        states = walk_back(compiled.program, filled, 1, most_likely)
         return self._explanation(compiled, states[:, 0], log_probability)
 
     @checked
@@ -289,12 +581,12 @@ def check_count(count: int, variables: Sequence[Variable]) -> int:
         raise InvalidArgumentError(f"count must be at least 1, got {count}", count)
     possible = math.prod([v.n_states for v in variables])
     needed = min(count, possible) * max(1, len(variables))
-    if needed > MOST_STATES:
+    if needed > MOST_EXPLAINED:
         raise TooLargeError(
-            f"expected explanations of at most {MOST_STATES:,} states in all, got"
+            f"expected explanations of at most {MOST_EXPLAINED:,} states in all, got"
             f" {many(needed)}; ask for fewer",
             needed=needed,
-            budget=MOST_STATES,
+            budget=MOST_EXPLAINED,
         )
     return possible
 
@@ -360,7 +652,7 @@ def compile_explanation(
     return ExplanationPlan(variables=variables, plan=search.plan(), elimination=search)
 
 
-# Marginal MAP: the most probable configuration of some variables, with the others summed out.
+# --- Marginal MAP: the most probable configuration of some variables, with the others summed out.
 #
 # The joint distribution of the variables is the target of a plan, and its largest cell is the
 # result. This is exact, but only suitable for small sets of variables. The problem is harder than
