@@ -6,15 +6,15 @@ from bnmind.junction.approximate import PosteriorBounds as PosteriorBounds
 from bnmind.junction.approximate import WeightedPosterior as WeightedPosterior
 from bnmind.junction.approximate import compile_bounds as compile_bounds
 from bnmind.junction.approximate import likelihood_weighting as likelihood_weighting
-from bnmind.junction.cases.completion import complete as complete
-from bnmind.junction.cases.completion import sample_missing as sample_missing
 from bnmind.junction.cases.predict import CaseAnswers as CaseAnswers
 from bnmind.junction.cases.predict import FileAnswers as FileAnswers
 from bnmind.junction.cases.predict import answer_file as answer_file
+from bnmind.junction.cases.predict import complete as complete
 from bnmind.junction.cases.predict import impute as impute
 from bnmind.junction.cases.predict import log_likelihood as log_likelihood
 from bnmind.junction.cases.predict import predict as predict
 from bnmind.junction.cases.predict import predict_proba as predict_proba
+from bnmind.junction.cases.predict import sample_missing as sample_missing
 from bnmind.junction.competition import COMPETITION_TASKS as COMPETITION_TASKS
 from bnmind.junction.competition import CompetitionTask as CompetitionTask
 from bnmind.junction.derivatives.compile import compile_derivatives as compile_derivatives

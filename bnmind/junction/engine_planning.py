@@ -751,7 +751,7 @@ class TableQuestions:
 
         The arguments and errors are those of `bnmind.junction.complete`.
         """
-        from bnmind.junction.cases.completion import complete
+        from bnmind.junction.cases.predict import complete
 
         return complete(self.model, cases, limits=self.limits)
 
@@ -760,6 +760,6 @@ class TableQuestions:
 
         The arguments and errors are those of `bnmind.junction.sample_missing`.
         """
-        from bnmind.junction.cases.completion import sample_missing
+        from bnmind.junction.cases.predict import sample_missing
 
         return sample_missing(self.model, cases, rng=rng, draws=draws, limits=self.limits)

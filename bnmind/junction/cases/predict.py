@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from bnmind._arguments import checked
 from bnmind._display import Result
 from bnmind._files import check_writable, writing
-from bnmind._messages import counted, one_line, shown
+from bnmind._messages import counted, many, one_line, shown
 from bnmind._values import Value
-from bnmind.errors import InvalidArgumentError, TableError, UnknownNameError
+from bnmind.errors import InvalidArgumentError, TableError, TooLargeError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.junction.cases.case_files import (
     FrameWriter,
@@ -24,9 +24,10 @@ from bnmind.junction.cases.case_files import (
     is_text,
     read_frames,
 )
-from bnmind.junction.cases.solver import CaseSolver, solver_of
+from bnmind.junction.cases.solver import CaseSolver, JointSolver, solver_of
 from bnmind.junction.cases.tables import CaseTable, frame_of, read_table, spelled
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
+from bnmind.junction.sampling import MOST_STATES
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import format_label, format_name
 
@@ -205,7 +206,26 @@ def predict(
     >>> predict(network, cases, "rain").frame["rain"].tolist()
     ['yes', 'no', 'no']
     """
-    return predicted(*opened(model, cases, limits), targets, progress)
+    import pandas
+
+    solver, table = _opened(model, cases, limits)
+    names = _target_names(solver, table, targets)
+    numbers = [solver.numbers[name] for name in names]
+    found = np.full((len(names), len(table)), -1, dtype=np.int32)
+    possible = np.ones(len(table), dtype=np.bool_)
+    for rows in _row_chunks(solver, len(table), numbers, progress):
+        possible[rows], joints = solver.distributions(numbers, table.states(rows, names))
+        for place, joint in enumerate(joints):
+            found[place, rows] = _most_probable(joint)
+    found[:, ~possible] = -1
+    index = table.frame.index
+    columns = {
+        table.columns[name].label if name in table.columns else name: spelled(
+            table, solver.model.variable(name), positions, index
+        ).array
+        for name, positions in zip(names, found, strict=True)
+    }
+    return _answered(table, pandas.DataFrame(columns, index=index), possible)
 
 
 @checked
@@ -227,7 +247,21 @@ def predict_proba(
         Its `frame` has the index of the cases and a column ``(variable, state)`` for each state of
         each target. Impossible rows are NaN, and reported.
     """
-    return probabilities(*opened(model, cases, limits), targets, progress)
+    import pandas
+
+    solver, table = _opened(model, cases, limits)
+    names = _target_names(solver, table, targets)
+    numbers = [solver.numbers[name] for name in names]
+    labels = [(name, s) for name in names for s in solver.model.variable(name).states]
+    found = np.empty((len(table), len(labels)))
+    possible = np.ones(len(table), dtype=np.bool_)
+    for rows in _row_chunks(solver, len(table), numbers, progress):
+        possible[rows], joints = solver.distributions(numbers, table.states(rows, names))
+        found[rows] = np.concatenate(joints, axis=1)
+    found[~possible] = np.nan
+    columns = pandas.MultiIndex.from_tuples(labels, names=["variable", "state"])
+    frame = pandas.DataFrame(found, index=table.frame.index, columns=columns, copy=False)
+    return _answered(table, frame, possible)
 
 
 @checked
@@ -248,7 +282,16 @@ def log_likelihood(
         Its `to_series`, the single column of its `frame`, is named ``log_likelihood``. Impossible
         rows are NaN, and reported.
     """
-    return log_likelihoods_of(*opened(model, cases, limits), progress)
+    import pandas
+
+    solver, table = _opened(model, cases, limits)
+    found = np.empty(len(table))
+    for rows in _row_chunks(solver, len(table), (), progress):
+        found[rows] = solver.log_likelihoods(table.states(rows))
+    possible = found > -np.inf
+    found[~possible] = np.nan
+    frame = pandas.DataFrame({"log_likelihood": found}, index=table.frame.index)
+    return _answered(table, frame, possible)
 
 
 @checked
@@ -271,124 +314,163 @@ def impute(
         Its `frame` has the index and all columns of the cases. Missing cells of impossible rows
         stay missing, and the rows are reported.
     """
-    return imputed(*opened(model, cases, limits), progress)
+    solver, table = _opened(model, cases, limits)
+    own = {solver.numbers[name]: column.positions for name, column in table.columns.items()}
+    found = {number: column.copy() for number, column in own.items() if (column < 0).any()}
+    possible = np.ones(len(table), dtype=np.bool_)
+    for rows in _row_chunks(solver, len(table), list(found), progress):
+        possible[rows], joints = solver.distributions(list(found), table.states(rows))
+        for positions, joint in zip(found.values(), joints, strict=True):
+            part = positions[rows]
+            positions[rows] = np.where(part < 0, _most_probable(joint), part)
+    for number, positions in found.items():
+        positions[~possible] = own[number][~possible]
+    return _answered(table, _filled(solver, table, found), possible)
 
 
-def predicted(
-    solver: CaseSolver,
-    table: CaseTable,
-    targets: Names | None = None,
+@checked
+def complete(
+    model: Network | FactorModel,
+    cases: Any,
+    *,
+    limits: Limits = DEFAULT_LIMITS,
     progress: Progress | None = None,
 ) -> CaseAnswers:
-    """Return the answers of `predict` to cases that are read already."""
-    names = target_names(solver, table, targets)
-    numbers = [solver.numbers[name] for name in names]
-    found = np.full((len(names), len(table)), -1, dtype=np.int32)
-    possible = np.ones(len(table), dtype=np.bool_)
-    for rows, number, joint in _distributions(solver, table, numbers, possible, progress):
-        found[numbers.index(number), rows] = _most_probable(joint)
-    found[:, ~possible] = -1
-    index = table.frame.index
-    columns = {
-        table.columns[name].label if name in table.columns else name: spelled(
-            table, solver.variables[number], found[place], index
+    """Return the cases with all missing states replaced by the most probable completion of a row.
+
+    The states of a row are jointly the most probable ones (the most probable explanation), and may
+    differ from the most probable states of single cells, which `impute` returns. The parameters and
+    errors are those of `predict`.
+
+    Returns
+    -------
+    CaseAnswers
+        Its `frame` has the index and all columns of the cases, and then a column for each other
+        variable. Missing cells of impossible rows stay missing, and the rows are reported.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from bnmind.pgm import TabularCPD, Variable
+    >>> rain, wet = Variable("rain", ("no", "yes")), Variable("wet", ("no", "yes"))
+    >>> network = Network((TabularCPD(rain, (), [0.6, 0.4]),
+    ...                    TabularCPD(wet, (rain,), [[0.5, 0.1], [0.5, 0.9]])))
+    >>> complete(network, pandas.DataFrame({"wet": [None, "no"]})).frame.to_dict("list")
+    {'wet': ['yes', 'no'], 'rain': ['yes', 'no']}
+    """
+    return _completed(*_opened(model, cases, limits), None, 1, progress)
+
+
+@checked
+def sample_missing(
+    model: Network | FactorModel,
+    cases: Any,
+    *,
+    rng: np.random.Generator,
+    draws: int = 1,
+    limits: Limits = DEFAULT_LIMITS,
+    progress: Progress | None = None,
+) -> CaseAnswers:
+    """Return the cases with all missing states drawn from their joint distribution given the row.
+
+    Parameters
+    ----------
+    model, cases, limits, progress
+        As for `predict`.
+    rng
+        The random generator. Equal generators give equal draws.
+    draws
+        The number of draws of each row, as for multiple imputation.
+
+    Returns
+    -------
+    CaseAnswers
+        Its `frame` has the columns of `complete`. The draws of a row follow each other, with the
+        same label of the index.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If ``draws`` is less than 1.
+    TooLargeError
+        If there are too many states to draw, or as for `predict`.
+    TableError
+        As for `predict`.
+    """
+    if draws < 1:
+        raise InvalidArgumentError(f"draws must be at least 1, got {draws}", draws)
+    solver, table = _opened(model, cases, limits)
+    states = draws * len(table) * len(solver.variables)
+    if states > MOST_STATES:
+        raise TooLargeError(
+            f"expected at most {MOST_STATES:,} states to draw at a time, got {many(states)}; draw"
+            " fewer, or pass fewer rows",
+            needed=states,
+            budget=MOST_STATES,
         )
-        for place, (name, number) in enumerate(zip(names, numbers, strict=True))
-    }
-    return answered(table, _frame(columns, index), possible)
+    return _completed(solver, table, rng, draws, progress)
 
 
-def probabilities(
+def _completed(
     solver: CaseSolver,
     table: CaseTable,
-    targets: Names | None = None,
-    progress: Progress | None = None,
+    rng: np.random.Generator | None,
+    draws: int,
+    progress: Progress | None,
 ) -> CaseAnswers:
-    """Return the answers of `predict_proba` to cases that are read already."""
-    import pandas
-
-    names = target_names(solver, table, targets)
-    numbers = [solver.numbers[name] for name in names]
-    labels = [(name, s) for name in names for s in solver.variables[solver.numbers[name]].states]
-    sizes = [solver.variables[number].n_states for number in numbers]
-    starts = dict(zip(numbers, np.cumsum([0, *sizes[:-1]]).tolist(), strict=True))
-    found = np.empty((len(table), len(labels)))
-    possible = np.ones(len(table), dtype=np.bool_)
-    for rows, number, joint in _distributions(solver, table, numbers, possible, progress):
-        found[rows, starts[number] : starts[number] + joint.shape[1]] = joint
-    found[~possible] = np.nan
-    columns = pandas.MultiIndex.from_tuples(labels, names=["variable", "state"])
-    frame = pandas.DataFrame(found, index=table.frame.index, columns=columns, copy=False)
-    return answered(table, frame, possible)
+    """Return the most probable completion of each row, or draws."""
+    joint = JointSolver(solver, rng)
+    n_rows = len(table) * draws
+    found = np.full((len(solver.variables), n_rows), -1, dtype=np.int32)
+    possible = np.ones(n_rows, dtype=np.bool_)
+    for rows in _row_chunks(solver, len(table), (), progress):
+        part = slice(rows.start * draws, rows.stop * draws)
+        possible[part] = joint.fill(table.states(rows), draws, found[:, part])
+    frame = _filled(solver, table, dict(enumerate(found)), draws)
+    return _answered(table, frame, possible[::draws])
 
 
-def log_likelihoods_of(
-    solver: CaseSolver, table: CaseTable, progress: Progress | None = None
-) -> CaseAnswers:
-    """Return the answers of `log_likelihood` to cases that are read already."""
-    import pandas
-
-    found = np.empty(len(table))
-    for rows in row_chunks(solver, len(table)):
-        found[rows] = solver.log_likelihoods(table.states(rows))
-        if progress is not None:
-            progress(rows.stop, len(table))
-    possible = found > -np.inf
-    found[~possible] = np.nan
-    frame = pandas.DataFrame({"log_likelihood": found}, index=table.frame.index)
-    return answered(table, frame, possible)
-
-
-def imputed(solver: CaseSolver, table: CaseTable, progress: Progress | None = None) -> CaseAnswers:
-    """Return the answers of `impute` to cases that are read already."""
-    missing = {solver.numbers[name]: column.positions < 0 for name, column in table.columns.items()}
-    missing = {number: flags for number, flags in missing.items() if flags.any()}
-    found = {number: np.full(len(table), -1, dtype=np.int32) for number in missing}
-    possible = np.ones(len(table), dtype=np.bool_)
-    total = sum(int(np.count_nonzero(flags)) for flags in missing.values())
-    done = 0
-    for rows in row_chunks(solver, len(table), list(missing)):
-        states = table.states(rows)
-        shared = solver.shared(list(missing), states)
-        possible[rows] = solver.possible(states) if shared is None else shared[0]
-        for place, (number, flags) in enumerate(missing.items()):
-            which = np.flatnonzero(flags[rows])
-            if shared is None:
-                joint = solver.marginals(number, states[:, which])
-            else:
-                joint = shared[1][place][which]
-            found[number][rows.start + which] = _most_probable(joint)
-            done += len(which)
-            if progress is not None:
-                progress(done, total)
-    for positions in found.values():
-        positions[~possible] = -1
-    return answered(table, filled(solver, table, found), possible)
-
-
-def filled(
-    solver: CaseSolver, table: CaseTable, found: dict[int, NDArray[np.int32]]
+def _filled(
+    solver: CaseSolver,
+    table: CaseTable,
+    found: Mapping[int, NDArray[np.int32]],
+    draws: int = 1,
 ) -> pandas.DataFrame:
-    """Return the frame of the cases with missing cells replaced.
+    """Return the columns of the cases, and those of other variables after them.
 
     Parameters
     ----------
     solver, table
         The model and the cases.
     found
-        The new positions, ``(rows,)``, by the number of the variable; -1 leaves a cell missing.
+        The new positions, ``(rows * draws,)``, by the number of the variable; -1 leaves a cell
+        missing.
+    draws
+        How many rows follow each other for one of the cases.
     """
-    frame = table.frame.copy()
-    for number, positions in found.items():
-        v = solver.variables[number]
-        column = table.columns[v.name]
-        merged = np.where(column.positions < 0, positions, column.positions)
-        new = spelled(table, v, merged, table.frame.index)
-        frame[column.label] = new.array
+    import pandas
+
+    index = table.frame.index.repeat(draws)
+    names = {column.label: name for name, column in table.columns.items()}
+    labels: list[Any] = list(table.frame.columns)
+    labels += [v.name for v in solver.variables if v.name not in table.columns]
+    columns: list[Any] = []
+    for place, label in enumerate(labels):
+        number = solver.numbers.get(names.get(label, label), -1)
+        if number in found:
+            v = solver.variables[number]
+            columns.append(spelled(table, v, found[number], index).array)
+        elif place < table.frame.shape[1]:
+            columns.append(table.frame.iloc[:, place].repeat(draws).array)
+    # Labels may be equal, so that they are set at the end.
+    frame = pandas.DataFrame(dict(enumerate(columns)), index=index)
+    frame.columns = pandas.Index(labels[: len(columns)], name=table.frame.columns.name)
     return frame
 
 
-def answered(table: CaseTable, frame: pandas.DataFrame, possible: NDArray[np.bool_]) -> CaseAnswers:
+def _answered(
+    table: CaseTable, frame: pandas.DataFrame, possible: NDArray[np.bool_]
+) -> CaseAnswers:
     """Return answers with the report of a table."""
     impossible: list[Hashable] = table.frame.index[~possible].tolist()
     return CaseAnswers(
@@ -396,7 +478,7 @@ def answered(table: CaseTable, frame: pandas.DataFrame, possible: NDArray[np.boo
     )
 
 
-def target_names(solver: CaseSolver, table: CaseTable, targets: Names | None) -> list[str]:
+def _target_names(solver: CaseSolver, table: CaseTable, targets: Names | None) -> list[str]:
     """Return the names of the targets, which by default are the variables without a column."""
     if targets is None:
         names = [v.name for v in solver.variables if v.name not in table.columns]
@@ -421,15 +503,20 @@ def target_names(solver: CaseSolver, table: CaseTable, targets: Names | None) ->
     return names
 
 
-def row_chunks(solver: CaseSolver, n_rows: int, targets: Sequence[int] = ()) -> Iterator[slice]:
+def _row_chunks(
+    solver: CaseSolver, n_rows: int, targets: Sequence[int], progress: Progress | None
+) -> Iterator[slice]:
     """Yield the rows that are processed together, for distributions of some targets."""
     states = sum(solver.variables[number].n_states for number in targets)
     size = max(2**10, _CELLS // max(1, len(solver.variables), 2 * states))
     for start in range(0, n_rows, size):
-        yield slice(start, min(start + size, n_rows))
+        rows = slice(start, min(start + size, n_rows))
+        yield rows
+        if progress is not None:
+            progress(rows.stop, n_rows)
 
 
-def opened(
+def _opened(
     model: Network | FactorModel, cases: Any, limits: Limits
 ) -> tuple[CaseSolver, CaseTable]:
     """Return a model and cases, prepared for each other."""
@@ -437,37 +524,10 @@ def opened(
     return solver, read_table(solver.variables, frame_of(cases))
 
 
-def _distributions(
-    solver: CaseSolver,
-    table: CaseTable,
-    targets: Sequence[int],
-    possible: NDArray[np.bool_],
-    progress: Progress | None,
-) -> Iterator[tuple[slice, int, Floats]]:
-    """Yield rows, a target and its distributions; mark the rows that are possible."""
-    hidden = [solver.variables[number].name for number in targets]
-    done, total = 0, len(table) * len(targets)
-    for rows in row_chunks(solver, len(table), targets):
-        states = table.states(rows, hidden)
-        shared = solver.shared(targets, states)
-        possible[rows] = solver.possible(states) if shared is None else shared[0]
-        for place, number in enumerate(targets):
-            yield rows, number, shared[1][place] if shared else solver.marginals(number, states)
-            done += rows.stop - rows.start
-            if progress is not None:
-                progress(done, total)
-
-
 def _most_probable(joint: Floats) -> NDArray[np.intp]:
     """Return the first of the most probable states of each row."""
     most = joint.max(axis=1, keepdims=True)
     return np.asarray(np.argmax(joint >= most * (1 - _TIE), axis=1), dtype=np.intp)
-
-
-def _frame(columns: dict[Any, pandas.Series[Any]], index: pandas.Index[Any]) -> pandas.DataFrame:
-    import pandas
-
-    return pandas.DataFrame({label: column.array for label, column in columns.items()}, index=index)
 
 
 # --- Answers to a file of cases, computed and written in chunks -----------------------------------

@@ -183,13 +183,10 @@ def test_dropping_observations_that_are_not_requisite_changes_no_posterior(
         if flag
     }
     for model in (network, FactorModel(network.potentials, network.variables)):
-        needed = requisite(Links.of(model), target, observed[:, None])[:, 0]
-        assert not (needed & ~observed).any()
-        kept = {
-            v.name: states[v.name]
-            for v, flag in zip(network.variables, needed, strict=True)
-            if flag
-        }
+        needed = requisite(Links.of(model), target, np.flatnonzero(observed).tolist())
+        assert observed[needed].all()
+        names = [network.variables[v].name for v in needed]
+        kept = {name: states[name] for name in names}
         try:
             whole = bnmind.posterior(network, states, [name])
         except ImpossibleEvidenceError:
