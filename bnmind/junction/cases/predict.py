@@ -450,22 +450,17 @@ def _filled(
     """
     import pandas
 
-    index = table.frame.index.repeat(draws)
-    names = {column.label: name for name, column in table.columns.items()}
-    labels: list[Any] = list(table.frame.columns)
-    labels += [v.name for v in solver.variables if v.name not in table.columns]
-    columns: list[Any] = []
-    for place, label in enumerate(labels):
-        number = solver.numbers.get(names.get(label, label), -1)
-        if number in found:
-            v = solver.variables[number]
-            columns.append(spelled(table, v, found[number], index).array)
-        elif place < table.frame.shape[1]:
-            columns.append(table.frame.iloc[:, place].repeat(draws).array)
-    # Labels may be equal, so that they are set at the end.
-    frame = pandas.DataFrame(dict(enumerate(columns)), index=index)
-    frame.columns = pandas.Index(labels[: len(columns)], name=table.frame.columns.name)
-    return frame
+    frame = table.frame.iloc[np.repeat(np.arange(len(table)), draws)]
+    places: dict[Hashable, int] = {label: at for at, label in enumerate(frame.columns)}
+    added = {}
+    for number, positions in found.items():
+        v = solver.variables[number]
+        column = spelled(table, v, positions, frame.index)
+        if v.name in table.columns:
+            frame.isetitem(places[table.columns[v.name].label], column.array)
+        else:
+            added[v.name] = column
+    return pandas.concat([frame, pandas.DataFrame(added)], axis=1) if added else frame
 
 
 def _answered(

@@ -104,11 +104,11 @@ def requisite(links: Links, target: int, observed: Collection[int]) -> list[int]
 # evidence, which needs no compiled kernel and serves small tables. If both are too large, each case
 # gets a plan of its own.
 #
-# For few targets of cases that observe few sets of variables, a case keeps only the requisite
-# observations of each target. The posterior of a variable depends on its neighborhood, so that this
-# leaves a small part of a large model. But dropping observations must not hide that a case is
-# impossible. A case is impossible if every completion has a zero in some table, so only tables with
-# zeros matter. They form models of their own, which decide it.
+# For few targets of cases that observe few sets of variables, and where all this is too large, a
+# case keeps only the requisite observations of each target. The posterior of a variable depends on
+# its neighborhood, so that this leaves a small part of a large model. But dropping observations
+# must not hide that a case is impossible. A case is impossible if every completion has a zero in
+# some table, so only tables with zeros matter. They form models of their own, which decide it.
 
 MOST_PLANS = 8
 """The most sets of observed variables with a plan each."""
@@ -163,8 +163,9 @@ class CaseSolver:
         patterns = patterns_of(states >= 0)
         if len(targets) > FEW_TARGETS or len(patterns.first) > MOST_PLANS:
             names = [self.variables[target].name for target in targets]
-            found = self._run(self._known(states), states.shape[1], names)
-            return found.log_evidence > -np.inf, found.joints
+            with suppress(TooLargeError):
+                found = self._run(self._known(states), states.shape[1], names)
+                return found.log_evidence > -np.inf, found.joints
         return self._possible(states), [self._marginals(v, states, patterns) for v in targets]
 
     def log_likelihoods(self, states: States) -> Floats:
@@ -172,16 +173,18 @@ class CaseSolver:
         return self._run(self._known(states), states.shape[1], ()).log_evidence
 
     def _marginals(self, target: int, states: States, patterns: Distinct) -> Floats:
-        """Return the distribution of a variable given its requisite observations."""
-        kept = np.full_like(states, -1)
-        for kind, first in enumerate(patterns.first):
-            observed = set(np.flatnonzero(states[:, first] >= 0).tolist())
-            if target not in observed:
-                cases = np.flatnonzero(patterns.kind == kind)
-                for v in requisite(self._links, target, observed):
-                    kept[v, cases] = states[v, cases]
-        name = self.variables[target].name
-        return self._run(self._known(kept), states.shape[1], [name]).joints[0]
+        """Return the distribution of a variable in the cases that do not observe it."""
+        rows = np.flatnonzero(states[target] < 0)
+        kept, kinds = np.full((len(states), len(rows)), -1, dtype=np.int32), patterns.kind[rows]
+        for kind in np.unique(kinds).tolist():
+            cases = np.flatnonzero(kinds == kind)
+            observed = np.flatnonzero(states[:, patterns.first[kind]] >= 0).tolist()
+            for v in requisite(self._links, target, set(observed)):
+                kept[v, cases] = states[v, rows[cases]]
+        variable = self.variables[target]
+        found = np.full((states.shape[1], variable.n_states), np.nan)
+        found[rows] = self._run(self._known(kept), len(rows), [variable.name]).joints[0]
+        return found
 
     def _possible(self, states: States) -> NDArray[np.bool_]:
         """Return whether each case has a positive probability, ``(cases,)``."""
