@@ -17,6 +17,7 @@ from bnmind.information import Floats
 from bnmind.junction.cases.tables import Distinct, distinct_rows
 from bnmind.junction.forms import small_tables
 from bnmind.junction.graphs import InteractionGraph
+from bnmind.junction.inference.batches import run_each
 from bnmind.junction.inference.compile import compile_plan
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.inference.plan import Plan
@@ -254,7 +255,9 @@ class CaseSolver:
             try:
                 found.put(cases, _run(self._plan_of(part, targets), part, len(cases), targets))
             except TooLargeError:
-                found.put(cases, self._alone(part, len(cases), targets))
+                if not part:
+                    raise
+                found.put(cases, self._alone(part, targets))
         return found
 
     def _together(self, known: Positions, n_cases: int, targets: Sequence[str]) -> Found | None:
@@ -287,26 +290,13 @@ class CaseSolver:
         hard = [name for name, column in known.items() if (column >= 0).all()]
         return self._plan(hard, [name for name in known if name not in set(hard)], targets)
 
-    def _alone(self, known: Positions, n_cases: int, targets: Sequence[str]) -> Found:
+    def _alone(self, known: Positions, targets: Sequence[str]) -> Found:
         """Return the answers by a plan for each case, restricted to its findings."""
-        variables = {v.name: v for v in self.model.variables}
         whole = self._plan(list(known), [], targets, only_restrictions=True)
-        found = Found(
-            [np.full((n_cases, variables[name].n_states), np.nan) for name in targets],
-            np.full(n_cases, -np.inf),
+        batch = run_each(
+            whole.compiled, known, lambda case: whole.restrict(case).run(), max_bytes=None
         )
-        for case in range(n_cases):
-            findings = {
-                name: variables[name].states[column[case]] for name, column in known.items()
-            }
-            try:
-                answer = whole.restrict(findings).run()
-            except ImpossibleEvidenceError:
-                continue
-            found.log_evidence[case] = answer.log_evidence
-            for joint, own in zip(found.joints, answer.joints, strict=False):
-                joint[case] = np.real(own)
-        return found
+        return Found(list(batch.joints[: len(targets)]), batch.log_evidence)
 
     def _plan(
         self,
