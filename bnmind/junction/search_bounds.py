@@ -181,21 +181,15 @@ def _absorbed(tables: Mapping[_Scope, Any]) -> dict[_Scope, Any]:
     """Return the tables without those over a part of another's variables, added to the other."""
     result: dict[_Scope, Any] = {}
     of_variable: dict[int, list[_Scope]] = {}
+    # Longer scopes come first.
     for scope in sorted(tables, key=lambda scope: (-len(scope), scope)):
         values, members = tables[scope], set(scope)
-        rarest = min(scope, key=lambda v: len(of_variable.get(v, ())))
-        # Longer scopes came first, and no other scope of this length can have all members.
-        larger = None
-        for other in of_variable.get(rarest, ()):
-            if len(other) <= len(scope):
-                break
-            if members <= set(other):
-                larger = other
-                break
+        near = min((of_variable.setdefault(v, []) for v in scope), key=len)
+        larger = next((other for other in near if members < set(other)), None)
         if larger is None:
             result[scope] = values
             for v in scope:
-                of_variable.setdefault(v, []).append(scope)
+                of_variable[v].append(scope)
         else:
             shape = [result[larger].shape[a] if v in members else 1 for a, v in enumerate(larger)]
             result[larger] = result[larger] + values.reshape(shape)

@@ -290,24 +290,22 @@ class Progress:
                 best = value
                 self._offer(states)
 
+    def value_of(self, level: Level, states: Ints, positions: NDArray[np.int64]) -> float:
+        """Return the value of a configuration, by the states of nodes and the positions of all."""
+        if level.evaluates:
+            assert self.evaluate is not None
+            return self.evaluate(positions)
+        if any(self.problem.is_summed):
+            return float(exact_value(level.tree.arrays, states))
+        return self.problem.tables.value(positions.tolist())
+
     def _offer(self, states: NDArray[np.int64]) -> float:
         """Take a configuration of the nodes if it is the best one known; return its value."""
         assert self.level is not None
         positions = self._completed(states)
-        if self.level.evaluates:
-            return self._offer_positions(positions)
-        if any(self.problem.is_summed):
-            value = exact_value(self.level.tree.arrays, states)
-        else:
-            value = self.problem.tables.value(positions.tolist())
-        if value > self.value:
-            self.value, self.positions = value, positions
-        return value
+        return self._offer_positions(positions, self.value_of(self.level, states, positions))
 
-    def _offer_positions(self, positions: NDArray[np.int64]) -> float:
-        """Take a configuration of the maximized variables if it is the best; return its value."""
-        assert self.evaluate is not None
-        value = self.evaluate(positions)
+    def _offer_positions(self, positions: NDArray[np.int64], value: float) -> float:
         if value > self.value:
             self.value, self.positions = value, positions
         return value
@@ -320,7 +318,8 @@ class Progress:
         while not joint.is_done and joint.number < 1:
             joint.advance(_NODES_OF_DIVES)
         if joint.positions is not None:
-            self._offer_positions(joint.positions)
+            assert self.evaluate is not None
+            self._offer_positions(joint.positions, self.evaluate(joint.positions))
 
     def _completed(self, states: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the positions of all variables: those of the nodes, and the best of the rest.
@@ -557,13 +556,7 @@ class BestProgress:
 
     def _value(self, states: Ints) -> float:
         assert self.level is not None
-        first = self.first
-        if self.level.evaluates:
-            assert first.evaluate is not None
-            return first.evaluate(self._positions(states))
-        if any(first.problem.is_summed):
-            return float(exact_value(self.level.tree.arrays, states))
-        return first.problem.tables.value(self._positions(states).tolist())
+        return self.first.value_of(self.level, states, self._positions(states))
 
     def _positions(self, states: Ints) -> NDArray[np.int64]:
         """Return the positions of all variables; summed ones have the first."""
