@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,9 +51,6 @@ from bnmind.pgm.factor import Values
 from bnmind.pgm.network import FactorModel, Network, Potential
 from bnmind.pgm.noisy import NoisyMaximum, NoisyMinimum
 from bnmind.pgm.variable import Variable
-
-if TYPE_CHECKING:
-    pass
 
 States: TypeAlias = NDArray[np.intp]
 """State positions, ``(variables, rows)``; a row is an explanation or a sample."""

@@ -402,6 +402,28 @@ def test_limits_hold_for_cases_that_observe_many_sets_of_variables() -> None:
         complete(network, cases, limits=limits)
 
 
+def test_a_target_is_answered_alone_where_the_whole_model_is_too_large() -> None:
+    roots = [Variable(f"root{n}", ("no", "yes")) for n in range(10)]
+    child = Variable("child", ("no", "yes"))
+    yes = np.random.default_rng(1).uniform(0.1, 0.9, size=(2,) * 10)
+    network = Network(
+        (
+            TabularCPD(RAIN, (), np.array([0.8, 0.2])),
+            TabularCPD(WET, (RAIN,), np.array([[0.8, 0.1], [0.1, 0.3], [0.1, 0.6]])),
+            *(TabularCPD(root, (), np.array([0.5, 0.5])) for root in roots),
+            TabularCPD(child, tuple(roots), np.array([1 - yes, yes])),
+        )
+    )
+    cells = [["no" if i == n else None for i in range(10)] for n in range(10)]
+    cases = pd.DataFrame(cells, columns=[root.name for root in roots])
+    cases["child"], cases["wet"] = "yes", ["yes", "no"] * 5
+    limits = Limits(max_multiplications=500)
+    with pytest.raises(TooLargeError):
+        log_likelihood(network, cases, limits=limits)
+    found = predict_proba(network, cases, "rain", limits=limits).frame["rain", "yes"]
+    np.testing.assert_allclose(found, [0.12 / 0.2, 0.02 / 0.66] * 5)
+
+
 @pytest.mark.parametrize("text", ["TRUE,low", "True,low", "true,low", "FALSE,high"])
 def test_truth_values_of_a_file_match_states_in_any_case(text: str) -> None:
     smoke = Variable("smoke", ("TRUE", "FALSE"))
