@@ -376,11 +376,7 @@ def _csv_frames(path: str | os.PathLike[str], rows: int) -> Iterator[pandas.Data
                 with _reading(path):
                     file.require_unchanged()
                 return
-            if list(frame.columns) != header:
-                raise ModelFileError(
-                    f"the rows of {path} have more cells than its first line", os.fspath(path)
-                )
-            if not isinstance(frame.index, pandas.RangeIndex):
+            if list(frame.columns) != header or not isinstance(frame.index, pandas.RangeIndex):
                 raise ModelFileError(
                     f"the rows of {path} have more cells than its first line", os.fspath(path)
                 )

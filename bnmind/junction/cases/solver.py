@@ -243,17 +243,14 @@ class CaseSolver:
             return found
         observed = np.array([column >= 0 for column in known.values()], dtype=np.bool_)
         patterns = patterns_of(observed.reshape(len(known), n_cases))
-        n_patterns = len(patterns.first)
-        if n_patterns > MOST_PLANS:
+        if len(patterns.first) > MOST_PLANS:
             answers = self._together(known, n_cases, targets)
             if answers is not None:
                 return answers
-        order = np.argsort(patterns.kind, kind="stable")
-        ends = np.cumsum(np.bincount(patterns.kind, minlength=n_patterns))
-        for cases in np.split(order, ends[:-1]):
+        for cases in patterns.groups():
             part = {name: column[cases] for name, column in known.items() if column[cases[0]] >= 0}
             try:
-                found.put(cases, _run(self._plan_of(part, targets), part, len(cases), targets))
+                found.put(cases, _run(self._plan(part, targets), part, len(cases), targets))
             except TooLargeError:
                 if not part:
                     raise
@@ -264,7 +261,7 @@ class CaseSolver:
         """Return the answers to cases that observe different variables; None if too large."""
         plan = None
         with suppress(TooLargeError):
-            plan = self._plan_of(known, targets)
+            plan = self._plan(known, targets)
         if plan is not None and plan.multiplications * n_cases <= _SMALL:
             return _run(plan, known, n_cases, targets)
         if self._tree is not None:
@@ -285,31 +282,23 @@ class CaseSolver:
             return None
         return tree if tree.total_size <= self.limits.max_multiplications else None
 
-    def _plan_of(self, known: Positions, targets: Sequence[str]) -> Plan:
-        """Return one plan for all cases, with soft evidence where a cell may be missing."""
-        hard = [name for name, column in known.items() if (column >= 0).all()]
-        return self._plan(hard, [name for name in known if name not in set(hard)], targets)
-
     def _alone(self, known: Positions, targets: Sequence[str]) -> Found:
         """Return the answers by a plan for each case, restricted to its findings."""
-        whole = self._plan(list(known), [], targets, only_restrictions=True)
+        whole = self._plan(known, targets, only_restrictions=True)
         batch = run_each(
             whole.compiled, known, lambda case: whole.restrict(case).run(), max_bytes=None
         )
         return Found(list(batch.joints[: len(targets)]), batch.log_evidence)
 
     def _plan(
-        self,
-        hard: Sequence[str],
-        soft: Sequence[str],
-        targets: Sequence[str],
-        *,
-        only_restrictions: bool = False,
+        self, known: Positions, targets: Sequence[str], *, only_restrictions: bool = False
     ) -> Plan:
+        """Return one plan for all cases, with soft evidence where a cell may be missing."""
+        hard = dict.fromkeys([name for name, column in known.items() if (column >= 0).all()])
         return compile_plan(
             self.model,
             evidence=hard,
-            soft=soft,
+            soft=[name for name in known if name not in hard],
             targets=[[name] for name in targets] or [[]],
             limits=replace(self.limits, only_restrictions=only_restrictions),
         )
@@ -635,15 +624,13 @@ class JointSolver:
         found[:] = result[:, of_row] if once else result
         return possible[of_row] if once else possible
 
-    def _groups(self, cases: States) -> Iterator[NDArray[np.intp]]:
-        """Yield the numbers of the cases that share an elimination."""
+    def _groups(self, cases: States) -> list[NDArray[np.intp]]:
+        """Return the numbers of the cases that share an elimination."""
         patterns = patterns_of(cases >= 0)
-        n = len(patterns.first)
-        if n > MOST_PLANS and self._buckets(_always(self.solver, cases)) is not None:
-            yield np.arange(cases.shape[1])
-            return
-        order = np.argsort(patterns.kind, kind="stable")
-        yield from np.split(order, np.cumsum(np.bincount(patterns.kind, minlength=n))[:-1])
+        is_many = len(patterns.first) > MOST_PLANS
+        if is_many and self._buckets(_always(self.solver, cases)) is not None:
+            return [np.arange(cases.shape[1])]
+        return patterns.groups()
 
     def _fill_group(
         self,

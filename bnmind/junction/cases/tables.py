@@ -33,6 +33,11 @@ class Distinct(NamedTuple):
     kind: NDArray[np.intp]
     """The kind of each row, ``(rows,)``."""
 
+    def groups(self) -> list[NDArray[np.intp]]:
+        """Return the rows of each kind."""
+        order = np.argsort(self.kind, kind="stable")
+        return np.split(order, np.cumsum(np.bincount(self.kind))[:-1])
+
 
 def distinct_rows(columns: Iterable[tuple[NDArray[Any], int]], n_rows: int) -> Distinct:
     """Return the distinct rows of a table.
