@@ -32,6 +32,20 @@ import bnmind.sensitivity as sensitivity
 import bnmind.strategies as strategies
 import bnmind.views as views
 from bnmind.information import Choice, choose_question
+from bnmind.junction.approximate import (
+    BoundedConditioning,
+    BoundsInfo,
+    PosteriorBounds,
+    WeightedPosterior,
+)
+from bnmind.junction.cases.predict import CaseAnswers, FileAnswers
+from bnmind.junction.competition import CompetitionTask
+from bnmind.junction.derivatives.plan import DerivativePlan
+from bnmind.junction.graphs import Clique
+from bnmind.junction.sampling import Samples, SamplingPlan
+from bnmind.junction.search import BestExplanations, BoundedExplanation, ExplanationSearch
+from bnmind.junction.sliced_plan import SlicedPlan, SliceInfo, SliceSums
+from bnmind.junction.walk import ExplanationPlan, MarginalMapPlan
 from bnmind.mastermind import Board, Channel, Reply, color_priors
 from bnmind.pgm import (
     Factor,
@@ -241,11 +255,11 @@ def _plans() -> Any:
     ]
 
 
-@_add(junction.FileAnswers)
+@_add(FileAnswers)
 def _file_answers() -> Any:
     return [
-        junction.FileAnswers(n_rows=3, columns=("rain",)),
-        junction.FileAnswers(
+        FileAnswers(n_rows=3, columns=("rain",)),
+        FileAnswers(
             n_rows=4,
             columns=("id", "rain"),
             n_impossible=1,
@@ -256,16 +270,16 @@ def _file_answers() -> Any:
     ]
 
 
-@_add(junction.CaseAnswers)
+@_add(CaseAnswers)
 def _case_answers() -> Any:
     frame = pd.DataFrame({"wet": ["no", "yes", None], "wett": [1, 2, 3]}, index=["a", "b", "c"])
     return [junction.predict(network(), frame, "rain"), junction.log_likelihood(network(), frame)]
 
 
 @_add(
-    junction.BestExplanations,
-    junction.BoundedExplanation,
-    junction.ExplanationSearch,
+    BestExplanations,
+    BoundedExplanation,
+    ExplanationSearch,
 )
 def _searches() -> Any:
     search = junction.compile_search(network(), {"count": "1"})
@@ -275,10 +289,10 @@ def _searches() -> Any:
 
 @_add(
     junction.Explanation,
-    junction.ExplanationPlan,
-    junction.MarginalMapPlan,
-    junction.Samples,
-    junction.SamplingPlan,
+    ExplanationPlan,
+    MarginalMapPlan,
+    Samples,
+    SamplingPlan,
 )
 def _other_plans() -> Any:
     seen = {"count": "1"}
@@ -296,7 +310,7 @@ def _other_plans() -> Any:
     ]
 
 
-@_add(junction.DerivativePlan, junction.Gradient)
+@_add(DerivativePlan, junction.Gradient)
 def _derivatives() -> Any:
     plan = junction.compile_derivatives(
         network(), target="rain", evidence=["count"], soft=["wet"], relevant_only=True
@@ -305,16 +319,16 @@ def _derivatives() -> Any:
     return [plan, alone, plan.posterior("yes", {"count": "1"}), alone.log_evidence()]
 
 
-@_add(junction.CompetitionTask)
+@_add(CompetitionTask)
 def _tasks() -> Any:
     return list(junction.COMPETITION_TASKS.values())
 
 
 @_add(
-    junction.BoundedConditioning,
-    junction.BoundsInfo,
-    junction.PosteriorBounds,
-    junction.WeightedPosterior,
+    BoundedConditioning,
+    BoundsInfo,
+    PosteriorBounds,
+    WeightedPosterior,
 )
 def _approximate() -> Any:
     bounds = junction.compile_bounds(network(), evidence=["count"], targets=[["rain"]])
@@ -325,12 +339,12 @@ def _approximate() -> Any:
     ]
 
 
-@_add(junction.SliceInfo, junction.SliceSums, junction.SlicedPlan)
+@_add(SliceInfo, SliceSums, SlicedPlan)
 def _slices() -> Any:
     model = network()
     plan = junction.compile_sliced(model, evidence=["count"], soft=["wet"], targets=[["rain"]])
     whole = junction.compile_plan(model, evidence=["count", "wet"], targets=[["rain"]])
-    sliced = junction.SlicedPlan(whole, (WET,))
+    sliced = SlicedPlan(whole, (WET,))
     return [plan, sliced, *list(sliced.steps({"count": "1"}))[-1]]
 
 
@@ -342,7 +356,7 @@ def _engines() -> Any:
 
 
 @_add(
-    junction.Clique,
+    Clique,
     junction.EliminationOrder,
     junction.GivenOrder,
     junction.InteractionGraph,

@@ -20,6 +20,8 @@ from bnmind._registry import COUNT, NUMBER, Registered, listed_names
 from bnmind.cli.shared import command
 from bnmind.cli.shared.terminal import Report, interruptible, printable, tell, working
 from bnmind.errors import BnmindError, TooLargeError, UnknownNameError
+from bnmind.junction.competition import CompetitionTask
+from bnmind.junction.sliced_plan import SlicedPlan
 
 if TYPE_CHECKING:
     from bnmind.pgm import FactorModel, Network
@@ -408,7 +410,7 @@ def query(options: QueryOptions) -> Result:
     return _exact(options, question)
 
 
-def _checked(options: QueryOptions) -> junction.CompetitionTask | None:
+def _checked(options: QueryOptions) -> CompetitionTask | None:
     """Return the task, or None; raise an error if options do not go together."""
     given = command.given_options(options, "model", *([] if options.targets else ["targets"]))
 
@@ -473,7 +475,7 @@ def _samples(options: QueryOptions, model: FactorModel, *, one: bool) -> list[di
 
 
 def _answer_task(
-    task: junction.CompetitionTask,
+    task: CompetitionTask,
     options: QueryOptions,
     question: _Question,
     samples: Sequence[Mapping[str, str]],
@@ -547,7 +549,7 @@ def _exact(options: QueryOptions, question: _Question) -> Result:
     return command.Outcome(record, parts())
 
 
-def _planned(question: _Question) -> tuple[junction.Plan | junction.SlicedPlan, Mapping[str, str]]:
+def _planned(question: _Question) -> tuple[junction.Plan | SlicedPlan, Mapping[str, str]]:
     """Return the plan of a question, in slices if it is too large, and the findings of its run."""
     from bnmind.junction.slice_choice import sliced_instead
 
@@ -574,11 +576,11 @@ def _planned(question: _Question) -> tuple[junction.Plan | junction.SlicedPlan, 
     return sliced, {}
 
 
-def _words_of(plan: junction.Plan | junction.SlicedPlan) -> str:
+def _words_of(plan: junction.Plan | SlicedPlan) -> str:
     """Return what is said while a plan runs."""
     from bnmind.junction.inference.limits import format_seconds
 
-    if isinstance(plan, junction.SlicedPlan):
+    if isinstance(plan, SlicedPlan):
         return f"computing {plan.n_slices:,} slices"
     return (
         f"computing, {format_seconds(plan.seconds)} in all" if plan.seconds > _LONG else "computing"

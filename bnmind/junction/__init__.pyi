@@ -1,13 +1,7 @@
 # The names of `bnmind.junction`, for type checkers and `bnmind._front_door`: the one list.
 
-from bnmind.junction.approximate import BoundedConditioning as BoundedConditioning
-from bnmind.junction.approximate import BoundsInfo as BoundsInfo
-from bnmind.junction.approximate import PosteriorBounds as PosteriorBounds
-from bnmind.junction.approximate import WeightedPosterior as WeightedPosterior
 from bnmind.junction.approximate import compile_bounds as compile_bounds
 from bnmind.junction.approximate import likelihood_weighting as likelihood_weighting
-from bnmind.junction.cases.predict import CaseAnswers as CaseAnswers
-from bnmind.junction.cases.predict import FileAnswers as FileAnswers
 from bnmind.junction.cases.predict import answer_file as answer_file
 from bnmind.junction.cases.predict import complete as complete
 from bnmind.junction.cases.predict import impute as impute
@@ -16,16 +10,11 @@ from bnmind.junction.cases.predict import predict as predict
 from bnmind.junction.cases.predict import predict_proba as predict_proba
 from bnmind.junction.cases.predict import sample_missing as sample_missing
 from bnmind.junction.competition import COMPETITION_TASKS as COMPETITION_TASKS
-from bnmind.junction.competition import CompetitionTask as CompetitionTask
 from bnmind.junction.derivatives.compile import compile_derivatives as compile_derivatives
 from bnmind.junction.derivatives.gradient import Gradient as Gradient
-from bnmind.junction.derivatives.plan import DerivativePlan as DerivativePlan
-from bnmind.junction.engine import DEFAULT_MEMORY as DEFAULT_MEMORY
 from bnmind.junction.engine import Engine as Engine
 from bnmind.junction.engine import compile_model as compile_model
 from bnmind.junction.engine import posterior as posterior
-from bnmind.junction.engine_planning import Targets as Targets
-from bnmind.junction.graphs import Clique as Clique
 from bnmind.junction.graphs import EliminationOrder as EliminationOrder
 from bnmind.junction.graphs import GivenOrder as GivenOrder
 from bnmind.junction.graphs import InteractionGraph as InteractionGraph
@@ -41,17 +30,9 @@ from bnmind.junction.inference.plan import Plan as Plan
 from bnmind.junction.inference.posterior import Posterior as Posterior
 from bnmind.junction.plan_files import read_plan as read_plan
 from bnmind.junction.plan_files import write_plan as write_plan
-from bnmind.junction.sampling import Samples as Samples
-from bnmind.junction.sampling import SamplingPlan as SamplingPlan
 from bnmind.junction.sampling import compile_sampling as compile_sampling
-from bnmind.junction.search import BestExplanations as BestExplanations
-from bnmind.junction.search import BoundedExplanation as BoundedExplanation
-from bnmind.junction.search import ExplanationSearch as ExplanationSearch
 from bnmind.junction.search import compile_search as compile_search
 from bnmind.junction.slice_choice import compile_sliced as compile_sliced
-from bnmind.junction.sliced_plan import SlicedPlan as SlicedPlan
-from bnmind.junction.sliced_plan import SliceInfo as SliceInfo
-from bnmind.junction.sliced_plan import SliceSums as SliceSums
 from bnmind.junction.triangulation.annealing import TreeAnnealing as TreeAnnealing
 from bnmind.junction.triangulation.exact_order import ExactOrder as ExactOrder
 from bnmind.junction.triangulation.greedy import MinFill as MinFill
@@ -62,7 +43,5 @@ from bnmind.junction.triangulation.portfolio import BestOrder as BestOrder
 from bnmind.junction.triangulation.portfolio import Portfolio as Portfolio
 from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy as RandomizedGreedy
 from bnmind.junction.walk import Explanation as Explanation
-from bnmind.junction.walk import ExplanationPlan as ExplanationPlan
-from bnmind.junction.walk import MarginalMapPlan as MarginalMapPlan
 from bnmind.junction.walk import compile_explanation as compile_explanation
 from bnmind.junction.walk import compile_marginal_map as compile_marginal_map

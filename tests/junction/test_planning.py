@@ -19,7 +19,6 @@ import bnmind.junction.triangulation.exact_order as exact_order
 import bnmind.junction.triangulation.randomized_greedy as shared_search
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.junction import (
-    Clique,
     EliminationOrder,
     ExactOrder,
     InteractionGraph,
@@ -33,6 +32,7 @@ from bnmind.junction import (
     compile_sampling,
     families,
 )
+from bnmind.junction.graphs import Clique
 from bnmind.junction.triangulation.exact_order import Found, search, search_small
 from bnmind.junction.triangulation.randomized_greedy import MOST_WORK, SharedSearch
 from bnmind.pgm import (

@@ -17,7 +17,8 @@ from bnmind.errors import (
     UnknownNameError,
 )
 from bnmind.information import Floats
-from bnmind.junction import Limits, Samples, compile_plan, compile_sampling
+from bnmind.junction import Limits, compile_plan, compile_sampling
+from bnmind.junction.sampling import Samples
 from bnmind.pgm import (
     Addition,
     FunctionalCPD,

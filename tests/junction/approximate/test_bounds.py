@@ -10,14 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TooLargeError
-from bnmind.junction import (
-    BoundedConditioning,
-    Limits,
-    SlicedPlan,
-    compile_bounds,
-    compile_plan,
-)
-from bnmind.junction.approximate import _log_priors
+from bnmind.junction import Limits, compile_bounds, compile_plan
+from bnmind.junction.approximate import BoundedConditioning, _log_priors
+from bnmind.junction.sliced_plan import SlicedPlan
 from bnmind.pgm import Network, TabularCPD, Variable
 from tests.junction.slicing.test_sliced_plan import small_network
 

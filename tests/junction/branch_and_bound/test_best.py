@@ -14,13 +14,8 @@ from hypothesis import strategies as st
 
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
-from bnmind.junction import (
-    BestExplanations,
-    Limits,
-    compile_explanation,
-    compile_model,
-    compile_search,
-)
+from bnmind.junction import Limits, compile_explanation, compile_model, compile_search
+from bnmind.junction.search import BestExplanations
 from bnmind.pgm import FactorModel, Network
 from tests.junction.branch_and_bound.test_search import (
     SMALL,

@@ -13,13 +13,8 @@ from hypothesis import strategies as st
 
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
-from bnmind.junction import (
-    BoundedExplanation,
-    Limits,
-    compile_explanation,
-    compile_marginal_map,
-    compile_search,
-)
+from bnmind.junction import Limits, compile_explanation, compile_marginal_map, compile_search
+from bnmind.junction.search import BoundedExplanation
 from bnmind.pgm import Factor, FactorModel, Network, Variable
 from tests.junction.test_most_probable import probability, questions, weighed
 from tests.modes import examples

@@ -23,7 +23,6 @@ from bnmind.errors import (
     TooLargeError,
 )
 from bnmind.junction import (
-    CaseAnswers,
     Engine,
     Limits,
     compile_plan,
@@ -34,6 +33,7 @@ from bnmind.junction import (
     predict_proba,
     sample_missing,
 )
+from bnmind.junction.cases.predict import CaseAnswers
 from bnmind.junction.cases.solver import Links, requisite
 from bnmind.junction.cases.tables import CaseTableWarning
 from bnmind.pgm import FactorModel, Network, TabularCPD, Variable

@@ -19,13 +19,8 @@ from bnmind.errors import (
     TooLargeError,
     UnknownNameError,
 )
-from bnmind.junction import (
-    DerivativePlan,
-    Gradient,
-    Limits,
-    compile_derivatives,
-    compile_plan,
-)
+from bnmind.junction import Gradient, Limits, compile_derivatives, compile_plan
+from bnmind.junction.derivatives.plan import DerivativePlan
 from bnmind.junction.propagation import Propagation
 from bnmind.pgm import (
     Factor,

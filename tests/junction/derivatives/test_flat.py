@@ -16,7 +16,8 @@ import bnmind.junction.derivatives.plan as plan_module
 import bnmind.junction.program.compiled_run as compiled_run
 import bnmind.junction.program.products as products_module
 from bnmind.errors import ImpossibleEvidenceError
-from bnmind.junction import DerivativePlan, compile_derivatives
+from bnmind.junction import compile_derivatives
+from bnmind.junction.derivatives.plan import DerivativePlan
 from bnmind.junction.program.compiled_run import ReusedCells, flat_program, should_be_flat
 from bnmind.junction.program.message_passing import reverse_of
 from bnmind.junction.program.products import ProductBuilder, Term, read_only

@@ -25,14 +25,13 @@ from bnmind.errors import (
 from bnmind.junction import (
     Limits,
     Posterior,
-    SlicedPlan,
     compile_model,
     compile_plan,
     compile_sliced,
     posterior,
 )
 from bnmind.junction.slice_choice import SliceCosts, chosen_variables, sliced_instead
-from bnmind.junction.sliced_plan import possible_slices
+from bnmind.junction.sliced_plan import SlicedPlan, possible_slices
 from bnmind.pgm import (
     Factor,
     FactorModel,
