@@ -40,7 +40,7 @@ from bnmind.junction.approximate import (
 )
 from bnmind.junction.cases.predict import CaseAnswers, FileAnswers
 from bnmind.junction.competition import CompetitionTask
-from bnmind.junction.derivatives.plan import DerivativePlan
+from bnmind.junction.gradient import DerivativePlan
 from bnmind.junction.graphs import Clique
 from bnmind.junction.sampling import Samples, SamplingPlan
 from bnmind.junction.search import BestExplanations, BoundedExplanation, ExplanationSearch

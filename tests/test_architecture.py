@@ -54,7 +54,7 @@ ORDER = (
     ("junction.search",),
     ("junction.propagation_kernel",),
     ("junction.propagation",),
-    ("junction.derivatives",),
+    ("junction.gradient",),
     ("junction.light_kernel",),
     ("junction.light",),
     ("junction.cases",),

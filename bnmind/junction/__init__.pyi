@@ -10,11 +10,11 @@ from bnmind.junction.cases.predict import predict as predict
 from bnmind.junction.cases.predict import predict_proba as predict_proba
 from bnmind.junction.cases.predict import sample_missing as sample_missing
 from bnmind.junction.competition import COMPETITION_TASKS as COMPETITION_TASKS
-from bnmind.junction.derivatives.compile import compile_derivatives as compile_derivatives
-from bnmind.junction.derivatives.gradient import Gradient as Gradient
 from bnmind.junction.engine import Engine as Engine
 from bnmind.junction.engine import compile_model as compile_model
 from bnmind.junction.engine import posterior as posterior
+from bnmind.junction.gradient import Gradient as Gradient
+from bnmind.junction.gradient import compile_derivatives as compile_derivatives
 from bnmind.junction.graphs import EliminationOrder as EliminationOrder
 from bnmind.junction.graphs import GivenOrder as GivenOrder
 from bnmind.junction.graphs import InteractionGraph as InteractionGraph

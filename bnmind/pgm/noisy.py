@@ -121,6 +121,42 @@ class NoisyExtremum(ABC, Conditional):
         # The last sum is exactly one, whatever the rounding.
         return tuple(self._ordered(np.vstack([s[:-1], np.ones((1, s.shape[1]))])) for s in sums)
 
+    def partials(self, by_table: Floats) -> tuple[Floats, ...]:
+        """Return derivatives by the parameters from those by the entries of the table.
+
+        The table of a maximum is linear in each contribution Z_i. With the maximum M_i of all other
+        contributions, the derivative of P(y | x) by P(Z_i = z | x_i) is P(M_i ≤ z) if y = z, and
+        P(M_i = y) if y > z. Nothing is subtracted, so that no derivative is negative if none of
+        those given is.
+
+        Parameters
+        ----------
+        by_table
+            An array over ``scope``.
+
+        Returns
+        -------
+        tuple
+            An array ``(states of the child,)`` for the leak, then one for each link in its shape.
+        """
+        by_table = self._ordered(by_table)
+        parts = []
+        for axis, part in enumerate(self.contributions):
+            shape = [1] * by_table.ndim
+            shape[axis], shape[0] = part.shape[1], len(part)
+            parts.append(self._ordered(part).reshape(shape))
+        found = []
+        for axis in range(by_table.ndim):
+            others = np.zeros((len(by_table), *(1,) * (by_table.ndim - 1)))
+            others[0] = 1.0
+            for part in parts[:axis] + parts[axis + 1 :]:
+                others = combined(others, part)
+            gone = tuple(a for a in range(1, by_table.ndim) if a != axis)
+            equal = (by_table * np.cumsum(others, axis=0)).sum(axis=gone)
+            above = np.cumsum((by_table * others).sum(axis=gone)[::-1], axis=0)[::-1]
+            found.append(self._ordered(equal + np.append(above[1:], 0 * above[:1], axis=0)))
+        return tuple(found)
+
     @checked
     def to_factor(self, *, max_cells: int = DEFAULT_CELLS) -> Factor:
         """Return the table as a factor over ``scope``.

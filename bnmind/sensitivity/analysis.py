@@ -22,8 +22,7 @@ from bnmind._values import Natural, Sealed
 from bnmind.errors import CancellationError, ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.junction.cases.tables import distinct_rows, frame_of, read_table
-from bnmind.junction.derivatives.compile import compile_derivatives
-from bnmind.junction.derivatives.gradient import Gradient, covarying
+from bnmind.junction.gradient import Gradient, compile_derivatives, covarying
 from bnmind.junction.graphs import GivenOrder, OrderFinder
 from bnmind.junction.inference.evidence import Evidence, real_numbers
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits

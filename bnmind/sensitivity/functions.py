@@ -38,7 +38,7 @@ from bnmind._arguments import checked
 from bnmind._values import Finite, NonNegative, Probability, Sealed, Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
-from bnmind.junction.derivatives.gradient import without_each
+from bnmind.junction.gradient import without_each
 from bnmind.junction.inference.compile import compile_plan
 from bnmind.junction.inference.evidence import Evidence, by_name, is_missing, is_state, likelihood
 from bnmind.junction.inference.limits import Limits

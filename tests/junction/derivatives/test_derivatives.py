@@ -20,7 +20,7 @@ from bnmind.errors import (
     UnknownNameError,
 )
 from bnmind.junction import Gradient, Limits, compile_derivatives, compile_plan
-from bnmind.junction.derivatives.plan import DerivativePlan
+from bnmind.junction.gradient import DerivativePlan
 from bnmind.junction.propagation import Propagation
 from bnmind.pgm import (
     Factor,

@@ -12,15 +12,16 @@ import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
-import bnmind.junction.derivatives.plan as plan_module
+import bnmind.junction.gradient as gradient_module
 import bnmind.junction.program.compiled_run as compiled_run
 import bnmind.junction.program.products as products_module
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.junction import compile_derivatives
-from bnmind.junction.derivatives.plan import DerivativePlan
+from bnmind.junction.gradient import DerivativePlan
 from bnmind.junction.program.compiled_run import ReusedCells, flat_program, should_be_flat
 from bnmind.junction.program.message_passing import reverse_of
 from bnmind.junction.program.products import ProductBuilder, Term, read_only
+from bnmind.junction.program.program import Product, Step
 from bnmind.pgm import Network, TabularCPD, Variable
 from tests.networks import networks
 
@@ -76,7 +77,13 @@ def test_compiled_runs_equal_those_in_numpy(network: Network, data: st.DataObjec
     plan = compile_derivatives(network, target=names[0], evidence=names[1 : n_evidence + 1])
     at = {v.name: data.draw(st.integers(0, v.n_states - 1)) for v in plan.evidence}
     inputs = [table.reduced(at) for table in plan.tables]
-    program = replace(plan.program, spent=((),) * len(plan.program.steps))
+    steps = [
+        Step(replace(operation, overwrites=False), *registers)
+        if isinstance(operation, Product)
+        else Step(operation, *registers)
+        for operation, *registers in plan.program.steps
+    ]
+    program = replace(plan.program, spent=((),) * len(steps), steps=tuple(steps))
     twin: list[Any] = program.run(inputs)[0]
     compiled = flat_program(plan.program).run(inputs)
     assert plan.end is not None
@@ -120,7 +127,7 @@ def test_gradients_are_the_same_after_the_first_runs(network: Network, data: st.
     except ImpossibleEvidenceError:
         reject()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plan_module, "should_be_flat", lambda *_: True)
+        patch.setattr(gradient_module, "should_be_flat", lambda *_: True)
         second = plan.posterior(state, findings)
     assert second.value == pytest.approx(first.value, rel=1e-12)
     for mine, expected in zip(second.partials, first.partials, strict=True):
