@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
-from bnmind.fitting import EM, EMState, Laplace, expectation_maximization, fit
+from bnmind.fitting import EM, EMState, Laplace, fit
 from bnmind.pgm import Network, TabularCPD
 from tests.wheel import pyagrum_network, read_wheel
 
@@ -109,7 +109,7 @@ def main() -> None:
     ours, theirs = drawn(network, asked.cases, asked.missing, asked.hidden, seed=asked.seed)
     model = pyagrum_network(network)
     prior = Laplace(asked.smoothing)
-    em = expectation_maximization(network, ours, prior=prior)
+    em = EM.of(network, ours, prior=prior)
     start = tables_of(em, network)
     em.step(start)  # compiles
     times, peers = [], []

@@ -201,7 +201,7 @@ def _simulation() -> Pair:
 
 def _em() -> Pair:
     from benchmarks.fitting import by_pyagrum, drawn, tables_of
-    from bnmind.fitting import Laplace, expectation_maximization
+    from bnmind.fitting import EM, Laplace
     from tests.wheel import pyagrum_network, read_wheel
 
     network = read_wheel("alarm")
@@ -209,7 +209,7 @@ def _em() -> Pair:
     model = pyagrum_network(network)
 
     def ours() -> object:
-        em = expectation_maximization(network, cases, prior=Laplace(1.0))
+        em = EM.of(network, cases, prior=Laplace(1.0))
         state = tables_of(em, network)
         for _ in range(2):
             state, _ = em.step(state)

@@ -150,7 +150,7 @@ def of_functions() -> Iterator[Call]:
             {"cpd": COUNT, "nodes": "integers", "states": {"rain": [0, 1]}, "name": "B"},
         ),
         (fitting.fit, {**LEARNING, "options": FEW_STEPS}),
-        (fitting.expectation_maximization, LEARNING),
+        (fitting.EM.of, LEARNING),
         (dynamic.previous, {"variable": RAIN}),
         (
             dynamic.fit_dynamic,
@@ -588,7 +588,7 @@ LEARNING: dict[str, Any] = {
     "hidden": ["count"],
 }
 FEW_STEPS = fitting.FitOptions(max_iterations=3, starts=2)
-EM = fitting.expectation_maximization(**LEARNING)
+EM = fitting.EM.of(**LEARNING)
 COUNT = network().cpd("count")
 NOISY = Channel.false_reply(BOARD, 0.2)
 UNIFORM = mastermind.CodeDistribution.uniform(BOARD)

@@ -25,7 +25,7 @@ from bnmind.errors import InvalidArgumentError
 from bnmind.fitting.em import FitOptions, TablesAscent, climbs_from
 from bnmind.fitting.expectation import Expected
 from bnmind.fitting.layout import Layout
-from bnmind.fitting.priors import NoPrior, Prior
+from bnmind.fitting.priors import NO_PRIOR, Prior
 from bnmind.fitting.squarem import LearningRecord
 from bnmind.information import Floats
 from bnmind.junction.inference.limits import DEFAULT_LIMITS
@@ -119,7 +119,8 @@ class SequenceExpectation(Sealed):
                 counts[start : start + one.cpd.n_cells] += joint.sum(axis=0).ravel()
         # Distributions without any counts stay.
         n = layout.n_free_cells
-        sums = np.bincount(layout.columns, counts[:n] + layout.pseudo_counts)[layout.columns]
+        columns = layout.columns[:n]
+        sums = np.bincount(columns, counts[:n] + layout.pseudo_counts[:n])[columns]
         counts[:n] = np.where(sums > 0, counts[:n], cells[:n])
         return Expected(total, counts)
 
@@ -242,7 +243,7 @@ def fit_dynamic(
     kept = {name for given in fixed for name in _with_shared(given, shared)}
     layout = Layout.of(
         network.two_slices,
-        prior or NoPrior(),
+        prior or NO_PRIOR,
         fixed=sorted(kept),
         tied=[(name + PREVIOUS, name) for name in shared if name not in kept],
     )
@@ -254,7 +255,7 @@ def fit_dynamic(
     climbs = climbs_from(ascent, starts, asked, progress)
     record = LearningRecord.of(climbs, asked.seed)
     # They stay zero, as no prior adds to them.
-    zeros = (starts[0][: layout.n_free_cells] == 0) & (layout.pseudo_counts == 0)
+    zeros = ((starts[0] == 0) & (layout.pseudo_counts == 0))[: layout.n_free_cells]
     return DynamicFit(
         network=of_two_slices(layout.network_of(climbs[record.best_start].parameters)),
         n_parameters=layout.n_parameters - int(zeros.sum()),

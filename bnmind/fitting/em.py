@@ -1,6 +1,6 @@
-"""Expectation maximization for the tables of a network: its steps, its result, and their errors.
+"""Learning the tables of a network from cases: counts if the cases are complete, EM otherwise.
 
-One step never lowers the objective: the log-likelihood plus Σ α log θ for pseudo-counts α.
+One step of EM never lowers the objective: the log-likelihood plus Σ α log θ for pseudo-counts α.
 
 Standard errors of learned tables come from the observed information:
 
@@ -29,28 +29,30 @@ when using the EM algorithm", J. R. Stat. Soc. B 1982.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated, Any, NamedTuple, Protocol
+from typing import Annotated, Any, Protocol
 
 import numpy as np
 from annotated_types import Ge
-from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._display import Result
-from bnmind._messages import counted
+from bnmind._messages import counted, listed, shown
 from bnmind._values import Count, Natural, Sealed, Value
 from bnmind._workers import faults_of_workers, results_of
 from bnmind.errors import InvalidArgumentError, TooLargeError
-from bnmind.fitting.expectation import Expectation, Expected
-from bnmind.fitting.layout import Layout, NoisyBlock
+from bnmind.fitting.cases import DistinctCases, network_of_structure, state_number
+from bnmind.fitting.expectation import SMALL, TOGETHER, Components, Expectation, Expected
+from bnmind.fitting.layout import Layout
+from bnmind.fitting.priors import NO_PRIOR, Prior
 from bnmind.fitting.squarem import AllStarts, Climb, LearningRecord, Place, climb
 from bnmind.information import Floats
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import Network
+from bnmind.pgm.variable import format_state
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,14 +91,10 @@ class TablesAscent(Sealed):
 
     def at(self, parameters: Floats) -> Place[Floats]:
         """Do the E-step."""
-        expected = self.expectation.at(self.layout.cells(parameters))
-        likelihood = expected.log_likelihood
-        objective = likelihood + self.layout.log_prior(parameters)
-
-        def improved() -> Floats:
-            return self.layout.maximize(parameters, expected.counts)
-
-        return Place(parameters, likelihood, objective, improved)
+        found = self.expectation.at(self.layout.cells(parameters))
+        objective = found.log_likelihood + self.layout.log_prior(parameters)
+        improved = partial(self.layout.maximize, parameters, found.counts)
+        return Place(parameters, found.log_likelihood, objective, improved)
 
     def numbers(self, parameters: Floats) -> Floats:
         """Return the parameters, which are in one array."""
@@ -109,17 +107,16 @@ class TablesAscent(Sealed):
 
 @dataclass(frozen=True, eq=False)
 class EM(Sealed):
-    """EM for a network and some cases. Created by `expectation_maximization`.
+    """EM for a network and some cases, to take steps one by one.
 
     Examples
     --------
-    >>> from bnmind.fitting import expectation_maximization
     >>> from bnmind.pgm import Network, TabularCPD, Variable
     >>> rain, wet = Variable("rain", ("no", "yes")), Variable("wet", ("no", "yes"))
     >>> network = Network((TabularCPD(rain, (), [0.8, 0.2]),
     ...                    TabularCPD(wet, (rain,), [[0.9, 0.1], [0.1, 0.9]])))
     >>> cases = {"rain": ["no", None, "yes"], "wet": ["no", "yes", "yes"]}
-    >>> em = expectation_maximization(network, cases)
+    >>> em = EM.of(network, cases)
     >>> state, info = em.step(em.start())
     >>> em.step(state)[1].log_likelihood > info.log_likelihood
     True
@@ -129,6 +126,36 @@ class EM(Sealed):
     """The arrangement of the network's tables."""
     expectation: Expectation
     """The E-step, prepared for the cases."""
+
+    @classmethod
+    @checked
+    def of(
+        cls,
+        network: Any,
+        cases: Any,
+        *,
+        prior: Prior | None = None,
+        fixed: Iterable[str] = (),
+        tied: Sequence[Sequence[str]] = (),
+        hidden: Mapping[str, int | Sequence[Any]] | Iterable[str] = (),
+    ) -> EM:
+        """Return EM for a network and some cases.
+
+        The parameters and the errors are those of `fit`. The start of a structure, which has no
+        tables, should be drawn: ``em.start(np.random.default_rng(1))``.
+        """
+        if not isinstance(hidden, Mapping):
+            hidden = dict.fromkeys(hidden, ())
+        if _is_structure(network):
+            network = network_of_structure(network, cases, hidden)
+        else:
+            if not isinstance(network, Network):
+                network = Network.from_pgmpy(network)
+            _check_hidden(network, hidden)
+        layout = Layout.of(network, prior or NO_PRIOR, fixed=fixed, tied=tied)
+        if not isinstance(cases, DistinctCases):
+            cases = DistinctCases.of(network, cases, hidden)
+        return cls(layout, Expectation.of(layout, cases))
 
     @property
     def is_exact(self) -> bool:
@@ -198,215 +225,6 @@ class EM(Sealed):
                 state,
             )
         return state.parameters
-
-
-# --- How the expanded table of a noisy node depends on its links and its leak ---------------------
-#
-# ==================  ======================================================================
-# symbol              name here
-# ==================  ======================================================================
-# θ_c                 a cell of the expanded table
-# ∂θ_c/∂λ_a           ``slopes``: along each free direction of the links and the leak
-# −Σ_c n_c ∂²θ_c/θ_c  ``curvature``, with the expected numbers of cases n_c
-# ==================  ======================================================================
-#
-# A direction raises one probability of a link and lowers the largest one of the same distribution.
-# The table is linear in each link, so differences over any step are derivatives, up to rounding.
-
-
-class NoisySlopes(NamedTuple):
-    """The derivatives of the expanded table of a noisy node."""
-
-    slopes: Floats
-    """``(cells, directions)``."""
-    curvature: Floats
-    """``(directions, directions)``: the information that the bend of the table adds, and that of
-    the pseudo-counts of the links."""
-
-
-def noisy_slopes(block: NoisyBlock, values: Floats, counts: Floats, edge: float) -> NoisySlopes:
-    """Return the derivatives of the expanded table of a noisy node.
-
-    Parameters
-    ----------
-    block
-        The node.
-    values
-        The parameters: the leak, then the links.
-    counts
-        ``(cells,)``: the expected counts of the expanded table.
-    edge
-        Probabilities this close to 0 or 1 do not move.
-    """
-    directions, parts = _directions(block, values, edge)
-    middle = block.table(values)
-    steps = directions.max(axis=1)
-    moved = [block.table(values + direction) for direction in directions]
-    weights = np.divide(counts, middle, out=np.zeros_like(middle), where=middle > 0)
-    per_value = np.divide(
-        block.pseudo_counts, values**2, out=np.zeros_like(values), where=values > 0
-    )
-    unit = directions / steps[:, None]
-    curvature = (unit * per_value) @ unit.T
-    for i, j in zip(*np.triu_indices(len(directions), k=1), strict=True):
-        if parts[i] != parts[j]:
-            both = block.table(values + directions[i] + directions[j])
-            bend = weights @ (both - moved[i] - moved[j] + middle) / (steps[i] * steps[j])
-            curvature[i, j] = curvature[j, i] = curvature[i, j] - bend
-    slopes = np.array([(table - middle) / step for table, step in zip(moved, steps, strict=True)])
-    return NoisySlopes(slopes.reshape(-1, len(middle)).T, curvature)
-
-
-def _directions(block: NoisyBlock, values: Floats, edge: float) -> tuple[Floats, list[int]]:
-    """Return steps from the largest probability of each distribution, and their links."""
-    directions, parts = [], []
-    numbers = block.split(np.arange(len(values), dtype=np.float64))
-    for part, (probabilities, places) in enumerate(zip(block.split(values), numbers, strict=True)):
-        for column, place in zip(probabilities.T, places.T.astype(np.intp), strict=True):
-            largest = int(column.argmax())
-            for state in np.flatnonzero((column > edge) & (column < 1 - edge)):
-                if state != largest:
-                    direction = np.zeros(len(values))
-                    direction[place[state]] = column[largest] / 2
-                    direction[place[largest]] = -column[largest] / 2
-                    directions.append(direction)
-                    parts.append(part)
-    return np.array(directions).reshape(len(directions), len(values)), parts
-
-
-# --- Standard errors of learned tables, from the observed information -----------------------------
-#
-#
-
-MOST_CELLS = 5000
-"""The most cells of learned tables whose covariances are computed."""
-
-_FLAT = 1e-9
-"""Directions with less than this share of the largest information count as having none."""
-
-_EDGE = 1e-6
-"""Probabilities this close to 0 or 1 have no standard error: they are at the bound."""
-
-_LARGEST = 0.5
-"""No probability is more uncertain than this; a larger error means that the cases tell nothing."""
-
-_RARE = 1e-3
-"""Distributions with fewer expected cases have no standard errors."""
-
-
-def standard_errors_of(em: EM, parameters: Floats) -> dict[str, Floats]:
-    """Return the standard errors of all tables; see `bnmind.fitting.Fit.standard_errors`.
-
-    Parameters
-    ----------
-    em
-        The model and the cases.
-    parameters
-        The learned parameters.
-    """
-    layout, expectation = em.layout, em.expectation
-    n = layout.n_learned_cells
-    if n > MOST_CELLS:
-        raise TooLargeError(
-            f"expected at most {MOST_CELLS:,} cells of learned tables for standard errors, got"
-            f" {n:,}; name tables in fixed",
-            needed=n,
-            budget=MOST_CELLS,
-        )
-    if expectation.tree is not None:
-        needed = len(expectation.tree.states)
-        raise TooLargeError(
-            f"standard errors are not known with too many missing cells that depend on each other,"
-            f" which {needed:,} distinct cases have",
-            needed=needed,
-            budget=0,
-        )
-    cells = layout.cells(parameters)
-    theta, counts = cells[:n], expectation.at(cells).counts[:n]
-    counts[: layout.n_free_cells] += layout.pseudo_counts
-    covariances = np.zeros((n, n))
-    expectation.add_covariances(cells, covariances)
-    inner = (theta > _EDGE) & (theta < 1 - _EDGE)
-    slopes, curvature = _slopes(layout, parameters, theta, counts)
-    inverses = np.divide(1.0, theta, out=np.zeros(n), where=inner)
-    information = np.diag(counts * inverses**2) - covariances * np.outer(inverses, inverses)
-    covariance = inverse_information(slopes.T @ information @ slopes + curvature)
-    # nan times zero is nan: parameters that are not identified count as zero, and are marked.
-    lost = np.isnan(np.diag(covariance))
-    variances = np.einsum("ij,jk,ik->i", slopes, np.nan_to_num(covariance), slopes, optimize=True)
-    moving = np.abs(slopes) > 0
-    known = inner & moving.any(axis=1) & ~moving[:, lost].any(axis=1)
-    errors = np.full(layout.n_cells, np.nan)
-    errors[:n][known] = np.sqrt(np.maximum(variances[known], 0.0))
-    errors[errors > _LARGEST] = np.nan
-    return {
-        cpd.variable.name: (
-            layout.table(errors, family).copy()
-            if layout.free[family]
-            else np.full([v.n_states for v in cpd.scope], np.nan)
-        )
-        for family, cpd in enumerate(layout.network.cpds)
-        if not layout.large[family]
-    }
-
-
-def inverse_information(information: Floats) -> Floats:
-    """Return the covariance matrix of parameters, with nan for those that are not identified.
-
-    Examples
-    --------
-    >>> inverse_information(np.array([[4.0, 0.0], [0.0, 0.0]])).tolist()
-    [[0.25, nan], [nan, nan]]
-    """
-    scale = np.sqrt(np.maximum(np.diag(information), 1e-300))
-    values, vectors = np.linalg.eigh(information / np.outer(scale, scale))
-    flat = values <= _FLAT * max(float(values.max(initial=0.0)), math.ulp(0.0))
-    inverse = (vectors[:, ~flat] / values[~flat]) @ vectors[:, ~flat].T
-    lost = (vectors[:, flat] ** 2).sum(axis=1) > 1e-6
-    inverse[lost, :] = np.nan
-    inverse[:, lost] = np.nan
-    covariance: Floats = inverse / np.outer(scale, scale)
-    return covariance
-
-
-def _slopes(
-    layout: Layout, parameters: Floats, theta: Floats, counts: Floats
-) -> tuple[Floats, Floats]:
-    """Return how cells depend on free parameters, ``(cells, parameters)``, and the bend of that.
-
-    The bend is the information ``(parameters, parameters)`` that second derivatives add.
-    """
-    from scipy.linalg import block_diag
-
-    n = layout.n_free_cells
-    blocks = [_table_slopes(theta[:n], counts[:n], layout.columns)]
-    bends = [np.zeros((blocks[0].shape[1],) * 2)]
-    for block, values in layout.of_noisy(parameters):
-        slopes, bend = noisy_slopes(block, values, counts[block.cells], _EDGE)
-        blocks.append(slopes)
-        bends.append(bend)
-    return block_diag(*blocks), block_diag(*bends)
-
-
-def _table_slopes(theta: Floats, counts: Floats, columns: NDArray[np.intp]) -> Floats:
-    """Return how the cells of free tables depend on their parameters, ``(cells, parameters)``.
-
-    The parameters are all cells of a distribution that are not at a bound, but the largest.
-    """
-    n_columns = int(columns.max()) + 1 if len(columns) else 0
-    per_column = np.bincount(columns, weights=counts, minlength=n_columns)
-    free = (theta > _EDGE) & (theta < 1 - _EDGE) & (per_column[columns] > _RARE)
-    largest: dict[int, int] = {}
-    for cell in np.flatnonzero(free).tolist():
-        column = int(columns[cell])
-        if column not in largest or theta[cell] > theta[largest[column]]:
-            largest[column] = cell
-    moved = [cell for cell in np.flatnonzero(free).tolist() if largest[int(columns[cell])] != cell]
-    slopes = np.zeros((len(theta), len(moved)))
-    for parameter, cell in enumerate(moved):
-        slopes[cell, parameter] = 1.0
-        slopes[largest[int(columns[cell])], parameter] = -1.0
-    return slopes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -590,7 +408,54 @@ class Fit(Result, Value):
         T. Louis, "Finding the observed information matrix when using the EM algorithm", J. R. Stat.
         Soc. B 1982.
         """
-        return standard_errors_of(self.em, self.state.parameters)
+        layout, expectation = self.em.layout, self.em.expectation
+        parameters = self.state.parameters
+        n = layout.n_learned_cells
+        if n > MOST_CELLS:
+            raise TooLargeError(
+                f"expected at most {MOST_CELLS:,} cells of learned tables for standard errors, got"
+                f" {n:,}; name tables in fixed",
+                needed=n,
+                budget=MOST_CELLS,
+            )
+        components, large = Components.of(layout, expectation.cases, small=SMALL, together=TOGETHER)
+        if large.any():
+            needed = int(large.sum())
+            raise TooLargeError(
+                "standard errors are not known with too many missing cells that depend on each"
+                f" other, which {needed:,} distinct cases have",
+                needed=needed,
+                budget=0,
+            )
+        cells = layout.cells(parameters)
+        theta, counts = cells[:n], expectation.at(cells).counts[:n]
+        counts[: layout.n_free_cells] += layout.pseudo_counts[: layout.n_free_cells]
+        with np.errstate(divide="ignore"):
+            covariances = components.covariances(np.log(cells), n)
+        inner = (theta > _EDGE) & (theta < 1 - _EDGE)
+        slopes, curvature = _slopes(layout, parameters, theta, counts)
+        inverses = np.divide(1.0, theta, out=np.zeros(n), where=inner)
+        information = np.diag(counts * inverses**2) - covariances * np.outer(inverses, inverses)
+        covariance = inverse_information(slopes.T @ information @ slopes + curvature)
+        # nan times zero is nan: parameters that are not identified count as zero, and are marked.
+        lost = np.isnan(np.diag(covariance))
+        variances = np.einsum(
+            "ij,jk,ik->i", slopes, np.nan_to_num(covariance), slopes, optimize=True
+        )
+        moving = np.abs(slopes) > 0
+        known = inner & moving.any(axis=1) & ~moving[:, lost].any(axis=1)
+        errors = np.full(layout.n_cells, np.nan)
+        errors[:n][known] = np.sqrt(np.maximum(variances[known], 0.0))
+        errors[errors > _LARGEST] = np.nan
+        return {
+            cpd.variable.name: (
+                layout.table(errors, family).copy()
+                if layout.free[family]
+                else np.full([v.n_states for v in cpd.scope], np.nan)
+            )
+            for family, cpd in enumerate(layout.network.cpds)
+            if not layout.large[family]
+        }
 
     @property
     def aic(self) -> float:
@@ -601,3 +466,276 @@ class Fit(Result, Value):
     def bic(self) -> float:
         """Schwarz's criterion, parameters · ln cases − 2 · log-likelihood."""
         return self.n_parameters * math.log(self.n_cases) - 2 * self.log_likelihood
+
+
+# --- Learning -------------------------------------------------------------------------------------
+
+_NONE = 1e-9
+"""Expected counts below this count as none."""
+
+_FEW = 0.5
+"""Expected counts below half a case hardly say anything about a distribution. Only EM has such
+counts: those of complete cases are whole numbers."""
+
+
+@checked
+def fit(
+    network: Any,
+    cases: Any,
+    *,
+    prior: Prior | None = None,
+    fixed: Iterable[str] = (),
+    tied: Sequence[Sequence[str]] = (),
+    hidden: Mapping[str, int | Sequence[Any]] | Iterable[str] = (),
+    options: FitOptions | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Fit:
+    """Learn the tables of a network from cases, which may have missing cells.
+
+    Complete cases are counted. Missing cells are completed by EM, which is valid if the reason why
+    a cell is missing does not depend on its value. Functional nodes keep their functions, and noisy
+    nodes are learned as noisy nodes: their links and leaks, of which zeros stay zero.
+
+    Parameters
+    ----------
+    network
+        A `Network`; or its structure: pairs (parent, child), a `networkx.DiGraph`, or a pgmpy DAG
+        or network. The states are then those of the cases, see `network_of_structure`. The first
+        start begins near the tables of a network, see `EM.start`.
+    cases
+        A data frame with a row for each case, or a mapping from names to columns. Cells are states:
+        text, numbers, truth values or categories. None and NaN are missing cells. Columns that are
+        no variables are ignored, with a warning in the result.
+    prior
+        The pseudo-counts of the tables, such as ``BDeu(10)``; by default ``Laplace(0)``,
+        maximum likelihood.
+    fixed
+        Variables that keep their tables.
+    tied
+        Groups of variables that share one table, such as ``[("x2", "x3")]``. The tables are shared
+        position by position: the variables, and their parents one by one, must have the same states
+        in the same order. The pseudo-counts are those of the first variable in the network's order.
+    hidden
+        Variables without a column. For a structure, with the number of their states or the names:
+        ``{"class": 2}``. For a network, the names suffice; states must be those of the network.
+    options
+        Starts, seed, the criterion of convergence, and workers.
+    progress
+        Called from time to time with the number of steps done and an estimate of the number of all
+        steps. With several workers, called after each start.
+
+    Returns
+    -------
+    Fit
+        The new network, with the likelihood, the expected counts and a record of the iterations.
+
+    Raises
+    ------
+    TableError
+        If columns are missing or states unknown. The message names rows and columns.
+    InvalidArgumentError
+        If the fixed, tied or hidden variables, or the pseudo-counts given for variables, do not fit
+        the network. The message lists all faults.
+    InvalidModelError
+        If the structure is invalid.
+    ImpossibleEvidenceError
+        If a case is impossible under fixed tables, functions, or the zeros of noisy nodes.
+    TooLargeError
+        If the tables, or the junction tree of cases with many missing cells, are too large.
+
+    References
+    ----------
+    S. Lauritzen, "The EM algorithm for graphical association models with missing data", Comput.
+    Stat. Data Anal. 1995.
+
+    Examples
+    --------
+    >>> cases = {"rain": ["no", "no", "yes", "yes"], "wet": ["no", None, "yes", "yes"]}
+    >>> fitted = fit([("rain", "wet")], cases)
+    >>> fitted.network.cpd("wet").values.round(3).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+    asked = options or FitOptions()
+    em = EM.of(network, cases, prior=prior, fixed=fixed, tied=tied, hidden=hidden)
+    # Complete cases need one step, whatever it gains.
+    used = replace(asked, starts=1, max_iterations=1, tolerance=math.inf) if em.is_exact else asked
+    starts = []
+    for number in range(used.starts):
+        # Each start has its own generator, so it does not depend on the number of starts.
+        draws = number > 0 or _is_structure(network)
+        rng = np.random.default_rng([asked.seed, number]) if draws else None
+        starts.append(em.start(rng).parameters)
+    climbs = climbs_from(TablesAscent(em.layout, em.expectation), starts, used, progress)
+    record = LearningRecord.of(climbs, asked.seed)
+    layout, parameters = em.layout, climbs[record.best_start].parameters
+    counts = em.expectation.at(layout.cells(parameters)).counts
+    return Fit(
+        network=layout.network_of(parameters),
+        counts={
+            cpd.variable.name: Factor(cpd.scope, layout.table(counts, family))
+            for family, cpd in enumerate(layout.network.cpds)
+            if not layout.large[family]
+        },
+        warnings=tuple(_warnings(em, counts, record)),
+        record=record,
+        em=em,
+        state=EMState(parameters),
+    )
+
+
+def _is_structure(network: Any) -> bool:
+    """Return whether there are no tables: it is neither a network nor one of pgmpy."""
+    return not isinstance(network, Network) and not getattr(network, "cpds", None)
+
+
+def _check_hidden(network: Network, hidden: Mapping[str, int | Sequence[Any]]) -> None:
+    """Raise an error if a hidden variable is given with other states than those of the network."""
+    problems = []
+    known = {v.name: v.states for v in network.variables}
+    for name, given in hidden.items():
+        states, number = known.get(name, ()), state_number(given)
+        if number is None and isinstance(given, Sequence) and not isinstance(given, str):
+            fits = not given or tuple(map(format_state, given)) == states
+        else:
+            fits = number == len(states)
+        # The error about the cases names unknown variables.
+        if name in known and not fits:
+            problems.append(
+                f"expected the hidden variable {name} with its {len(states)} states in the network,"
+                f" {shown(states)}, got {shown(given)}; its name suffices"
+            )
+    if problems:
+        raise InvalidArgumentError(listed(problems), tuple(problems))
+
+
+def _warnings(em: EM, counts: Floats, record: LearningRecord) -> list[str]:
+    layout, cases = em.layout, em.expectation.cases
+    found = []
+    if cases.ignored:
+        found.append(f"columns that are no variables were ignored: {', '.join(cases.ignored[:12])}")
+    if not record.converged:
+        steps = "1 step" if record.steps == 1 else f"{record.steps:,} steps"
+        found.append(f"EM has not converged after {steps}")
+    never = np.all(cases.states < 0, axis=0).tolist()
+    for family, cpd in enumerate(layout.network.cpds):
+        name = cpd.variable.name
+        if never[family] and layout.free[family]:
+            found.append(
+                f"{name} is never observed: its states may be exchanged without a change of the"
+                " likelihood, unless fixed tables tell them apart"
+            )
+        if layout.free[family] and all(block.family != family for block in layout.noisy):
+            found += _warnings_of_table(layout, counts, family)
+    return found
+
+
+def _warnings_of_table(layout: Layout, counts: Floats, family: int) -> list[str]:
+    """Return the warnings about configurations of the parents with no or hardly any cases."""
+    cpd = layout.network.cpds[family]
+    name, start = cpd.variable.name, int(layout.offsets[family])
+    table = layout.table(counts, family).reshape(cpd.variable.n_states, -1)
+    cases = table.sum(axis=0)
+    pseudo = layout.pseudo_counts[start : start + table.size].reshape(table.shape).sum(axis=0)
+    found = []
+    unseen = cases < _NONE
+    if unseen.any():
+        uniform = (pseudo == 0)[unseen].any()
+        found.append(
+            f"{name}: {int(unseen.sum()):,} of {len(unseen):,} configurations of the parents"
+            " have no cases; their distributions are"
+            f" {'uniform' if uniform else 'those of the prior'}"
+            if cpd.parents
+            else f"{name} has no cases; its distribution is"
+            f" {'uniform' if uniform else 'that of the prior'}"
+        )
+    few = int(((cases >= _NONE) & (cases < _FEW) & (pseudo == 0)).sum())
+    if few:
+        found.append(
+            f"{name}: {few:,} of {len(cases):,} configurations of the parents"
+            f" {'has' if few == 1 else 'have'} an expected count below {_FEW:g} of a case; their"
+            " distributions may be 0 and 1 by chance; a prior such as BDeu(1) avoids this"
+            if cpd.parents
+            else f"{name} has an expected count below {_FEW:g} of a case; a prior such as BDeu(1)"
+            " avoids a distribution of 0 and 1 by chance"
+        )
+    return found
+
+
+# --- Standard errors of learned tables, from the observed information -----------------------------
+#
+# A direction raises one parameter, and lowers the largest one of the same distribution. The table
+# of a noisy node is linear in each link, so differences over any step are derivatives, up to
+# rounding.
+
+MOST_CELLS = 5000
+"""The most cells of learned tables whose covariances are computed."""
+
+_FLAT = 1e-9
+"""Directions with less than this share of the largest information count as having none."""
+
+_EDGE = 1e-6
+"""Probabilities this close to 0 or 1 have no standard error: they are at the bound."""
+
+_LARGEST = 0.5
+"""No probability is more uncertain than this; a larger error means that the cases tell nothing."""
+
+_RARE = 1e-3
+"""Distributions with fewer expected cases have no standard errors."""
+
+
+def inverse_information(information: Floats) -> Floats:
+    """Return the covariance matrix of parameters, with nan for those that are not identified.
+
+    Examples
+    --------
+    >>> inverse_information(np.array([[4.0, 0.0], [0.0, 0.0]])).tolist()
+    [[0.25, nan], [nan, nan]]
+    """
+    scale = np.sqrt(np.maximum(np.diag(information), 1e-300))
+    values, vectors = np.linalg.eigh(information / np.outer(scale, scale))
+    flat = values <= _FLAT * max(float(values.max(initial=0.0)), math.ulp(0.0))
+    inverse = (vectors[:, ~flat] / values[~flat]) @ vectors[:, ~flat].T
+    lost = (vectors[:, flat] ** 2).sum(axis=1) > 1e-6
+    inverse[lost, :] = np.nan
+    inverse[:, lost] = np.nan
+    covariance: Floats = inverse / np.outer(scale, scale)
+    return covariance
+
+
+def _slopes(
+    layout: Layout, parameters: Floats, theta: Floats, counts: Floats
+) -> tuple[Floats, Floats]:
+    """Return how cells change along the free directions, ``(cells, directions)``, and the bend.
+
+    The bend is the information ``(directions, directions)`` that second derivatives add, and the
+    pseudo-counts of links.
+    """
+    n, columns = layout.n_free_cells, layout.columns
+    free = (parameters > _EDGE) & (parameters < 1 - _EDGE)
+    free[:n] &= np.bincount(columns[:n], weights=counts[:n])[columns[:n]] > _RARE
+    order = np.flatnonzero(free)
+    order = order[np.lexsort((-parameters[order], columns[order]))]
+    is_largest = np.diff(columns[order], prepend=-1) > 0
+    moved = order[~is_largest]
+    largest = order[is_largest][np.cumsum(is_largest) - 1][~is_largest]
+    slopes, bend = np.zeros((len(theta), len(moved))), np.zeros((len(moved), len(moved)))
+    of_tables = np.flatnonzero(moved < n)
+    slopes[moved[of_tables], of_tables] = 1.0
+    slopes[largest[of_tables], of_tables] = -1.0
+    for block in layout.noisy:
+        values, table = parameters[block.place], theta[block.cells]
+        own = np.flatnonzero((moved >= block.place.start) & (moved < block.place.stop))
+        directions = np.zeros((len(own), len(values)))
+        directions[np.arange(len(own)), moved[own] - block.first] = 1.0
+        directions[np.arange(len(own)), largest[own] - block.first] = -1.0
+        pseudo = layout.pseudo_counts[block.place]
+        squares = np.divide(pseudo, values**2, out=np.zeros_like(values), where=values > 0)
+        bend[np.ix_(own, own)] = (directions * squares) @ directions.T
+        by_cells = np.divide(counts[block.cells], table, out=np.zeros_like(table), where=table > 0)
+        before = block.partials(values, by_cells)
+        for number, direction in zip(own.tolist(), directions, strict=True):
+            step = parameters[largest[number]] / 2
+            after = values + step * direction
+            slopes[block.cells, number] = (block.table(after) - table) / step
+            bend[number, own] -= directions @ (block.partials(after, by_cells) - before) / step
+    return slopes, bend

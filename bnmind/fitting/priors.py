@@ -49,26 +49,15 @@ class Prior(Protocol):
 
 
 @dataclass(frozen=True)
-class NoPrior(Value):
-    """No pseudo-counts: maximum likelihood.
-
-    The distribution is uniform in configurations of the parents that the cases do not contain.
-    """
-
-    @checked
-    def pseudo_counts(self, variable: Variable, parents: tuple[Variable, ...]) -> Floats:
-        """Return zeros; see `Prior.pseudo_counts`."""
-        return np.zeros([v.n_states for v in (variable, *parents)])
-
-
-@dataclass(frozen=True)
 class Laplace(Value):
     """The same pseudo-count in every cell of every table.
 
     Parameters
     ----------
     count
-        The pseudo-count; 1 is the rule of succession of Laplace, and the prior of K2.
+        The pseudo-count; 1 is the rule of succession of Laplace, and the prior of K2. With 0, the
+        likelihood alone is maximized, and a distribution is uniform in configurations of the
+        parents that the cases do not contain.
 
     Raises
     ------
@@ -87,6 +76,10 @@ class Laplace(Value):
     def pseudo_counts(self, variable: Variable, parents: tuple[Variable, ...]) -> Floats:
         """Return the count in all cells; see `Prior.pseudo_counts`."""
         return np.full([v.n_states for v in (variable, *parents)], float(self.count))
+
+
+NO_PRIOR = Laplace(0)
+"""No pseudo-counts: maximum likelihood."""
 
 
 @dataclass(frozen=True)
@@ -151,7 +144,7 @@ class Dirichlet(Value):
     """
 
     counts: Mapping[str, ArrayLike]
-    other: Prior = NoPrior()
+    other: Prior = NO_PRIOR
 
     def _faults(self) -> Iterator[str]:
         for name, count in self.counts.items():
@@ -200,7 +193,7 @@ def checked_counts(prior: Prior, variable: Variable, parents: tuple[Variable, ..
 
 PRIORS: Mapping[str, Registered[Prior]] = MappingProxyType(
     {
-        "none": Registered("no pseudo-counts: maximum likelihood", NoPrior),
+        "none": Registered("no pseudo-counts: maximum likelihood", lambda: NO_PRIOR),
         "laplace": Registered("pseudo-counts of 1, or of N", Laplace, NUMBER, Laplace),
         "bdeu": Registered("an equivalent sample of 10 cases, or of N", BDeu, NUMBER, BDeu),
     }

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bnmind
+import bnmind.fitting.expectation as expectation_module
 from bnmind.errors import (
     ImpossibleEvidenceError,
     InvalidArgumentError,
@@ -20,14 +21,13 @@ from bnmind.errors import (
     TooLargeError,
 )
 from bnmind.fitting import (
+    EM,
     BDeu,
     Dirichlet,
     EMState,
     FitOptions,
     Laplace,
-    NoPrior,
     Prior,
-    expectation_maximization,
     fit,
     network_of_structure,
 )
@@ -87,7 +87,7 @@ def observed(network: Network, table: Any) -> list[dict[str, int]]:
 def test_expected_counts_are_those_of_enumeration(data: st.DataObject) -> None:
     network = data.draw(networks(max_variables=6, max_states=3))
     table = data.draw(cases_of(network))
-    layout = Layout.of(network, NoPrior(), fixed=[v.name for v in network.variables])
+    layout = Layout.of(network, Laplace(0), fixed=[v.name for v in network.variables])
     likelihood, counts = expected_counts(network, observed(network, table))
     for small in data.draw(st.sampled_from([(4096, 4), (4, 1)])):
         expectation = Expectation.of(
@@ -105,10 +105,34 @@ def test_equal_components_of_different_cases_are_computed_once() -> None:
     a, b = (Variable(name, ("0", "1")) for name in "ab")
     network = network_of_structure([("a", "b"), ("b", "c")], {name: [0, 1] for name in "abc"})
     cases = {"a": [0, 0, 1, 0], "b": [None] * 4, "c": [1, 1, 0, 1]}
-    em = expectation_maximization(network, pd.DataFrame(cases))
+    em = EM.of(network, pd.DataFrame(cases))
     assert (a, b) == network.variables[:2]
     assert len(em.expectation.components) == 2
     assert em.expectation.components.weights.tolist() in ([3.0, 1.0], [1.0, 3.0])
+
+
+def test_many_completions_are_left_to_the_tree_or_listed_in_parts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(5)
+    skills, items = ["s", "t", "u"], [f"i{number}" for number in range(6)]
+    edges = [(skill, item) for item in items for skill in skills]
+    answers = {item: rng.choice(["no", "yes", None], 40).tolist() for item in items}
+    em = EM.of(edges, answers, hidden=dict.fromkeys(skills, 2))
+    assert em.expectation.tree is None
+    cells = em.layout.cells(em.start(rng).parameters)
+    whole = em.expectation.at(cells)
+    monkeypatch.setattr(expectation_module, "_CHUNK", 50)
+    parts = list(em.expectation.components.completions())
+    assert len(parts) > 5
+    in_parts = Expectation.of(em.layout, em.expectation.cases).at(cells)
+    np.testing.assert_array_equal(in_parts.counts, whole.counts)
+    monkeypatch.setattr(expectation_module, "_FEW", 1)
+    monkeypatch.setattr(expectation_module, "_OF_TREE", 0)
+    by_tree = Expectation.of(em.layout, em.expectation.cases)
+    assert not len(by_tree.components)
+    assert by_tree.at(cells).log_likelihood == pytest.approx(whole.log_likelihood, abs=1e-9)
+    np.testing.assert_allclose(by_tree.at(cells).counts, whole.counts, atol=1e-9)
 
 
 # --- Complete cases -------------------------------------------------------------------------------
@@ -207,7 +231,7 @@ def test_em_never_lowers_the_objective(data: st.DataObject) -> None:
     table = data.draw(cases_of(network))
     names = [v.name for v in network.variables]
     fixed = data.draw(st.lists(st.sampled_from(names), unique=True, max_size=2))
-    priors: list[Prior] = [NoPrior(), BDeu(2.0), Laplace(0.5)]
+    priors: list[Prior] = [Laplace(0), BDeu(2.0), Laplace(0.5)]
     prior = data.draw(st.sampled_from(priors))
     accelerate = data.draw(st.booleans())
     options = FitOptions(max_iterations=12, tolerance=0.0, accelerate=accelerate)
@@ -229,7 +253,7 @@ def test_em_never_lowers_the_objective(data: st.DataObject) -> None:
 def test_a_step_normalizes_the_expected_counts(data: st.DataObject) -> None:
     network = data.draw(networks(max_variables=5, max_states=3, functional=False))
     table = data.draw(cases_of(network))
-    em = expectation_maximization(network, as_mapping(network, table), prior=BDeu(1.0))
+    em = EM.of(network, as_mapping(network, table), prior=BDeu(1.0))
     start = em.start(np.random.default_rng(1))
     after, info = em.step(start)
     likelihood, counts = expected_counts(em.network(start), observed(network, table))
@@ -507,7 +531,7 @@ def test_an_impossible_case_is_named(rain: str | None) -> None:
 
 
 def test_states_of_other_networks_are_refused() -> None:
-    em = expectation_maximization(GARDEN, COMPLETE)
+    em = EM.of(GARDEN, COMPLETE)
     with pytest.raises(InvalidArgumentError, match="6 parameters"):
         em.step(EMState(np.zeros(3)))
 
