@@ -117,7 +117,8 @@ def test_many_completions_are_left_to_the_tree_or_listed_in_parts(
     rng = np.random.default_rng(5)
     skills, items = ["s", "t", "u"], [f"i{number}" for number in range(6)]
     edges = [(skill, item) for item in items for skill in skills]
-    answers = {item: rng.choice(["no", "yes", None], 40).tolist() for item in items}
+    states = np.array(["no", "yes", None], dtype=object)
+    answers = {item: rng.choice(states, 40).tolist() for item in items}
     em = EM.of(edges, answers, hidden=dict.fromkeys(skills, 2))
     assert em.expectation.tree is None
     cells = em.layout.cells(em.start(rng).parameters)
