@@ -478,7 +478,7 @@ class Expectation(Sealed):
             if wrong.size:
                 raise self._impossible(int(self.components.rows[wrong[0]]))
             total += float(weights @ likelihoods)
-            counts += completions.matrix.T @ (shares * np.repeat(weights, completions.sizes))
+            counts += self._transposed @ (shares * np.repeat(weights, completions.sizes))
         if self.tree is not None:
             likelihood, first = self.tree.add(cells, counts)
             if first >= 0:
@@ -494,6 +494,11 @@ class Expectation(Sealed):
         parts = [completions for _, completions in self.components.completions()]
         matrix = sparse.vstack([one.matrix for one in parts], format="csr")
         return Completions(matrix, np.concatenate([one.sizes for one in parts]))
+
+    @cached_property
+    def _transposed(self) -> Any:
+        """The transpose of the matrix of completions."""
+        return self._completions.matrix.T
 
     def _row_with_zero(self, logs: Floats) -> int:
         """Return the first row with a family without missing cells that is impossible."""
