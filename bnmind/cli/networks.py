@@ -553,13 +553,11 @@ def _planned(question: _Question) -> tuple[junction.Plan | SlicedPlan, Mapping[s
     """Return the plan of a question, in slices if it is too large, and the findings of its run."""
     from bnmind.junction.slice_choice import sliced_instead
 
-    targets = [[name] for name in question.targets]
-    known, order, limits = question.known, question.order, question.limits
+    known, targets = question.known, [[name] for name in question.targets]
+    asked: dict[str, Any] = {"targets": targets, "order": question.order, "limits": question.limits}
 
     def planned() -> tuple[junction.Plan, Mapping[str, str]]:
-        plan = junction.compile_plan(
-            question.model, evidence=known, targets=targets, order=order, limits=limits
-        )
+        plan = junction.compile_plan(question.model, evidence=known, **asked)
         # If each case has a plan of its own, show the plan for this evidence.
         return (plan, known) if plan.by_case is None else (plan.for_case(known), {})
 
@@ -569,9 +567,7 @@ def _planned(question: _Question) -> tuple[junction.Plan | SlicedPlan, Mapping[s
         fault = refusal
     sliced = working(
         "planning slices",
-        lambda _: sliced_instead(
-            fault, question.model, known=known, targets=targets, order=order, limits=limits
-        ),
+        lambda _: sliced_instead(fault, question.model, known=known, **asked),
     )
     return sliced, {}
 
