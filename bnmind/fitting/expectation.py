@@ -32,7 +32,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._values import Sealed
+from bnmind._values import Sealed, sealed
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.fitting.cases import MISSING, DistinctCases
 from bnmind.fitting.layout import Layout
@@ -150,8 +150,7 @@ class Components(Sealed):
     def n_completions(self) -> NDArray[np.int64]:
         """``(components,)``: the number of completions."""
         sizes = np.array([*(v.n_states for v in self.layout.network.variables), 1])
-        completions: NDArray[np.int64] = sizes[self.members].prod(axis=1)
-        return completions
+        return sealed(sizes[self.members].prod(axis=1))
 
     @cached_property
     def n_entries(self) -> int:
