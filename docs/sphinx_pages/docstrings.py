@@ -1,4 +1,9 @@
-"""Where a docstring leaves the arguments to the method that it overrides, a link to that method."""
+"""Docstrings as autodoc reads them.
+
+Where a docstring leaves the arguments to the method that it overrides, it gets a link to that
+method. A colon in the first line of an attribute stays: Napoleon takes what stands before it for
+the type, which the signature has already.
+"""
 
 from __future__ import annotations
 
@@ -124,6 +129,24 @@ def _point(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: l
         lines += ["", f"The arguments are those of :py:obj:`{place}`.", ""]
 
 
+_COLON = "\ue000"
+"""Stands for a colon while Napoleon reads an attribute: no docstring has this character."""
+
+
+def _hide_colons(_: Sphinx, what: str, *event: Any) -> None:
+    lines = event[-1]
+    if what in ("attribute", "data", "property") and lines:
+        lines[0] = lines[0].replace(":", _COLON)
+
+
+def _show_colons(*event: Any) -> None:
+    lines = event[-1]
+    lines[:] = [line.replace(_COLON, ":") for line in lines]
+
+
 def setup(app: Sphinx) -> None:
-    """Let autodoc add the links."""
+    """Let autodoc add the links, and keep the colons."""
+    # Napoleon has the priority 500.
+    app.connect("autodoc-process-docstring", _hide_colons, priority=400)
+    app.connect("autodoc-process-docstring", _show_colons, priority=600)
     app.connect("autodoc-process-docstring", _point)
