@@ -170,9 +170,9 @@ def _content(path: Path) -> str:
 
 def _neutral(text: str) -> str:
     """Return a text without what differs between two runs: places, times and versions of today."""
-    text = text.replace(str(Path.cwd()), "CHECKOUT")
     text = re.sub(r"/\S*?pytest-of-\w+/pytest-\d+/(popen-gw\d+/)?", "TMP/", text)
     text = re.sub(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\d.+:Z]*", "TIME", text)
+    text = re.sub(r'("seconds\w*": )[-\d.e]+', r"\1DURATION", text)
     return re.sub(r"\b\d+(\.\d+)? (s|ms|seconds|minutes)\b", "DURATION", text)
 
 
@@ -195,7 +195,8 @@ def _commands(place: Path, tests: Sequence[str], workers: str) -> dict[str, list
             stdout=sys.stderr,
             check=False,
         )
-        rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+        text = file.read_text(encoding="utf-8").replace(str(place), "CHECKOUT")
+        rows = [json.loads(line) for line in text.splitlines()]
     found: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         found.setdefault(row.pop("test"), []).append(row)
