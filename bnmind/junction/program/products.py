@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
@@ -50,7 +50,7 @@ numbers of b, i, s and j; the distance of neighbors in s if neighbors in j are n
 otherwise zero; and whether they are neighbors in C. With loops: the cells of C and the number of
 axes. With terms: the cells of C, the number of terms, and that of j."""
 
-_LOOPS, _TILES, _TERMS = 0, 1, 2
+_LOOPS, _TILES, _TERMS, NUMBERS = 0, 1, 2, 3
 
 Numbers: TypeAlias = tuple[Any, ...]
 
@@ -90,16 +90,16 @@ def run_products(
         if len(bounds) > 0 and not _stays_in_range(product, bounds[row], exponents, x, y):
             return False
         if product[5] == _TILES:
-            _in_tiles(product, tables, x, y, c, buffer)
+            in_tiles(product, tables, x, y, c, buffer)
         elif product[5] == _TERMS:
             _by_terms(product, tables, x, y, c)
         else:
-            _in_loops(product, tables, x, y, c, counters)
+            in_loops(product, tables, x, y, c, counters)
     return True
 
 
 @njit
-def _in_tiles(
+def in_tiles(
     product: Places,
     tables: Places,
     x: Floats,
@@ -226,7 +226,7 @@ def _by_terms(product: Places, tables: Places, x: Floats, y: Floats, c: Floats) 
 
 
 @njit
-def _in_loops(
+def in_loops(
     product: Places, tables: Places, x: Floats, y: Floats, c: Floats, counters: Places
 ) -> None:
     """Fill the result of a product; its last axis is the inner loop."""
@@ -334,6 +334,188 @@ def exponents_of(numbers: Floats) -> NDArray[np.int64]:
     return exponents
 
 
+# --- The way to compute a product, and its tables of places ---------------------------------------
+
+AXIS = 5
+"""The columns of an axis: its size; the distances of neighbors in X, Y and C, zero where a term
+lacks it; and its group in tiles, where b, i, s and j are 0, 1, 2 and 3."""
+
+_SIZE, _X, _Y, _C, _GROUP = range(AXIS)
+
+
+@njit
+def arrange(axes: NDArray[np.int64], row: Places, most: int) -> int:
+    """Choose the way to compute a product; return the number of its places.
+
+    Parameters
+    ----------
+    axes
+        ``(axes + 1, AXIS)`` the variables of the product, of sizes above one, and zero after them.
+        They are sorted.
+    row
+        The product. The first two columns become whether to exchange X and Y, and the cells of C;
+        those of the way are filled.
+    most
+        The most places of tables for tiles.
+    """
+    n, total, cells, longest = 0, 1, 1, 1
+    while axes[n, _SIZE] > 0:
+        size = axes[n, _SIZE]
+        total *= size
+        longest = max(longest, size)
+        if axes[n, _C] > 0:
+            cells *= size
+        n += 1
+    row[0], row[1], row[5], row[7], row[8] = 0, cells, _LOOPS, cells, max(n, 1)
+    if n == 0:
+        row[5] = NUMBERS
+        return 4
+    best = 20 + 1.3 * total + 8 * total / longest
+    way = 0
+    for swap in range(2):
+        cost = _tiles(axes, n, swap, row, most)
+        if cost < best:
+            best, way = cost, swap + 1
+    if way > 0:
+        _tiles(axes, n, way - 1, row, most)
+        row[0], row[5] = way - 1, _TILES
+        n_i, n_j = _whole(row[8], np.uint64(ROWS)), _whole(row[10], np.uint64(LANES))
+        return np.int64(3 * row[7] + 2 * (n_i + row[9] + n_j))
+    row[5], row[7], row[8] = _LOOPS, cells, n
+    _sort_axes(axes, n, _Y)
+    last = n - 1
+    for k in range(n):
+        if axes[k, _SIZE] == longest:
+            last = k
+    for k in range(last, n - 1):
+        for column in range(AXIS):
+            axes[k, column], axes[k + 1, column] = axes[k + 1, column], axes[k, column]
+    return 4 * n
+
+
+@njit
+def _sort_axes(axes: NDArray[np.int64], n: int, y: int) -> None:
+    """Sort axes by their distances in C and then in Y, large ones first."""
+    for i in range(1, n):
+        k = i
+        while k > 0 and (
+            axes[k - 1, _C] < axes[k, _C]
+            or (axes[k - 1, _C] == axes[k, _C] and axes[k - 1, y] < axes[k, y])
+        ):
+            for column in range(AXIS):
+                axes[k, column], axes[k - 1, column] = axes[k - 1, column], axes[k, column]
+            k -= 1
+
+
+@njit
+def _tiles(axes: NDArray[np.int64], n: int, swap: int, row: Places, most: int) -> float:
+    """Describe a product in tiles whose lanes are the variables of Y and C; return its cost.
+
+    The cost is the time in cycles of a processor, roughly.
+    """
+    x, y = (_Y, _X) if swap else (_X, _Y)
+    _sort_axes(axes, n, y)
+    n_b = n_i = n_s = n_j = 1
+    for k in range(n):
+        size = axes[k, _SIZE]
+        if axes[k, _C] == 0:
+            axes[k, _GROUP] = 2
+            n_s *= size
+        elif axes[k, y] == 0:
+            axes[k, _GROUP] = 1
+            n_i *= size
+        elif axes[k, x] > 0:
+            axes[k, _GROUP] = 0
+            n_b *= size
+        else:
+            axes[k, _GROUP] = 3
+            n_j *= size
+    step = _distance(axes, n, 2, y) if _distance(axes, n, 3, y) == 1 else 0
+    are_neighbors = _distance(axes, n, 3, _C) == 1
+    row[7], row[8], row[9], row[10], row[11], row[12] = n_b, n_i, n_s, n_j, step, are_neighbors
+    strips, tiles = -(-n_j // LANES), -(-n_i // ROWS)
+    if 3 * n_b + 2 * (ROWS * tiles + n_s + LANES * strips) > most:
+        return math.inf
+    packed = 0 if step > 0 and n_j >= LANES else strips
+    scattered = 0 if are_neighbors and n_j >= LANES else strips
+    tile = strips * tiles * (8 + 4 * n_s)
+    return 30.0 + n_b * (10.0 + tile + 10 * packed * n_s + 10 * scattered * n_i)
+
+
+@njit
+def _distance(axes: NDArray[np.int64], n: int, group: int, column: int) -> int:
+    """Return the distance of neighbors along a group together; 0 if it is not the same."""
+    first = expected = 0
+    for k in range(n - 1, -1, -1):
+        if axes[k, _GROUP] == group:
+            if expected == 0:
+                first = expected = axes[k, column]
+            elif axes[k, column] != expected:
+                return 0
+            expected *= axes[k, _SIZE]
+    return first if expected > 0 else 1
+
+
+@njit
+def fill_places(axes: NDArray[np.int64], row: Places, tables: Places) -> None:
+    """Fill the tables of a product that `arrange` described, from its column 6 on."""
+    at = np.int64(row[6])
+    if row[5] == _TILES:
+        n_i, n_j = np.int64(row[8]), np.int64(row[10])
+        x, y = (_Y, _X) if row[0] > 0 else (_X, _Y)
+        for column in (x, y, _C):
+            at = _fill(axes, 0, column, tables, at, np.int64(row[7]))
+        for column in (x, _C):
+            at = _fill(axes, 1, column, tables, at, -(-n_i // ROWS) * ROWS)
+        for column in (x, y):
+            at = _fill(axes, 2, column, tables, at, np.int64(row[9]))
+        for column in (y, _C):
+            at = _fill(axes, 3, column, tables, at, -(-n_j // LANES) * LANES)
+        return
+    # Neighboring axes of loops are joined where they can be.
+    n, k = 0, 0
+    while axes[k, _SIZE] > 0:
+        size = axes[k, _SIZE]
+        joins = n > 0
+        last = at + 4 * (n - 1)
+        for column in range(1, 4):
+            joins = joins and np.int64(tables[last + column]) == size * axes[k, column]
+        if joins:
+            tables[last] *= np.uint64(size)
+        else:
+            last = at + 4 * n
+            tables[last] = size
+            n += 1
+        for column in range(1, 4):
+            tables[last + column] = axes[k, column]
+        k += 1
+    if n == 0:
+        tables[at] = 1
+        for column in range(1, 4):
+            tables[at + column] = 0
+        n = 1
+    row[8] = n
+
+
+@njit
+def _fill(axes: NDArray[np.int64], group: int, column: int, tables: Places, at: int, n: int) -> int:
+    """Fill the places of all states of a group, the last one again up to ``n``; return the end."""
+    tables[at] = 0
+    filled, k = 1, 0
+    while axes[k, _SIZE] > 0:
+        if axes[k, _GROUP] == group:
+            size = axes[k, _SIZE]
+            for place in range(filled - 1, -1, -1):
+                for state in range(size - 1, -1, -1):
+                    further = np.uint64(state * axes[k, column])
+                    tables[at + place * size + state] = tables[at + place] + further
+            filled *= size
+        k += 1
+    for place in range(filled, n):
+        tables[at + place] = tables[at + filled - 1]
+    return at + n
+
+
 # --- Lists of products, and the way to compute each -----------------------------------------------
 
 _AT_ONCE = 2000
@@ -398,6 +580,7 @@ class ProductBuilder:
 
     def __init__(self, sizes: Sequence[int]) -> None:
         self._sizes = sizes
+        self._most = 2**24
         self._rows: list[tuple[int, ...]] = []
         self._bounds: list[tuple[int, ...]] = []
         self._tables: list[NDArray[np.int64]] = []
@@ -413,7 +596,7 @@ class ProductBuilder:
         sizes = tuple([self._sizes[v] for v in number])
         key = *scopes, sizes
         if key not in self._known:
-            self._known[key] = self._way(_axes(scopes, sizes))
+            self._known[key] = self._way(scopes, sizes)
         swaps, columns = self._known[key]
         x, y = (y, x) if swaps else (x, y)
         self._rows.append((x.array, y.array, x.first, y.first, c.first, *columns))
@@ -450,144 +633,25 @@ class ProductBuilder:
         parts = [(rows[i : i + _AT_ONCE], bounds[i : i + _AT_ONCE]) for i in starts]
         return ProductList(tuple(parts), tables, (ROWS + most) * LANES)
 
-    def _way(self, axes: Sequence[_Axis]) -> tuple[bool, tuple[int, ...]]:
+    def _way(self, scopes: Sequence[Scope], sizes: Sequence[int]) -> tuple[bool, tuple[int, ...]]:
         """Return whether to exchange X and Y, and the last columns of a product."""
-        first = self._n_places
-        tiles = [_tiles(axes), _tiles([a.exchanged() for a in axes])]
-        swaps = tiles[1].cost < tiles[0].cost
-        best = tiles[swaps]
-        if best.cost < _cost_of_loops(axes):
-            columns = best.columns(first)
-            table = best.table()
-        else:
-            swaps = False
-            loops = _loops(axes)
-            cells = math.prod([axis.size for axis in axes if axis.c])
-            columns = (0, first, cells, len(loops), 0, 0, 0, 0)
-            table = np.array(loops).ravel()
+        axes = np.zeros((len(sizes) + 1, AXIS), dtype=np.int64)
+        axes[:-1, 0] = sizes
+        for column, scope in enumerate(scopes, 1):
+            distance = 1
+            for v in reversed(scope):
+                axes[v, column] = distance
+                distance *= sizes[v]
+        axes[:-1] = axes[np.argsort(axes[:-1, 0] == 1, kind="stable")]
+        n = sum([size > 1 for size in sizes])
+        axes[n] = 0
+        row = np.zeros(PRODUCT, dtype=np.uint64)
+        table = np.empty(arrange(axes, row, self._most), dtype=np.uint64)
+        fill_places(axes, row, table)
+        row[6] = self._n_places
         self._tables.append(table)
         self._n_places += len(table)
-        return swaps, columns
-
-
-class _Axis(NamedTuple):
-    """A variable of a product, and the distance of neighbors in each term; zero where it is not."""
-
-    size: int
-    x: int
-    y: int
-    c: int
-
-    def exchanged(self) -> _Axis:
-        return _Axis(self.size, self.y, self.x, self.c)
-
-
-def _axes(scopes: Sequence[Scope], sizes: Sequence[int]) -> list[_Axis]:
-    """Return the axes of a product whose variables are numbered."""
-    distances = [[0] * len(sizes) for _ in scopes]
-    for scope, of_term in zip(scopes, distances, strict=True):
-        distance = 1
-        for v in reversed(scope):
-            of_term[v] = distance
-            distance *= sizes[v]
-    axes = zip(sizes, *distances, strict=True)
-    return [_Axis(*axis) for axis in axes if axis[0] > 1]
-
-
-def _cost_of_loops(axes: Sequence[_Axis]) -> float:
-    """Return the time of a product in loops, in cycles of a processor, roughly."""
-    total = math.prod([axis.size for axis in axes])
-    return 20 + 1.3 * total + 8 * total / max([axis.size for axis in axes], default=1)
-
-
-def _loops(axes: Iterable[_Axis]) -> list[_Axis]:
-    """Return the axes of loops: the longest one last, and neighbors joined where they can be."""
-    joined: list[_Axis] = []
-    for axis in sorted(axes, key=lambda axis: axis.size):
-        size = axis.size
-        if joined and joined[-1][1:] == (size * axis.x, size * axis.y, size * axis.c):
-            joined[-1] = axis._replace(size=joined[-1].size * size)
-        else:
-            joined.append(axis)
-    return joined or [_Axis(1, 0, 0, 0)]
-
-
-class _Tiles(NamedTuple):
-    """A product in tiles: its axes in groups, as in the formula."""
-
-    b: list[_Axis]
-    i: list[_Axis]
-    s: list[_Axis]
-    j: list[_Axis]
-    step: int
-    """The distance of neighbors in s if neighbors in j are neighbors in Y; otherwise zero."""
-    are_neighbors: bool
-    """Whether neighbors in j are neighbors in C."""
-    cost: float
-    """The time, in cycles of a processor, roughly."""
-
-    def columns(self, first: int) -> tuple[int, ...]:
-        """Return the last columns of the product, whose tables begin at ``first``."""
-        sizes = [_size(group) for group in (self.b, self.i, self.s, self.j)]
-        return (1, first, *sizes, self.step, self.are_neighbors)
-
-    def table(self) -> NDArray[np.int64]:
-        """Return the tables of places, one after another."""
-        b, i, s, j = self.b, self.i, self.s, self.j
-        parts = [_places([axis[term] for axis in b], b) for term in (1, 2, 3)]
-        parts += [_filled(_places([axis[term] for axis in i], i), ROWS) for term in (1, 3)]
-        parts += [_places([axis[term] for axis in s], s) for term in (1, 2)]
-        parts += [_filled(_places([axis[term] for axis in j], j), LANES) for term in (2, 3)]
-        return np.concatenate(parts)
-
-
-def _tiles(axes: Sequence[_Axis]) -> _Tiles:
-    """Return a product in tiles whose lanes are the variables of Y and C."""
-    groups: tuple[list[_Axis], ...] = ([], [], [], [])
-    for axis in sorted(axes, key=lambda axis: -axis.c):
-        groups[2 if not axis.c else 1 if not axis.y else 0 if axis.x else 3].append(axis)
-    b, i, s, j = groups
-    s.sort(key=lambda axis: -axis.y)
-    n_b, n_i, n_s, n_j = map(_size, groups)
-    step = 0
-    if _distance([axis.y for axis in j], j) == 1:
-        step = _distance([axis.y for axis in s], s) if s else 1
-    are_neighbors = _distance([axis.c for axis in j], j) == 1
-    strips, tiles = -(-n_j // LANES), -(-n_i // ROWS)
-    packed = 0 if step and n_j >= LANES else strips
-    scattered = 0 if are_neighbors and n_j >= LANES else strips
-    tile = strips * tiles * (8 + 4 * n_s)
-    cost = 30 + n_b * (10 + tile + 10 * packed * n_s + 10 * scattered * n_i)
-    return _Tiles(b, i, s, j, step, are_neighbors, cost)
-
-
-def _size(axes: Iterable[_Axis]) -> int:
-    return math.prod([axis.size for axis in axes])
-
-
-def _distance(distances: Sequence[int], axes: Sequence[_Axis]) -> int:
-    """Return the distance of neighbors along several axes together; 0 if it is not the same."""
-    if not axes:
-        return 1
-    first = expected = distances[-1]
-    for distance, axis in zip(reversed(distances), reversed(axes), strict=True):
-        if distance != expected:
-            return 0
-        expected *= axis.size
-    return first
-
-
-def _places(distances: Sequence[int], axes: Sequence[_Axis]) -> NDArray[np.int64]:
-    """Return the places of all combinations of states, the last axis fastest."""
-    places = np.zeros(1, dtype=np.int64)
-    for distance, axis in zip(distances, axes, strict=True):
-        places = (places[:, None] + distance * np.arange(axis.size)).ravel()
-    return places
-
-
-def _filled(places: NDArray[np.int64], part: int) -> NDArray[np.int64]:
-    """Return places whose number is a multiple of ``part``, by repeating the last one."""
-    return np.concatenate([places, np.repeat(places[-1:], -len(places) % part)])
+        return bool(row[0]), tuple(row[5:].tolist())
 
 
 def read_only(array: Floats) -> Floats:

@@ -427,7 +427,7 @@ def packed(
             for other, shared in _factors(program, number, next_uses)
             if (factor := known[other]) is not None
         ]
-        joined = _joined(program, number, (left.cells, right.cells), most_terms)
+        joined = joined_terms(program, number, (left.cells, right.cells), most_terms)
         if joined is None:
             return None
         terms = _ordered(*_needed(program, number, joined, later))
@@ -516,7 +516,7 @@ def _needed(
     return first, second, to
 
 
-def _joined(
+def joined_terms(
     program: Program, number: int, operands: tuple[_Cells, _Cells], most: float
 ) -> tuple[_Cells, _Cells | None, _Cells] | None:
     """Return the terms of a step, and the cell that each is added to.
