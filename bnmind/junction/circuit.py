@@ -284,20 +284,20 @@ def _new_layout(
         _stride_axes(circuit, work, terms[1], 2)
     _stride_axes(circuit, work, terms[2], 3)
     axes[n, 0] = 0
-    return arrange(axes, row, _MOST_PLACES)
+    return arrange(axes, row, work.buffer.size // LANES - ROWS)
 
 
 @njit
-def _found(
+def _add_layout(
     circuit: CircuitArrays,
     work: CircuitWork,
     step: int,
     terms: tuple[int, int, int],
     ones: tuple[bool, bool],
     key: tuple[np.uint64, np.uint64],
-    slot: int,
-) -> int:
-    """Return the number of a new layout."""
+    slot: np.uint64,
+) -> None:
+    """Make a new layout."""
     keys, rows, used, tables = work.keys, work.rows, work.used, work.tables
     row = rows[slot]
     needed = _new_layout(circuit, work, step, terms, ones, row)
@@ -310,7 +310,6 @@ def _found(
     keys[slot, 0], keys[slot, 1] = key
     used[0] += 1
     used[1] += needed
-    return slot
 
 
 @njit
@@ -427,7 +426,7 @@ def _run(
             continue
         if low < -_FAR or high > _FAR:
             return 0.0, 0, False
-        n = 1
+        n: Any = 1
         first_term, last_term = list_starts[step], list_starts[step + 1]
         if listed and first_term < last_term:
             filled = result if direction == 0 else own
@@ -449,14 +448,14 @@ def _run(
             product = np.uint64(4 * step + direction + 1) << np.uint64(2)
             product |= np.uint64(x < 0) | np.uint64(y < 0) << one
             mixed = product * np.uint64(0x9E3779B97F4A7C15) ^ bits * np.uint64(0xC2B2AE3D27D4EB4F)
-            slot = np.int64((mixed ^ (mixed >> np.uint64(29))) & mask)
+            slot = (mixed ^ (mixed >> np.uint64(29))) & mask
             while keys[slot, 0] != 0 and not (keys[slot, 0] == product and keys[slot, 1] == bits):
-                slot = (slot + 1) & np.int64(mask)
+                slot = (slot + one) & mask
             if keys[slot, 0] == 0:
                 terms = left, right, result
                 if direction > 0:
                     terms = left - n_registers, right, result - n_registers
-                slot = _found(circuit, work, step, terms, (x < 0, y < 0), (product, bits), slot)
+                _add_layout(circuit, work, step, terms, (x < 0, y < 0), (product, bits), slot)
             row = rows[slot]
             n = np.int64(row[1])
             row[4] = end
@@ -629,8 +628,12 @@ def _lists(program: Program, tables: Sequence[Floats]) -> list[NDArray[np.int32]
 _MOST_TABLE = 2**22
 """The most cells of the table of a functional or noisy distribution."""
 
-_LAYOUTS = 64
-"""The layouts that are kept for each product: for as many choices of what is known."""
+_FEW_LAYOUTS, _MANY_LAYOUTS = 4, 64
+"""The layouts that are kept for each product, for single questions and for many cases: one for each
+choice of what is known."""
+
+_MANY = 100
+"""The fewest cases that are many."""
 
 _MOST_LAYOUTS, _PLACES_OF_A_LAYOUT = 2**16, 16
 
@@ -707,17 +710,12 @@ class Circuit(Sealed):
             choose_forms(model.potentials, domains, signed=False, max_cells=most)
         )
         sizes = {v.name: v.n_states for p in (model, *potentials) for v in _variables(p)}
-        program = _elimination(potentials, sizes, order or DEFAULT_ORDER)
+        names = [[v.name for v in p.scope] for p in potentials]
+        found = (order or DEFAULT_ORDER)(graph_of_scopes(sizes, names))
+        _check_bytes(found.total_size, limits)  # at least one in eight cells is held
+        program = _elimination(names, sizes, found.variables)
         n_run = 2 * sum(program.held[program.n_inputs :]) + sum(sizes.values())
-        needed = 8 * (sum(program.held) + n_run)
-        if needed > limits.max_bytes:
-            raise TooLargeError(
-                f"the circuit for any evidence would take about {format_bytes(needed)}, allowed"
-                f" are max_bytes={limits.max_bytes:,}. Compile a plan for the evidence variables"
-                " instead, or raise the limit.",
-                needed=needed,
-                budget=limits.max_bytes,
-            )
+        _check_bytes(8 * (sum(program.held) + n_run), limits)
         tables = [_positive(p, most).ravel() for p in potentials]
         return cls(
             model=model,
@@ -730,10 +728,10 @@ class Circuit(Sealed):
     @property
     def memory(self) -> int:
         """The bytes of the circuit and of the arrays of a run, which are kept for the next one."""
-        layouts = 8 * (self._n_layouts * (PRODUCT + 2 + _PLACES_OF_A_LAYOUT) + 2 * _MOST_PLACES)
-        return (
-            sum([a.nbytes for a in self.arrays]) + 8 * (2 * self.cells.size + self.n_run) + layouts
-        )
+        layouts = self._n_layouts(1) * (PRODUCT + 2 + _PLACES_OF_A_LAYOUT)
+        buffers = (LANES + 2) * self._most_places + ROWS * LANES
+        cells = 2 * self.cells.size + self.n_run + 16 * len(self.arrays.closed)
+        return sum([a.nbytes for a in self.arrays]) + 8 * (cells + layouts + buffers)
 
     def nanoseconds(self, states: Mapping[str, int] | None = None) -> float:
         """Return the predicted time of a run for all variables; without states, the longest."""
@@ -779,7 +777,7 @@ class Circuit(Sealed):
         given = findings, soft_starts, np.ascontiguousarray(np.concatenate(soft, axis=1))
         marginals = np.empty((n_cases, int(sizes[wanted].sum())))
         found = marginals, np.empty(n_cases), np.empty(n_cases, dtype=np.bool_)
-        with self._work() as work:
+        with self._work(n_cases) as work:
             step = max(1, _AT_ONCE // (3 * self.multiplications + 1))
             for start in range(0, n_cases, step):
                 part = slice(start, start + step)
@@ -811,9 +809,15 @@ class Circuit(Sealed):
         return _WORK_OF_A_PRODUCT * products + _WORK_OF_A_MULTIPLICATION * self.multiplications
 
     @cached_property
-    def _n_layouts(self) -> int:
-        wanted = _LAYOUTS * 3 * len(self.arrays.steps)
-        return 2 ** min(wanted.bit_length(), _MOST_LAYOUTS.bit_length() - 1)
+    def _most_places(self) -> int:
+        """The most places of a layout."""
+        sums = np.concatenate([[0.0], np.cumsum(np.log2(self.arrays.sizes[self.arrays.unions]))])
+        largest = float(np.diff(sums[self.arrays.union_starts]).max(initial=0.0))
+        return int(min(16 * 2.0**largest, _MOST_PLACES))
+
+    def _n_layouts(self, n_cases: int) -> int:
+        of_product = _FEW_LAYOUTS if n_cases < _MANY else _MANY_LAYOUTS
+        return min(1 << (3 * of_product * len(self.arrays.steps)).bit_length(), _MOST_LAYOUTS)
 
     @cached_property
     def _free(self) -> list[CircuitWork]:
@@ -821,24 +825,27 @@ class Circuit(Sealed):
         return []
 
     @contextmanager
-    def _work(self) -> Iterator[CircuitWork]:
+    def _work(self, n_cases: int) -> Iterator[CircuitWork]:
         """Lend the arrays of a run for a ``with`` block."""
         try:
             work = self._free.pop()
         except IndexError:
-            work = self._new_work()
+            work = None
+        n_layouts = self._n_layouts(n_cases)
+        if work is None or len(work.keys) < n_layouts:
+            work = self._new_work(n_layouts)
         try:
             yield work
         finally:
             if not self._free:
                 self._free.append(work)
 
-    def _new_work(self) -> CircuitWork:
-        arrays, n = self.arrays, self._n_layouts
+    def _new_work(self, n: int) -> CircuitWork:
+        arrays = self.arrays
         n_variables, n_registers = len(arrays.sizes), len(arrays.closed)
         cells = np.empty(self.cells.size + self.n_run)
         cells[: self.cells.size] = self.cells
-        buffer = np.empty((ROWS + _MOST_PLACES) * LANES)
+        buffer = np.empty((ROWS + self._most_places) * LANES)
         return CircuitWork(
             cells=cells,
             known=read_only(cells),
@@ -851,13 +858,24 @@ class Circuit(Sealed):
             bits=np.empty(len(arrays.steps), dtype=np.uint64),
             keys=np.zeros((n, 2), dtype=np.uint64),
             rows=np.empty((n, PRODUCT), dtype=np.uint64),
-            tables=np.empty(_PLACES_OF_A_LAYOUT * n + 2 * _MOST_PLACES, dtype=np.uint64),
+            tables=np.empty(_PLACES_OF_A_LAYOUT * n + 2 * self._most_places, dtype=np.uint64),
             used=np.zeros(2, dtype=np.int64),
             place=np.empty(n_variables, dtype=np.int64),
             axes=np.zeros((65, AXIS), dtype=np.int64),
             counters=np.zeros(64, dtype=np.uint64),
             buffer=buffer,
             buffered=read_only(buffer),
+        )
+
+
+def _check_bytes(needed: int, limits: Limits) -> None:
+    if needed > limits.max_bytes:
+        raise TooLargeError(
+            f"the circuit for any evidence would take about {format_bytes(needed)}, allowed are"
+            f" max_bytes={limits.max_bytes:,}. Compile a plan for the evidence variables instead,"
+            " or raise the limit.",
+            needed=needed,
+            budget=limits.max_bytes,
         )
 
 
@@ -890,10 +908,9 @@ def _positive(potential: Potential, max_cells: int) -> Floats:
 
 
 def _elimination(
-    potentials: Sequence[Potential], sizes: Mapping[str, int], order: OrderFinder
+    names: Sequence[Sequence[str]], sizes: Mapping[str, int], order: Sequence[str]
 ) -> Program:
     """Return the steps that eliminate all variables from the tables and likelihoods."""
-    names = [[v.name for v in p.scope] for p in potentials]
     number = {name: i for i, name in enumerate(sizes)}
     scopes = [tuple([number[name] for name in scope]) for scope in names]
     scopes += [(v,) for v in range(len(sizes))]
@@ -903,7 +920,7 @@ def _elimination(
         for v in scope:
             holders[v].add(register)
     ends = [register for register, scope in enumerate(scopes) if not scope]
-    for name in order(graph_of_scopes(sizes, names)).variables:
+    for name in order:
         operands = sorted(holders[number[name]])
         keep = frozenset().union(*[builder.variables(r) for r in operands]) - {number[name]}
         result = builder.contract(operands, keep)

@@ -7,18 +7,17 @@ answer to a question does not depend on the questions before it, except for roun
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._messages import counted, format_bytes
-from bnmind._values import Natural, Value, made
+from bnmind._values import Natural, Value, made, sealed
 from bnmind.errors import (
     ImpossibleEvidenceError,
     InvalidArgumentError,
@@ -38,53 +37,32 @@ from bnmind.junction.engine_planning import (
     Targets,
 )
 from bnmind.junction.graphs import OrderFinder
-from bnmind.junction.inference.compile import interaction_graph
 from bnmind.junction.inference.evidence import Evidence
 from bnmind.junction.inference.limits import DEFAULT_JOINT_CELLS, DEFAULT_LIMITS, Limits
 from bnmind.junction.inference.plan import Plan
 from bnmind.junction.inference.posterior import Posterior
-from bnmind.junction.light import LightModel, query_at
-from bnmind.junction.triangulation.greedy import quick_cells
 from bnmind.pgm.cpd import FunctionalCPD
 from bnmind.pgm.distribution import Distribution
 from bnmind.pgm.factor import Factor, Values
 from bnmind.pgm.network import FactorModel, Network, Potential
 
 if TYPE_CHECKING:
-    from bnmind.junction.propagation import Propagation
+    from bnmind.junction.circuit import Circuit
     from bnmind.junction.sampling import Samples
     from bnmind.junction.walk import Explanation
 
 # --- The choice among the ways to compute posteriors, by their predicted costs --------------------
 #
-# ==============  ==================================================================================
-# way             good for
-# ==============  ==================================================================================
-# sweep           independent causes of many observed effects, such as noisy-or
-# light path      few targets: eliminates only what matters to them, without a compiled plan
-# plan            joint distributions, signed factors, evidence that leaves little of a large tree,
-#                 and the first questions about many targets
-# propagation     many targets: one tree, compiled once, which any evidence restricts
-# ==============  ==================================================================================
+# ========  ========================================================================================
+# way       good for
+# ========  ========================================================================================
+# sweep     independent causes of many observed effects, such as noisy-or
+# plan      the first question, signed factors, large joint distributions, and evidence that leaves
+#           little of a large model
+# circuit   all other questions: it is compiled once, and any evidence shrinks it
+# ========  ========================================================================================
 #
-# A tree costs more to compile than a plan, up to a hundred times on networks with large cliques.
-# An engine therefore makes plans first, and compiles the tree when its predicted cost is within a
-# multiple of what the plans have cost (a ski-rental problem: Karlin, Manasse, Rudolph & Sleator,
-# *Competitive snoopy caching*, Algorithmica 3, 1988). For most networks, this is the second
-# question. All costs are predicted from numbers of operations. No clock is read.
-
-_FEW = 3
-"""The most targets for the light path, which takes them one by one."""
-
-_SMALL = 8
-"""The most variables of a model for which the tree takes less time than a light path for two
-targets."""
-
-_LIGHT_NS = 2.0
-"""Nanoseconds for each multiplication of the light path."""
-
-_CELL_NS, _BUCKET_NS = 6.0, 150.0
-"""Nanoseconds for each cell that a propagation visits, and for each of its tables."""
+# All costs are predicted from numbers of operations. No clock is read.
 
 _PLANNING_NS = 200_000.0
 """Nanoseconds for each variable to make a plan."""
@@ -92,28 +70,14 @@ _PLANNING_NS = 200_000.0
 _STEP_NS, _MULTIPLICATION_NS = 5_000.0, 2.0
 """Nanoseconds for each step of a plan, and for each multiplication."""
 
-_COMPILED_CELL_NS = 50.0
-"""Nanoseconds to compile each cell of a tree in a quick order, besides the search for a better
-one."""
+_MOST_RUNS = 64
+"""The most runs of a circuit for one joint distribution, each with other states."""
 
-_FUTURE = 16.0
-"""The expected cost of future questions about many targets, as a multiple of the cost so far."""
+_FEW = 3
+"""The most joint distributions of a question to a circuit."""
 
-_LIGHT_ALWAYS_NS = 100_000.0
-"""The cost of a light path below which no other way is considered."""
-
-_LIGHT_NEVER_NS = 100_000_000.0
-"""The cost of a light path above which a plan with a better order is made."""
-
-_LIGHT_MOST_WORK = 2**26
-"""The operations of planning a light path above which a plan takes less: m² / 4 for m variables."""
-
-_MODEL_BYTES = 16_384
-_VARIABLE_BYTES = 512
-"""The bytes of a compiled model besides its arrays, and those of each variable, from above."""
-
-_TREE = "any evidence"
-"""The key of the tree in the store."""
+_OBJECT_BYTES = 16_384
+"""The bytes of a circuit besides its arrays."""
 
 
 class Routes:
@@ -133,91 +97,38 @@ class Routes:
         self.reader = reader
         self.planner = planner
         self.store = store
-        self._spent = 0.0
-        self._repeated = 0.0
+        self._is_first = True
 
     def posterior(self, scopes: Scopes, seen: Seen) -> Posterior:
         """Return the joint distribution of each target given evidence."""
-        if self._has_large_effects and are_layered(
-            self.reader.model.potentials, seen.positions, scopes
+        if self._is_first or (
+            self._has_large_effects
+            and are_layered(self.reader.model.potentials, seen.positions, scopes)
         ):
+            self._is_first = False
             return self.planner.posterior(scopes, seen)
-        answer = None
-        are_single = all(len(scope) == 1 for scope in scopes)
-        is_few = 0 < len(scopes) <= _FEW
-        if is_few and are_single and len(scopes) > 1 and len(self.reader.columns) <= _SMALL:
-            is_few = not self._is_worth_its_price
-            self._spent += _PLANNING_NS * len(self.reader.columns)
-        if is_few:
-            answer = self._light(scopes, seen)
-        if answer is not None:  # a posterior without variables is false
-            return answer
-        return self._many(scopes, seen) if are_single else self.planner.posterior(scopes, seen)
+        runs = [math.prod(self._sizes(scope, seen)[:-1]) for scope in scopes if len(scope) > 1]
+        circuit = self._circuit() if len(runs) <= _FEW and sum(runs) <= _MOST_RUNS else None
+        if circuit is None:
+            return self.planner.posterior(scopes, seen)
+        planning = _PLANNING_NS * len(self.reader.columns)
+        plan = None
+        if circuit.nanoseconds() > planning:
+            cost = circuit.nanoseconds(seen.positions)
+            limits = self.planner.limits
+            if cost > planning or cost > 1e9 * limits.max_seconds:
+                with suppress(TooLargeError):  # slices may fit
+                    plan = self.planner.plan(scopes, seen)
+                if plan is None or self._run_cost(plan) < cost:
+                    return self.planner.posterior(scopes, seen, plan)
+        found = self._answered(circuit, scopes, seen)
+        # An empty posterior is false. Plans name what is impossible, and lose no digits.
+        return self.planner.posterior(scopes, seen, plan) if found is None else found
 
     @cached_property
     def _has_large_effects(self) -> bool:
         """Whether some question may be about independent causes of observed effects."""
         return self.planner.order is None and may_be_swept(self.reader.model.potentials)
-
-    def _light(self, scopes: Scopes, seen: Seen) -> Posterior | None:
-        """Return the answer of the light path; None if another way is better."""
-        # A user's order would have no effect here.
-        if self.reader.network is None or self.planner.order is not None:
-            return None
-        model: LightModel = self.store.get("light", self._light_model)
-        try:
-            query = query_at(
-                model,
-                self.reader.named(scopes),
-                (seen.positions, seen.soft),
-                self.planner.limits,
-                most_work=_LIGHT_MOST_WORK,
-            )
-        except TooLargeError:
-            return None
-        cost = _LIGHT_NS * query.multiplications
-        if cost > _LIGHT_ALWAYS_NS and all(len(scope) == 1 for scope in scopes):
-            propagation: Propagation | None = self.store.peek(_TREE)
-            if propagation is not None and self._cost(propagation, seen) < cost:
-                return None
-        if cost > _LIGHT_NEVER_NS:
-            return None
-        found = query.run()
-        # An empty posterior is false.
-        return self.planner.posterior(scopes, seen) if found is None else found
-
-    def _many(self, scopes: Scopes, seen: Seen) -> Posterior:
-        """Return the distributions of many variables."""
-        planning = _PLANNING_NS * len(self.reader.columns)
-        plan: Plan | None = None
-        if "_price" not in self.__dict__ and self._repeated < planning:
-            plan = self.planner.remembered(scopes, seen)
-            if plan is not None:
-                # The price of the tree may take longer to compute than this run, which is
-                # that of a smaller plan if this one is too large.
-                self._repeated += min(planning, self._run_cost(plan))
-                return self.planner.posterior(scopes, seen)
-        propagation = self._propagation()
-        if propagation is None:
-            if not self._is_worth_its_price:
-                self._spent += planning
-                with suppress(TooLargeError):  # slices may fit
-                    plan = self.planner.plan(scopes, seen)
-                    self._spent += self._run_cost(plan)
-            # A plan that takes more memory than there is for plans is made once all the same.
-            return self.planner.posterior(scopes, seen, plan)
-        most = self.planner.limits.max_multiplications
-        if propagation.total_size > most and (
-            propagation.predicted_cells(self._states(seen)) > most
-        ):
-            return self.planner.posterior(scopes, seen)  # it may take less, or refuses
-        if self._most(propagation) > planning:
-            cost = self._cost(propagation, seen)
-            if cost > planning:
-                plan = self.planner.plan(scopes, seen)
-                if self._run_cost(plan) < cost:
-                    return self.planner.posterior(scopes, seen, plan)
-        return self._propagated(propagation, scopes, seen)
 
     def _run_cost(self, plan: Plan) -> float:
         """Return the predicted nanoseconds of a run of a plan."""
@@ -228,80 +139,94 @@ class Routes:
         steps = len(plan.compiled.program.steps)
         return _STEP_NS * steps + _MULTIPLICATION_NS * plan.multiplications
 
-    @property
-    def _is_worth_its_price(self) -> bool:
-        """Whether enough questions came to compile the tree for any evidence."""
-        return self._spent > 0 and _FUTURE * self._spent >= self._price
-
-    @cached_property
-    def _price(self) -> float:
-        """The predicted nanoseconds to compile the tree for any evidence."""
-        cells = quick_cells(interaction_graph(self.reader.model))
-        return _PLANNING_NS * len(self.reader.columns) + _COMPILED_CELL_NS * cells
-
-    def _propagated(self, propagation: Propagation, scopes: Scopes, seen: Seen) -> Posterior:
-        """Return the answer of the propagation."""
-        marginals, log_evidence = propagation.marginals(self._states(seen), seen.soft)
+    def _answered(self, circuit: Circuit, scopes: Scopes, seen: Seen) -> Posterior | None:
+        """Return the answer of the circuit; None if it is in doubt or impossible."""
         columns, alone = self.reader.columns, self.reader.alone
+        case = np.full((1, len(columns)), -1, dtype=np.int32)
+        for name, place in seen.positions.items():
+            case[0, columns[name]] = place
+        soft = {name: weights[None] for name, weights in seen.soft.items()}
+        single = list(dict.fromkeys([scope[0] for scope in scopes if len(scope) == 1]))
+        found = circuit.answer(case, single, soft)
+        log_evidence = float(found.log_evidence[0])
+        if found.doubtful[0] or log_evidence == -math.inf:
+            return None
+        joints: list[Values] = []
+        for scope in scopes:
+            if len(scope) == 1:
+                joints.append(found.marginals[scope[0]][0])
+                continue
+            joint = (
+                self._joint(circuit, scope, seen, (case, soft)) if scope else sealed(np.ones(()))
+            )
+            if joint is None:
+                return None
+            joints.append(joint)
         return made(
             Posterior,
-            scopes=tuple([alone[name] for (name,) in scopes]),
-            joints=tuple([marginals[columns[name]] for (name,) in scopes]),
+            scopes=tuple(
+                [alone[s[0]] if len(s) == 1 else self.reader.named((s,))[0] for s in scopes]
+            ),
+            joints=tuple(joints),
             log_evidence=log_evidence,
         )
 
-    def _most(self, propagation: Propagation) -> float:
-        """Return the predicted nanoseconds of a run without evidence, the longest ones."""
-        return _BUCKET_NS * len(propagation.order.variables) + _CELL_NS * propagation.total_size
+    def _joint(
+        self, circuit: Circuit, scope: Sequence[str], seen: Seen, given: tuple[Any, Any]
+    ) -> Floats | None:
+        """Return a joint distribution by the chain rule; None in doubt.
 
-    def _cost(self, propagation: Propagation, seen: Seen) -> float:
-        """Return the predicted nanoseconds of a run."""
-        cells = propagation.predicted_cells(self._states(seen))
-        return _BUCKET_NS * len(propagation.order.variables) + _CELL_NS * cells
-
-    def _states(self, seen: Seen) -> NDArray[np.int64]:
-        """Return the state positions of all variables, −1 where missing."""
-        states = np.full(len(self.reader.columns), -1, dtype=np.int64)
-        columns = self.reader.columns
-        for name, place in seen.positions.items():
-            states[columns[name]] = place
-        return states
-
-    def _light_model(self) -> Stored:
-        assert self.reader.network is not None  # as the caller has seen
-        model = LightModel.of(self.reader.network)
-        arrays = sum([array.nbytes for array in model.arrays])
-        return Stored(model, self._objects() + arrays, "few targets: the tables")
-
-    def _propagation(self) -> Propagation | None:
-        """Return the tree for any evidence; None if it is not worth its price, or too large."""
-        if self.store.most_bytes < _MODEL_BYTES or not self._is_worth_its_price:
+        The circuit runs for all states of the hidden variables but the last one.
+        """
+        hidden = [name for name in scope if name not in seen.positions]
+        sizes = self._sizes(scope, seen)
+        case, soft = given
+        others = list(np.ndindex(*sizes[:-1]))
+        cases = np.repeat(case, len(others), axis=0)
+        cases[:, [self.reader.columns[name] for name in hidden[:-1]]] = others
+        repeated = {name: np.repeat(w, len(cases), axis=0) for name, w in soft.items()}
+        found = circuit.answer(cases, hidden[-1:], repeated)
+        if found.doubtful.any():
             return None
-        propagation: Propagation | None = self.store.get(_TREE, self._compiled)
-        return propagation
+        logs = found.log_evidence - found.log_evidence.max()
+        masses = np.exp(logs - np.log(np.exp(logs).sum()))
+        if hidden:
+            masses = np.where(masses[:, None] > 0, masses[:, None] * found.marginals[hidden[-1]], 0)
+        joint = np.zeros([self.reader.variables[name].n_states for name in scope])
+        at = tuple([seen.positions.get(name, slice(None)) for name in scope])
+        joint[at] = masses.reshape(sizes)
+        return sealed(joint)
+
+    def _sizes(self, scope: Sequence[str], seen: Seen) -> list[int]:
+        """Return the numbers of states of the variables of a target without a known state."""
+        variables = self.reader.variables
+        return [variables[name].n_states for name in scope if name not in seen.positions]
+
+    def _circuit(self) -> Circuit | None:
+        """Return the circuit of the model; None if it is too large, or has negative factors."""
+        if self.store.most_bytes < _OBJECT_BYTES:
+            return None
+        circuit: Circuit | None = self.store.get("any evidence", self._compiled)
+        return circuit
 
     def _compiled(self) -> Stored:
-        from bnmind.junction.propagation import Propagation
+        from bnmind.junction.circuit import Circuit
 
         most = min(self.planner.limits.max_bytes, self.store.most_bytes)
         try:
-            propagation = Propagation.of(
+            circuit = Circuit.of(
                 self.reader.model,
                 order=self.planner.order,
                 limits=replace(self.planner.limits, max_bytes=most),
             )
         except TooLargeError:
-            return Stored(None, _MODEL_BYTES, "any evidence: the tree is too large")
+            return Stored(None, _OBJECT_BYTES, "any evidence: the circuit is too large")
         except InvalidModelError:
-            return Stored(None, _MODEL_BYTES, "any evidence: no tree of negative factors")
-        size = self._objects() + propagation.memory + propagation.run_memory
+            return Stored(None, _OBJECT_BYTES, "any evidence: no circuit of negative factors")
+        size = _OBJECT_BYTES + circuit.memory
         if size > self.store.most_bytes:
-            return Stored(None, _MODEL_BYTES, "any evidence: the tree is too large")
-        return Stored(propagation, size, f"any evidence: {propagation.total_size:,} cells")
-
-    def _objects(self) -> int:
-        """Return the bytes of a compiled model besides its arrays."""
-        return _MODEL_BYTES + _VARIABLE_BYTES * len(self.reader.columns)
+            return Stored(None, _OBJECT_BYTES, "any evidence: the circuit is too large")
+        return Stored(circuit, size, f"any evidence: {circuit.multiplications:,} multiplications")
 
 
 # --- The entropy of all variables of a model given evidence, from the posteriors of its tables ----

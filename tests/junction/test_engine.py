@@ -176,6 +176,7 @@ def test_samples_are_possible_and_agree_with_the_evidence(
 
 def test_states_are_given_as_users_have_them() -> None:
     engine = compile_model(GARDEN)
+    engine.posterior("rain")
     expected = engine.posterior("rain", {"wet": "yes", "cold": "True"})
     frame = pd.DataFrame(
         {"wet": pd.Categorical(["yes"]), "cold": [True], "rain": [None]}, index=["case"]

@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from bnmind.errors import ImpossibleEvidenceError, InvalidModelError, TooLargeError
 from bnmind.information import Floats
 from bnmind.junction.cases.tables import Distinct, distinct_rows
+from bnmind.junction.circuit import Circuit
 from bnmind.junction.forms import small_tables
 from bnmind.junction.graphs import InteractionGraph
 from bnmind.junction.inference.batches import run_each
 from bnmind.junction.inference.compile import compile_plan
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.inference.plan import Plan
-from bnmind.junction.propagation import PROPAGATION_LIMITS, Propagation
 from bnmind.junction.sampling import SamplingPlan, compile_sampling
 from bnmind.junction.search import ExplanationSearch, compile_search, searched
 from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
@@ -101,7 +101,7 @@ def requisite(links: Links, target: int, observed: Collection[int]) -> list[int]
 # --- Posteriors and likelihoods of many cases, in the cheapest known way --------------------------
 #
 # Identical cases are computed once. If the cases observe few different sets of variables, each set
-# gets a plan. Otherwise one tree answers all of them, or a plan in which missing cells are soft
+# gets a plan. Otherwise one circuit answers all of them, or a plan in which missing cells are soft
 # evidence, which needs no compiled kernel and serves small tables. If both are too large, each case
 # gets a plan of its own.
 #
@@ -118,7 +118,10 @@ FEW_TARGETS = 4
 """The most targets whose requisite observations are looked for."""
 
 _SMALL = 2**28
-"""The number of multiplications of a plan, of all cases, that is not worth a tree: about .2 s."""
+"""The number of multiplications of a plan, of all cases, that is not worth a circuit: .2 s."""
+
+_CIRCUIT_BYTES = 2**29
+"""The most bytes of a circuit."""
 
 
 class Found(NamedTuple):
@@ -241,13 +244,11 @@ class CaseSolver:
         )
         if not n_cases:
             return found
-        observed = np.array([column >= 0 for column in known.values()], dtype=np.bool_)
-        patterns = patterns_of(observed.reshape(len(known), n_cases))
-        if len(patterns.first) > MOST_PLANS:
-            answers = self._together(known, n_cases, targets)
-            if answers is not None:
-                return answers
-        for cases in patterns.groups():
+        rest = np.arange(n_cases)
+        if len(_patterns(known, rest).first) > MOST_PLANS:
+            rest = self._together(known, found, targets)
+        for group in _patterns(known, rest).groups() if len(rest) else ():
+            cases = rest[group]
             part = {name: column[cases] for name, column in known.items() if column[cases[0]] >= 0}
             try:
                 found.put(cases, _run(self._plan(part, targets), part, len(cases), targets))
@@ -257,30 +258,38 @@ class CaseSolver:
                 found.put(cases, self._alone(part, targets))
         return found
 
-    def _together(self, known: Positions, n_cases: int, targets: Sequence[str]) -> Found | None:
-        """Return the answers to cases that observe different variables; None if too large."""
+    def _together(self, known: Positions, found: Found, targets: Sequence[str]) -> NDArray[np.intp]:
+        """Answer cases that observe different variables; return those that have no answer."""
+        n_cases = len(found.log_evidence)
+        everything, nothing = np.arange(n_cases), np.arange(0)
         plan = None
         with suppress(TooLargeError):
             plan = self._plan(known, targets)
         if plan is not None and plan.multiplications * n_cases <= _SMALL:
-            return _run(plan, known, n_cases, targets)
-        if self._tree is not None:
-            states = np.full((n_cases, len(self.model.variables)), -1, dtype=np.int32)
-            for place, v in enumerate(self._tree.variables):
-                if v.name in known:
-                    states[:, place] = known[v.name]
-            return Found(*self._tree.marginals_of(states, targets=list(targets)))
-        return None if plan is None else _run(plan, known, n_cases, targets)
+            found.put(everything, _run(plan, known, n_cases, targets))
+            return nothing
+        if self._circuit is not None:
+            states = np.full((n_cases, len(self.variables)), -1, dtype=np.int32)
+            for name, column in known.items():
+                states[:, self.numbers[name]] = column
+            marginals, log_evidence, is_doubtful = self._circuit.answer(states, targets)
+            found.put(everything, Found([marginals[name] for name in targets], log_evidence))
+            return np.flatnonzero(is_doubtful)
+        if plan is None:
+            return everything
+        found.put(everything, _run(plan, known, n_cases, targets))
+        return nothing
 
     @cached_property
-    def _tree(self) -> Propagation | None:
-        """The tree for any evidence; None if it is too large, or there are negative numbers."""
-        most = min(self.limits.max_bytes, PROPAGATION_LIMITS.max_bytes)
+    def _circuit(self) -> Circuit | None:
+        """The circuit of the model; None if it is too large, or there are negative numbers."""
+        most = min(self.limits.max_bytes, _CIRCUIT_BYTES)
         try:
-            tree = Propagation.of(self.model, limits=replace(self.limits, max_bytes=most))
+            circuit = Circuit.of(self.model, limits=replace(self.limits, max_bytes=most))
         except (TooLargeError, InvalidModelError):
             return None
-        return tree if tree.total_size <= self.limits.max_multiplications else None
+        is_small = circuit.multiplications <= self.limits.max_multiplications
+        return circuit if is_small else None
 
     def _alone(self, known: Positions, targets: Sequence[str]) -> Found:
         """Return the answers by a plan for each case, restricted to its findings."""
@@ -302,6 +311,12 @@ class CaseSolver:
             targets=[[name] for name in targets] or [[]],
             limits=replace(self.limits, only_restrictions=only_restrictions),
         )
+
+
+def _patterns(known: Positions, cases: NDArray[np.intp]) -> Distinct:
+    """Return which of the known variables each of some cases observes."""
+    observed = np.array([column[cases] >= 0 for column in known.values()], dtype=np.bool_)
+    return patterns_of(observed.reshape(len(known), len(cases)))
 
 
 def _run(plan: Plan, known: Positions, n_cases: int, targets: Sequence[str]) -> Found:

@@ -344,7 +344,7 @@ _SIZE, _X, _Y, _C, _GROUP = range(AXIS)
 
 
 @njit
-def arrange(axes: NDArray[np.int64], row: Places, most: int) -> int:
+def arrange(axes: NDArray[np.int64], row: Places, most: int) -> Any:
     """Choose the way to compute a product; return the number of its places.
 
     Parameters
@@ -459,18 +459,23 @@ def _distance(axes: NDArray[np.int64], n: int, group: int, column: int) -> int:
 @njit
 def fill_places(axes: NDArray[np.int64], row: Places, tables: Places) -> None:
     """Fill the tables of a product that `arrange` described, from its column 6 on."""
-    at = np.int64(row[6])
+    at: Any = np.int64(row[6])
     if row[5] == _TILES:
-        n_i, n_j = np.int64(row[8]), np.int64(row[10])
         x, y = (_Y, _X) if row[0] > 0 else (_X, _Y)
-        for column in (x, y, _C):
-            at = _fill(axes, 0, column, tables, at, np.int64(row[7]))
-        for column in (x, _C):
-            at = _fill(axes, 1, column, tables, at, -(-n_i // ROWS) * ROWS)
-        for column in (x, y):
-            at = _fill(axes, 2, column, tables, at, np.int64(row[9]))
-        for column in (y, _C):
-            at = _fill(axes, 3, column, tables, at, -(-n_j // LANES) * LANES)
+        for group, column in (
+            (0, x),
+            (0, y),
+            (0, _C),
+            (1, x),
+            (1, _C),
+            (2, x),
+            (2, y),
+            (3, y),
+            (3, _C),
+        ):
+            part = 1 if group in (0, 2) else ROWS if group == 1 else LANES
+            n_places: Any = np.int64(row[7 + group])
+            at = _fill(axes, group, column, tables, at, -(-n_places // part) * part)
         return
     # Neighboring axes of loops are joined where they can be.
     n, k = 0, 0
@@ -583,7 +588,7 @@ class ProductBuilder:
         self._most = 2**24
         self._rows: list[tuple[int, ...]] = []
         self._bounds: list[tuple[int, ...]] = []
-        self._tables: list[NDArray[np.int64]] = []
+        self._tables: list[NDArray[Any]] = []
         self._n_places = 0
         self._known: dict[object, tuple[bool, tuple[int, ...]]] = {}
 
