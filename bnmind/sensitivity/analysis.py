@@ -3,7 +3,7 @@
 Gradients for learning are the derivatives of the log-likelihood of cases by all entries. That by
 a positive entry is its expected count divided by the entry (J. Binder, D. Koller,
 S. Russell and K. Kanazawa, "Adaptive probabilistic networks with hidden variables", Machine
-Learning 29, 1997). All cases pass through one tree. If some entry is zero, each distinct case has a
+Learning 29, 1997). All cases pass through one plan. If some entry is zero, each distinct case has a
 backward pass of its own, which divides nothing.
 """
 
@@ -24,9 +24,9 @@ from bnmind.information import Floats
 from bnmind.junction.cases.tables import distinct_rows, frame_of, read_table
 from bnmind.junction.gradient import Gradient, compile_derivatives, covarying
 from bnmind.junction.graphs import GivenOrder, OrderFinder
+from bnmind.junction.inference.compile import compile_plan
 from bnmind.junction.inference.evidence import Evidence, real_numbers
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
-from bnmind.junction.propagation import Propagation
 from bnmind.pgm.network import Network
 from bnmind.pgm.tabular import TabularCPD
 from bnmind.pgm.variable import Variable
@@ -62,6 +62,9 @@ _MOST_CHANGE = 600.0
 
 _CORNERS = ((0.0, 0.0), (0.0, 1.0), (1.0, 0.0), (1.0, 1.0))
 """The extreme values of two parameters."""
+
+_BATCH_CELLS = 2**22
+"""About the most cells of the joint distributions of a batch of cases."""
 
 _ROUNDING = 1e-12
 """A difference that is smaller than this share of its terms is rounding."""
@@ -555,21 +558,46 @@ def _from_counts(
     network: Network, rows: Any, counts: Floats, limits: Limits
 ) -> tuple[Floats, list[Floats | None]]:
     """Return ln P of each case, and the gradient as expected counts divided by entries."""
-    sums, logs = Propagation.of(network, limits=limits).family_sums(rows, counts)
-    return logs, [
-        expected / cpd.values if isinstance(cpd, TabularCPD) and expected is not None else None
-        for cpd, expected in zip(network.cpds, sums, strict=True)
-    ]
+    hard, soft = _observed(network, rows)
+    tables = {c.variable.name: c.values for c in network.cpds if isinstance(c, TabularCPD)}
+    plan = compile_plan(
+        network,
+        evidence=hard,
+        soft=soft,
+        targets=[[v.name for v in network.cpd(name).scope] for name in tables],
+        limits=limits,
+    )
+    logs, expected = np.zeros(len(rows)), {name: np.zeros(t.shape) for name, t in tables.items()}
+    columns = {v.name: column for v, column in zip(network.variables, rows.T, strict=True)}
+    step = 1 + _BATCH_CELLS // sum([cpd.n_cells for cpd in network.cpds])
+    for start in range(0, len(rows), step):
+        part = slice(start, start + step)
+        cases = {name: columns[name][part] for name in (*hard, *soft)}
+        batch = plan.run_batch(cases, allow_impossible=True)
+        logs[part] = batch.log_evidence
+        for sums, joints in zip(expected.values(), batch.joints, strict=True):
+            sums += np.tensordot(counts[part], joints, axes=1)
+    names = [cpd.variable.name for cpd in network.cpds]
+    return logs, [expected[n] / tables[n] if n in tables else None for n in names]
+
+
+def _observed(network: Network, rows: Any) -> tuple[list[str], list[str]]:
+    """Return the variables that all rows of state positions observe, and those that some do.
+
+    If there are none, the first variable stands for them, so that a batch has a column.
+    """
+    names, seen = [v.name for v in network.variables], rows >= 0
+    always, ever = seen.all(axis=0), seen.any(axis=0)
+    soft = [names[i] for i in np.flatnonzero(ever & ~always)]
+    hard = [names[i] for i in np.flatnonzero(ever & always)]
+    return hard, soft if hard or soft else names[:1]
 
 
 def _from_passes(
     network: Network, rows: Any, counts: Floats, limits: Limits
 ) -> tuple[Floats, list[Floats | None]]:
     """Return ln P of each case, up to an impossible one, and the sum of all their gradients."""
-    names, seen = [v.name for v in network.variables], rows >= 0
-    always, ever = seen.all(axis=0), seen.any(axis=0)
-    hard = [names[i] for i in np.flatnonzero(always)]
-    soft = [names[i] for i in np.flatnonzero(ever & ~always)]
+    hard, soft = _observed(network, rows)
     plan = compile_derivatives(network, evidence=hard, soft=soft, limits=limits)
     logs = np.zeros(len(rows))
     partials: list[Any] = [None] * len(network.cpds)

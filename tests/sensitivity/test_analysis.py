@@ -21,8 +21,7 @@ from bnmind.errors import (
     TooLargeError,
     UnknownNameError,
 )
-from bnmind.junction import Limits, log_likelihood
-from bnmind.junction.propagation import Propagation
+from bnmind.junction import Limits, compile_plan, log_likelihood
 from bnmind.pgm import Network, TabularCPD, Variable, noisy_or
 from bnmind.sensitivity import (
     Absolute,
@@ -482,12 +481,12 @@ def test_gradients_are_sums_over_cases(network: Network) -> None:
 
 
 def test_derivatives_are_expected_counts_divided_by_entries_where_these_are_positive() -> None:
-    states = np.array([[0, -1, 0], [0, -1, 0], [-1, -1, 1], [1, -1, -1], [-1, -1, 1], [0, -1, 0]])
-    sums, _ = Propagation.of(ZEROS).family_sums(states)
+    families = [[v.name for v in cpd.scope] for cpd in ZEROS.cpds]
+    batch = compile_plan(ZEROS, soft=["rain", "slip"], targets=families).run_batch(CASES)
+    sums = [joints.sum(axis=0) for joints in batch.joints]
     gradient = log_likelihood_gradient(ZEROS, CASES)
     for cpd, counts, partial in zip(ZEROS.cpds, sums, gradient.partials, strict=True):
         values = cpd.to_factor().values
-        assert counts is not None
         assert partial is not None
         positive = values > 0
         assert partial[positive] == pytest.approx(counts[positive] / values[positive])
@@ -502,6 +501,13 @@ def test_weights_count_cases_several_times() -> None:
     assert weighted.value == pytest.approx(float(weights @ logs))
     other = log_likelihood_gradient(ZEROS, CASES, weights=np.zeros(6))
     assert other.value == 0
+
+
+@pytest.mark.parametrize("network", [POSITIVE, ZEROS])
+def test_cases_without_findings_have_the_gradient_of_a_sum(network: Network) -> None:
+    gradient = log_likelihood_gradient(network, {"rain": [None, None]})
+    assert gradient.value == pytest.approx(0, abs=1e-14)
+    assert gradient["rain"] == pytest.approx([2.0, 2.0])
 
 
 def test_impossible_cases_and_wrong_weights_are_refused() -> None:
