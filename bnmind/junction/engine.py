@@ -112,15 +112,17 @@ class Routes:
         if circuit is None:
             return self.planner.posterior(scopes, seen)
         planning = _PLANNING_NS * len(self.reader.columns)
-        plan = None
-        if circuit.nanoseconds() > planning:
-            cost = circuit.nanoseconds(seen.positions)
-            limits = self.planner.limits
-            if cost > planning or cost > 1e9 * limits.max_seconds:
+        plan, limits, work = None, self.planner.limits, 3.0 * circuit.multiplications
+        if circuit.nanoseconds(work) > planning or work > limits.max_multiplications:
+            work = circuit.work(seen.positions)
+            cost = circuit.nanoseconds(work)
+            if work > limits.max_multiplications or cost > 1e9 * limits.max_seconds:
+                return self.planner.posterior(scopes, seen)  # it may take less, or refuses
+            if cost > planning:
                 with suppress(TooLargeError):  # slices may fit
                     plan = self.planner.plan(scopes, seen)
-                if plan is None or self._run_cost(plan) < cost:
-                    return self.planner.posterior(scopes, seen, plan)
+                    if self._run_cost(plan) < cost:
+                        return self.planner.posterior(scopes, seen, plan)
         found = self._answered(circuit, scopes, seen)
         # An empty posterior is false. Plans name what is impossible, and lose no digits.
         return self.planner.posterior(scopes, seen, plan) if found is None else found

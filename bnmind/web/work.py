@@ -175,7 +175,7 @@ GAMES = (
 NETWORKS = (
     "bnmind.pgm.files",
     "bnmind.junction.engine",
-    "bnmind.junction.propagation",
+    "bnmind.junction.circuit",
     "bnmind.junction.walk",
     "bnmind.mastermind.network",
     "bnmind.questions",

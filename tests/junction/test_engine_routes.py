@@ -43,7 +43,7 @@ def same(engine: Engine, targets: Any, evidence: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("name", ["asia", "alarm"])
-def test_many_targets_take_a_plan_first_and_then_one_tree(name: str) -> None:
+def test_the_first_question_takes_a_plan_and_then_one_circuit_all_others(name: str) -> None:
     network = read_wheel(name)
     engine = compile_model(network)
     for seed in range(3):
@@ -62,26 +62,16 @@ def test_many_targets_take_a_plan_first_and_then_one_tree(name: str) -> None:
     assert len(titles(engine)) == 2
 
 
-def test_a_repeated_question_takes_its_plan_until_a_tree_pays() -> None:
-    network = read_wheel("alarm")
-    engine = compile_model(network)
-    evidence = state_names(network, ask(network, "random").findings)
-    for _ in range(3):
-        same(engine, None, evidence)
-    assert [title.split()[0] for title in titles(engine)] == ["posterior"]
-    for _ in range(200):
-        engine.posterior(None, evidence)
-    assert titles(engine)[0].startswith("any evidence")
-
-
-def test_few_targets_take_the_light_path() -> None:
+def test_few_targets_take_the_same_circuit() -> None:
     network = read_wheel("alarm")
     engine = compile_model(network)
     evidence = state_names(network, ask(network, "leaves").findings)
     for v in network.variables[:6]:
         same(engine, [v.name], evidence)
     same(engine, [v.name for v in network.variables[3:6]], {})
-    assert titles(engine) == ["few targets: the tables"]
+    first, second = titles(engine)
+    assert first.startswith("any evidence")
+    assert second.startswith("posterior")
 
 
 def test_an_order_of_the_user_is_used() -> None:
@@ -90,16 +80,15 @@ def test_an_order_of_the_user_is_used() -> None:
     for _ in range(3):
         same(engine, ["lung"], {"xray": "yes"})
         same(engine, None, {"dysp": "yes"})
-    assert "few targets: the tables" not in titles(engine)
     assert any(title.startswith("any evidence") for title in titles(engine))
 
 
-def test_a_tree_that_exceeds_the_memory_is_never_made() -> None:
+def test_a_circuit_that_exceeds_the_memory_is_never_made() -> None:
     network = read_wheel("alarm")
     engine = compile_model(network, memory=50_000)
     for seed in range(3):
         same(engine, None, state_names(network, ask(network, "random", seed=seed).findings))
-    assert "any evidence: the tree is too large" in titles(engine)
+    assert "any evidence: the circuit is too large" in titles(engine)
     none = compile_model(network, memory=0)
     for seed in range(3):
         same(none, None, state_names(network, ask(network, "random", seed=seed).findings))
@@ -123,14 +112,7 @@ def test_products_of_factors_are_answered() -> None:
         for evidence in ({}, {"a": "no"}, {"c": [0.25, 0.5]}, {"b": "no"}):
             same(engine, None, evidence)
             same(engine, ["c"], evidence)
-        assert ("any evidence: no tree of negative factors" in titles(engine)) == signed
-
-
-def test_a_file_of_a_network_takes_the_light_path() -> None:
-    network = read_wheel("asia")
-    engine = compile_model(FactorModel(network.cpds))
-    same(engine, ["lung"], {"xray": "yes"})
-    assert titles(engine) == ["few targets: the tables"]
+        assert ("any evidence: no circuit of negative factors" in titles(engine)) == signed
 
 
 def test_functions_and_noisy_distributions_are_answered() -> None:
@@ -171,11 +153,13 @@ def test_one_plan_explains_any_evidence_of_a_small_model() -> None:
 def test_a_model_keeps_its_engine_to_itself() -> None:
     network = read_wheel("asia")
     before = pickle.dumps(network)
+    network.query("lung")
     first = network.query("lung", evidence={"xray": "yes"})
     assert bnmind.posterior(network, {"xray": "yes"}, ["lung"]) == first
     assert pickle.dumps(network) == before
-    assert pickle.loads(before).query("lung", evidence={"xray": "yes"}) == first
+    again = pickle.loads(before).query("lung", evidence={"xray": "yes"})
+    assert again["lung"].to_dict() == pytest.approx(first["lung"].to_dict())
     engine = network.__dict__["_engine"]
-    assert titles(engine) == ["few targets: the tables"]
+    assert len(titles(engine)) == 2
     with pytest.raises(TooLargeError):
         bnmind.posterior(network, {"xray": "yes"}, limits=Limits(max_multiplications=1))

@@ -10,8 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from bnmind._jit import Kernel
-from bnmind.junction.light_kernel import steps_of, sums_of
-from bnmind.junction.propagation_kernel import propagate
+from bnmind.junction.circuit_kernel import answer_cases
 from bnmind.junction.triangulation.greedy_kernel import one_pass
 from bnmind.web import games
 from bnmind.web.games import GameQuestion
@@ -81,6 +80,6 @@ def test_a_shared_answer_is_not_changed_by_who_receives_it() -> None:
 def test_the_first_questions_load_the_compiled_code_of_networks() -> None:
     for question in first_questions():
         posterior(question)
-    for kernel in (one_pass, propagate, steps_of, sums_of):
+    for kernel in (one_pass, answer_cases):
         assert isinstance(kernel, Kernel)
         assert kernel.is_loaded

@@ -370,8 +370,7 @@ def arrange(axes: NDArray[np.int64], row: Places, most: int) -> Any:
     if n == 0:
         row[5] = NUMBERS
         return 4
-    best = 20 + 1.3 * total + 8 * total / longest
-    way = 0
+    best, way = _cost_of_loops(total, longest), 0
     for swap in range(2):
         cost = _tiles(axes, n, swap, row, most)
         if cost < best:
@@ -391,6 +390,12 @@ def arrange(axes: NDArray[np.int64], row: Places, most: int) -> Any:
         for column in range(AXIS):
             axes[k, column], axes[k + 1, column] = axes[k + 1, column], axes[k, column]
     return 4 * n
+
+
+@njit
+def _cost_of_loops(total: int, longest: int) -> float:
+    """Return the time of a product in loops, in cycles of a processor, roughly."""
+    return 20 + 1.3 * total + 8 * total / longest
 
 
 @njit

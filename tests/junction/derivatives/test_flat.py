@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import types
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,13 @@ from hypothesis import strategies as st
 import bnmind.junction.gradient as gradient_module
 import bnmind.junction.program.compiled_run as compiled_run
 import bnmind.junction.program.products as products_module
+from bnmind._jit import run_plainly
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.junction import compile_derivatives
 from bnmind.junction.gradient import DerivativePlan
 from bnmind.junction.program.compiled_run import ReusedCells, flat_program, should_be_flat
 from bnmind.junction.program.message_passing import reverse_of
-from bnmind.junction.program.products import ProductBuilder, Term, read_only
+from bnmind.junction.program.products import ProductBuilder, Term, arrange, read_only
 from bnmind.junction.program.program import Product, Step
 from bnmind.pgm import Network, TabularCPD, Variable
 from tests.networks import networks
@@ -59,7 +61,8 @@ def test_products_are_sums_over_what_the_result_lacks(
     builder = ProductBuilder(sizes)
     with pytest.MonkeyPatch.context() as patch:
         if cost is not None:  # in loops, or in tiles
-            patch.setattr(products_module, "_cost_of_loops", lambda _: cost)
+            patch.setattr(products_module, "_cost_of_loops", lambda *_: cost)
+            patch.setattr(products_module, "arrange", partial(run_plainly, arrange))
         builder.add(Term(0, 0, scopes[0]), Term(0, x.size, scopes[1]), Term(0, 10, scopes[2]))
     builder.build().run((read_only(source),) * 3, target)
     np.testing.assert_allclose(

@@ -1,0 +1,529 @@
+"""Runs of an arithmetic circuit, in compiled code; see `bnmind.junction.circuit`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._jit import njit
+from bnmind.information import Floats
+from bnmind.junction.program.products import (
+    LANES,
+    ROWS,
+    arrange,
+    exponents_of,
+    fill_places,
+    in_loops,
+    in_tiles,
+)
+
+# --- The arrays of a circuit, and those of a run --------------------------------------------------
+
+Ints: TypeAlias = NDArray[np.int64]
+Places: TypeAlias = NDArray[np.uint64]
+Flags: TypeAlias = NDArray[np.bool_]
+
+_ONE = -1
+"""The place of a register that is one everywhere."""
+
+
+class CircuitArrays(NamedTuple):
+    """A circuit. Its registers are the tables, the likelihoods, and the results of the steps."""
+
+    sizes: Ints
+    """``(variables,)`` the number of states of each variable."""
+    first: Ints
+    """``(tables + variables,)`` the first cell of each table and of each likelihood."""
+    heads: Ints
+    """``(tables,)`` the variable whose distribution a table is, parents first; −1 if it is none."""
+    steps: Ints
+    """``(steps, 3)`` the left register, the right one (−1 for a sum), and a bound of the binary
+    logarithm of how many terms are summed."""
+    scope_starts: Ints
+    scopes: Ints
+    """The variables of each register, in the order of its axes."""
+    union_starts: Ints
+    unions: Ints
+    """The variables of the operands of each step."""
+    closed: Flags
+    """``(registers,)`` whether a register is one unless there is evidence below."""
+    keeps_order: Flags
+    """``(steps, 2)`` whether the result has its variables in the order of the left operand, and of
+    the right one."""
+    exponents: Ints
+    """``(tables, 2)`` bounds of the exponents of two of each table."""
+    list_starts: Ints
+    """``(steps + 1,)`` the first listed term of each step; none is listed where they are equal."""
+    terms: NDArray[np.int32]
+    """``(3, terms)`` the cells of each term in the left operand, the right one, and the result."""
+    is_listed: Flags
+    """``(variables,)`` whether a listed step has a variable."""
+
+
+class CircuitWork(NamedTuple):
+    """The arrays of a run; it keeps the layouts of products for the next one."""
+
+    cells: Floats
+    """The number one, the tables, the likelihoods, and the registers and adjoints of the run."""
+    known: Floats
+    """The same, read-only."""
+    size: Ints
+    """``(variables,)`` the sizes of this run."""
+    level: Ints
+    """``(variables,)`` 1 if the evidence depends on a variable, 2 if only a target does, else 0."""
+    at: Ints
+    """``(2 * registers,)`` the first cell of each register, and then of each adjoint."""
+    exponents: Ints
+    """``(2 * registers, 2)`` bounds of their exponents."""
+    quiet: Flags
+    """``(registers,)`` whether no evidence is below."""
+    leads: Flags
+    """``(registers,)`` whether the likelihood of a target is below."""
+    bits: Places
+    """``(steps,)`` which variables of a step have size one; all bits if all have."""
+    keys: Places
+    """``(layouts, 2)`` the product and the bits of each layout; zero if it is free."""
+    rows: Places
+    """``(layouts, PRODUCT)`` the layouts, see `arrange`."""
+    tables: Places
+    """Their places."""
+    used: Ints
+    """``(2,)`` the number of layouts, and of places."""
+    place: Ints
+    """``(variables,)`` the axis of a variable in a new layout."""
+    axes: Ints
+    """The axes of a new layout."""
+    counters: Places
+    buffer: Floats
+    buffered: Floats
+    """The buffer, read-only."""
+
+
+# --- The compiled run -----------------------------------------------------------------------------
+#
+# The kernels name the arrays that they use once, outside of their loops, because numba counts
+# references whenever it reads an array from a tuple.
+
+_FAR = 1000
+"""Products whose exponents of two stay within it neither underflow nor overflow."""
+
+_NEAR = 400
+"""Registers whose exponents may be larger are scaled by a power of two."""
+
+TERM = 4
+"""The multiplications that take as long as a listed term."""
+
+
+@njit
+def _prepare(
+    circuit: CircuitArrays,
+    work: CircuitWork,
+    case: NDArray[np.int32],
+    soft_starts: Ints,
+    wanted: Flags,
+    listed: bool,
+) -> None:
+    """Set the sizes of a run, and the cells of tables and likelihoods."""
+    size, level, at, quiet = work.size, work.level, work.at, work.quiet
+    exponents, cells = work.exponents, work.cells
+    sizes, heads, first = circuit.sizes, circuit.heads, circuit.first
+    starts, scopes, is_listed = circuit.scope_starts, circuit.scopes, circuit.is_listed
+    n_tables = heads.size
+    for v in range(sizes.size):
+        is_whole = listed and is_listed[v]
+        is_known = case[v] >= 0
+        size[v] = 1 if is_known and not is_whole else sizes[v]
+        level[v] = 1 if is_known or soft_starts[v] >= 0 else 2 if wanted[v] or is_whole else 0
+    for table in range(n_tables - 1, -1, -1):
+        own = 1 if heads[table] < 0 else level[heads[table]]
+        if own > 0:
+            for i in range(starts[table], starts[table + 1]):
+                v = scopes[i]
+                if own == 1 or level[v] == 0:
+                    level[v] = own
+    for table in range(n_tables):
+        own = 1 if heads[table] < 0 else level[heads[table]]
+        quiet[table] = own != 1
+        shift, stride = 0, 1
+        for i in range(starts[table + 1] - 1, starts[table] - 1, -1):
+            v = scopes[i]
+            if case[v] > 0 and size[v] < sizes[v]:
+                shift += stride * case[v]
+            stride *= sizes[v]
+        at[table] = first[table] + shift if own > 0 else _ONE
+        exponents[table, 0] = circuit.exponents[table, 0]
+        exponents[table, 1] = circuit.exponents[table, 1]
+    for v in range(sizes.size):
+        if level[v] == 0:
+            size[v] = 1
+        register = n_tables + v
+        quiet[register] = True
+        at[register] = _ONE
+        start, end = first[register], first[register] + sizes[v]
+        if case[v] >= 0 and size[v] > 1:
+            cells[start:end] = 0.0
+            cells[start + case[v]] = 1.0
+            quiet[register] = False
+            at[register] = start
+            exponents[register, 0], exponents[register, 1] = 0, 1
+        elif case[v] < 0 and soft_starts[v] >= 0:
+            quiet[register] = False
+            at[register] = start
+            found = exponents_of(cells[start:end])
+            exponents[register, 0], exponents[register, 1] = found[0], found[1]
+
+
+@njit
+def _is_shorter_listed(circuit: CircuitArrays, case: NDArray[np.int32]) -> bool:
+    """Return whether a run with listed terms takes less time in a case."""
+    starts, unions, sizes = circuit.union_starts, circuit.unions, circuit.sizes
+    plain, with_lists = 0.0, 0.0
+    for step in range(starts.size - 1):
+        shrunk, whole = 1.0, 1.0
+        for i in range(starts[step], starts[step + 1]):
+            v = unions[i]
+            shrunk *= 1 if case[v] >= 0 else sizes[v]
+            whole *= 1 if case[v] >= 0 and not circuit.is_listed[v] else sizes[v]
+        n_terms = circuit.list_starts[step + 1] - circuit.list_starts[step]
+        plain += shrunk
+        with_lists += TERM * n_terms if n_terms > 0 else whole
+    return with_lists < plain
+
+
+@njit
+def _stride_axes(circuit: CircuitArrays, work: CircuitWork, register: int, column: int) -> None:
+    """Enter the distances of neighbors in a register."""
+    size, sizes, axes, place = work.size, circuit.sizes, work.axes, work.place
+    scopes = circuit.scopes
+    is_table = register < circuit.heads.size  # as a whole, of which a part is taken
+    stride = 1
+    for i in range(circuit.scope_starts[register + 1] - 1, circuit.scope_starts[register] - 1, -1):
+        v = scopes[i]
+        if size[v] > 1:
+            axes[place[v], column] = stride
+        stride *= sizes[v] if is_table else size[v]
+
+
+@njit
+def _new_layout(
+    circuit: CircuitArrays,
+    work: CircuitWork,
+    step: int,
+    terms: tuple[int, int, int],
+    ones: tuple[bool, bool],
+    row: Places,
+) -> Any:
+    """Describe a product for the sizes of this run; return the number of places that it takes."""
+    axes, place, size, unions = work.axes, work.place, work.size, circuit.unions
+    n = 0
+    for i in range(circuit.union_starts[step], circuit.union_starts[step + 1]):
+        v = unions[i]
+        if size[v] > 1:
+            place[v] = n
+            axes[n, 0] = size[v]
+            axes[n, 1] = axes[n, 2] = axes[n, 3] = 0
+            n += 1
+    if not ones[0]:
+        _stride_axes(circuit, work, terms[0], 1)
+    if not ones[1]:
+        _stride_axes(circuit, work, terms[1], 2)
+    _stride_axes(circuit, work, terms[2], 3)
+    axes[n, 0] = 0
+    return arrange(axes, row, work.buffer.size // LANES - ROWS)
+
+
+@njit
+def _add_layout(
+    circuit: CircuitArrays,
+    work: CircuitWork,
+    step: int,
+    terms: tuple[int, int, int],
+    ones: tuple[bool, bool],
+    key: tuple[np.uint64, np.uint64],
+    slot: np.uint64,
+) -> None:
+    """Make a new layout."""
+    keys, rows, used, tables = work.keys, work.rows, work.used, work.tables
+    row = rows[slot]
+    needed = _new_layout(circuit, work, step, terms, ones, row)
+    if 4 * used[0] > 3 * keys.shape[0] or used[1] + needed > tables.size:
+        # Begin anew; the layouts of products that run often soon return.
+        keys[:] = 0
+        used[0], used[1] = 0, 0
+    row[6] = used[1]
+    fill_places(work.axes, row, tables)
+    keys[slot, 0], keys[slot, 1] = key
+    used[0] += 1
+    used[1] += needed
+
+
+@njit
+def _add_terms(
+    circuit: CircuitArrays,
+    work: CircuitWork,
+    step: int,
+    direction: int,
+    starts: tuple[int, int, int],
+) -> Any:
+    """Fill the result of a listed step or an adjoint of its operands; return its cells."""
+    cells, known, terms = work.cells, work.known, circuit.terms
+    x, y, c = starts
+    # The lists of the operands and the result, or of its adjoint, the other operand, and the own.
+    in_x = 0 if direction == 0 else 2
+    in_y, in_c = (0, 1) if direction == 2 else (1, 2 if direction == 0 else 0)
+    filled = circuit.steps[step, direction - 1] if direction > 0 else circuit.first.size + step
+    n = 1
+    for i in range(circuit.scope_starts[filled], circuit.scope_starts[filled + 1]):
+        n *= work.size[circuit.scopes[i]]
+    cells[c : c + n] = 0.0
+    for term in range(circuit.list_starts[step], circuit.list_starts[step + 1]):
+        number = 1.0 if x < 0 else known[x + terms[in_x, term]]
+        if y >= 0:
+            number *= known[y + terms[in_y, term]]
+        cells[c + terms[in_c, term]] += number
+    return n
+
+
+@njit
+def _note_sizes(circuit: CircuitArrays, work: CircuitWork) -> None:
+    """Note which variables of each step have size one."""
+    size, known_bits = work.size, work.bits
+    starts, unions, one = circuit.union_starts, circuit.unions, np.uint64(1)
+    for step in range(known_bits.size):
+        bits, bit, is_number = np.uint64(0), one, True
+        for i in range(starts[step], starts[step + 1]):
+            if size[unions[i]] == 1:
+                bits |= bit
+            else:
+                is_number = False
+            bit <<= one
+        known_bits[step] = ~np.uint64(0) if is_number else bits
+
+
+@njit
+def _run(
+    circuit: CircuitArrays, work: CircuitWork, wanted: Flags, end: int, listed: bool
+) -> tuple[float, int, bool]:
+    """Fill all registers, and then the adjoints that lead to wanted likelihoods.
+
+    Parameters
+    ----------
+    circuit, work
+        The circuit, and the arrays of a run that `_prepare` began.
+    wanted
+        ``(variables,)`` whether the marginal of each variable is wanted.
+    end
+        The first free cell.
+    listed
+        Whether to take the lists of terms.
+
+    Returns
+    -------
+    total, power, is_sure
+        The probability of the evidence, divided by two to a power, and whether nothing underflowed.
+    """
+    steps, closed, keeps_order = circuit.steps, circuit.closed, circuit.keeps_order
+    at, quiet, leads, exponents = work.at, work.quiet, work.leads, work.exponents
+    known_bits, list_starts = work.bits, circuit.list_starts
+    keys, rows, tables, cells, known = work.keys, work.rows, work.tables, work.cells, work.known
+    buffer, buffered, counters = work.buffer, work.buffered, work.counters
+    n_inputs, n_steps = circuit.first.size, steps.shape[0]
+    n_registers = n_inputs + n_steps
+    one, every_bit = np.uint64(1), ~np.uint64(0)
+    mask = np.uint64(keys.shape[0] - 1)
+    power, total, own = 0, 0.0, 0
+    for number in range(3 * n_steps):
+        if number < n_steps:
+            step, direction = number, 0
+            left, right, result = steps[step, 0], steps[step, 1], n_inputs + step
+            quiet[result] = quiet[left] and (right < 0 or quiet[right])
+            x, y = at[left], _ONE if right < 0 else at[right]
+            if (quiet[result] and closed[result]) or (x < 0 and y < 0):
+                at[result] = _ONE
+                continue
+            own = left if y < 0 else right
+            may_share = keeps_order[step, 0 if y < 0 else 1] and (x < 0 or y < 0)
+        else:
+            if number == n_steps:
+                last = n_registers - 1
+                total = 1.0 if at[last] < 0 else cells[at[last]]
+                if total == 0.0:
+                    break
+                at[n_registers + last] = _ONE
+                _mark_leads(circuit, work, wanted)
+            step, side = n_steps - 1 - (number - n_steps) // 2, (number - n_steps) % 2
+            direction = 1 + side
+            own = steps[step, side]
+            if own < 0 or not leads[own]:
+                continue
+            left, right = n_registers + n_inputs + step, steps[step, 1 - side]
+            result = n_registers + own
+            x, y = at[left], _ONE if right < 0 else at[right]
+            if x < 0 and y < 0:
+                at[result] = _ONE
+                continue
+            may_share = y < 0 and keeps_order[step, side]
+        bits = known_bits[step]
+        low, high = 0, steps[step, 2]
+        if x >= 0:
+            low, high = exponents[left, 0], high + exponents[left, 1]
+        if y >= 0:
+            low, high = low + exponents[right, 0], high + exponents[right, 1]
+        if may_share and (bits == every_bit or _is_same(circuit, work, own, n_inputs + step)):
+            at[result] = x if y < 0 else y
+            exponents[result, 0], exponents[result, 1] = low, high
+            continue
+        if low < -_FAR or high > _FAR:
+            return 0.0, 0, False
+        n: Any = 1
+        if listed and list_starts[step] < list_starts[step + 1]:
+            n = _add_terms(circuit, work, step, direction, (x, y, end))
+        elif bits == every_bit:
+            cells[end] = (1.0 if x < 0 else known[x]) * (1.0 if y < 0 else known[y])
+        else:
+            product = np.uint64(4 * step + direction + 1) << np.uint64(2)
+            product |= np.uint64(x < 0) | np.uint64(y < 0) << one
+            mixed = product * np.uint64(0x9E3779B97F4A7C15) ^ bits * np.uint64(0xC2B2AE3D27D4EB4F)
+            slot = (mixed ^ (mixed >> np.uint64(29))) & mask
+            while keys[slot, 0] != 0 and not (keys[slot, 0] == product and keys[slot, 1] == bits):
+                slot = (slot + one) & mask
+            if keys[slot, 0] == 0:
+                terms = left, right, result
+                if direction > 0:
+                    terms = left - n_registers, right, result - n_registers
+                _add_layout(circuit, work, step, terms, (x < 0, y < 0), (product, bits), slot)
+            row = rows[slot]
+            n = np.int64(row[1])
+            row[4] = end
+            if row[0] == one:
+                row[2], row[3] = max(y, 0), max(x, 0)
+            else:
+                row[2], row[3] = max(x, 0), max(y, 0)
+            if row[5] == one:
+                in_tiles(row, tables, known, known, cells, (buffer, buffered))
+            else:
+                in_loops(row, tables, known, known, cells, counters)
+        at[result] = end
+        if low < -_NEAR or high > _NEAR:
+            low, high, taken = _scaled(cells, end, end + n)
+            power += taken if direction == 0 else 0
+        exponents[result, 0], exponents[result, 1] = low, high
+        end += n
+    return total, power, True
+
+
+@njit
+def _mark_leads(circuit: CircuitArrays, work: CircuitWork, wanted: Flags) -> None:
+    """Mark the registers that have the likelihood of a target below."""
+    leads, steps, size = work.leads, circuit.steps, work.size
+    n_tables, n_inputs = circuit.heads.size, circuit.first.size
+    leads[:n_tables] = False
+    for v in range(size.size):
+        leads[n_tables + v] = wanted[v] and size[v] > 1
+    for step in range(steps.shape[0]):
+        left, right = steps[step, 0], steps[step, 1]
+        leads[n_inputs + step] = leads[left] or (right >= 0 and leads[right])
+
+
+@njit
+def _scaled(cells: Floats, start: int, end: int) -> tuple[int, int, int]:
+    """Bring numbers near one by a power of two; return bounds of their exponents, and the power."""
+    low, high = exponents_of(cells[start:end])
+    if -_NEAR // 2 <= high <= _NEAR // 2:
+        return low, high, 0
+    factor = 2.0**-high
+    for i in range(start, end):
+        cells[i] *= factor
+    return low - high, 0, high
+
+
+@njit
+def _is_same(circuit: CircuitArrays, work: CircuitWork, source: int, result: int) -> bool:
+    """Return whether a result that multiplies an operand by one has the same numbers."""
+    size, starts, scopes = work.size, circuit.scope_starts, circuit.scopes
+    j, end = starts[result], starts[result + 1]
+    is_table = source < circuit.heads.size
+    for i in range(starts[source], starts[source + 1]):
+        v = scopes[i]
+        if j < end and scopes[j] == v:
+            j += 1
+            if is_table and size[v] < circuit.sizes[v]:
+                # Neighbors of a table are as far as in the whole table.
+                return False
+        elif size[v] > 1 or is_table:
+            return False
+    return True
+
+
+@njit
+def answer_cases(
+    circuit: CircuitArrays,
+    work: CircuitWork,
+    cases: tuple[NDArray[np.int32], Ints, Floats],
+    wanted: Flags,
+    answers: tuple[Floats, Floats, Flags],
+) -> None:
+    """Answer cases one after the other.
+
+    Parameters
+    ----------
+    circuit, work
+        The circuit, and the arrays of a run.
+    cases
+        The states of all variables in each case, ``(cases, variables)``, −1 where missing; the
+        first column of each variable's likelihood, ``(variables,)``, −1 without one; and the
+        likelihoods, ``(cases, columns)``.
+    wanted
+        ``(variables,)`` whether the marginal of each variable is wanted.
+    answers
+        Arrays that the kernel fills: the wanted marginals, side by side, ``(cases, states)``; the
+        natural logarithm of the probability of the evidence, ``(cases,)``; and whether numbers may
+        have underflowed, ``(cases,)``. Impossible and doubtful cases have no marginals.
+    """
+    findings, soft_starts, soft = cases
+    marginals, logarithms, doubts = answers
+    at, cells, first, sizes = work.at, work.cells, circuit.first, circuit.sizes
+    n_tables, n_variables = circuit.heads.size, circuit.sizes.size
+    end = first[first.size - 1] + sizes[n_variables - 1]
+    for number in range(findings.shape[0]):
+        case = findings[number]
+        weight = 1.0
+        for v in range(n_variables):
+            if soft_starts[v] >= 0:
+                start = first[n_tables + v]
+                for state in range(sizes[v]):
+                    cells[start + state] = soft[number, soft_starts[v] + state]
+                if case[v] >= 0:
+                    weight *= cells[start + case[v]]
+        listed = circuit.terms.shape[1] > 0 and _is_shorter_listed(circuit, case)
+        _prepare(circuit, work, case, soft_starts, wanted, listed)
+        _note_sizes(circuit, work)
+        total, power, is_sure = _run(circuit, work, wanted, end, listed)
+        doubts[number] = not is_sure
+        logarithms[number] = -math.inf
+        if not is_sure or total == 0.0 or weight == 0.0:
+            marginals[number] = math.nan
+            continue
+        logarithms[number] = math.log(total) + power * math.log(2.0) + math.log(weight)
+        column = 0
+        for v in range(n_variables):
+            if not wanted[v]:
+                continue
+            marginal = marginals[number, column : column + sizes[v]]
+            column += sizes[v]
+            if case[v] >= 0 or sizes[v] == 1:
+                marginal[:] = 0.0
+                marginal[max(case[v], 0)] = 1.0
+                continue
+            x, y = at[at.size // 2 + n_tables + v], at[n_tables + v]
+            mass = 0.0
+            for state in range(sizes[v]):
+                marginal[state] = 1.0 if x < 0 else cells[x + state]
+                if y >= 0:
+                    marginal[state] *= cells[y + state]
+                mass += marginal[state]
+            for state in range(sizes[v]):
+                marginal[state] /= mass
