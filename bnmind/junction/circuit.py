@@ -36,6 +36,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from graphlib import TopologicalSorter
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,12 +57,12 @@ from bnmind.junction.circuit_kernel import (
 )
 from bnmind.junction.forms import choose_forms
 from bnmind.junction.graphs import OrderFinder, graph_of_scopes
-from bnmind.junction.inference.compile import DEFAULT_ORDER
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.program.contraction import ProgramBuilder
 from bnmind.junction.program.products import AXIS, LANES, PRODUCT, ROWS, read_only
 from bnmind.junction.program.program import Program, Sum
 from bnmind.junction.program.sparse_steps import joined_terms
+from bnmind.junction.triangulation.portfolio import Portfolio
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import FactorModel, Network, Potential
 from bnmind.pgm.tabular import TabularCPD
@@ -123,7 +124,7 @@ def _lists(program: Program, tables: Sequence[Floats]) -> list[NDArray[np.int32]
 _MOST_TABLE = 2**22
 """The most cells of the table of a functional or noisy distribution."""
 
-_FEW_LAYOUTS, _MANY_LAYOUTS = 4, 64
+_FEW_LAYOUTS, _MANY_LAYOUTS = 16, 64
 """The layouts that are kept for each product, for single questions and for many cases: one for each
 choice of what is known."""
 
@@ -133,7 +134,7 @@ _MANY = 100
 _MOST_PLACES = 2**16
 """The most places of a layout."""
 
-_MOST_LAYOUTS, _PLACES_OF_A_LAYOUT = 2**16, 16
+_MOST_LAYOUTS, _PLACES_OF_A_LAYOUT = 2**16, 32
 
 _PRODUCT_NS, _MULTIPLICATION_NS = 60.0, 1.2
 """Nanoseconds for each product of a run, and for each multiplication."""
@@ -151,12 +152,19 @@ _WORK_OF_A_PRODUCT, _WORK_OF_A_MULTIPLICATION = 200, 4
 class Answers(NamedTuple):
     """The answers to some cases."""
 
-    marginals: dict[str, Floats]
-    """``(cases, states)`` the distribution of each wanted variable; NaN where impossible."""
+    numbers: Floats
+    """``(cases, states)`` the distributions of all targets; NaN where impossible. Read-only."""
+    ends: list[int]
+    """The columns where those of each target begin, and the end."""
     log_evidence: Floats
     """``(cases,)`` natural logarithms; −inf where impossible."""
     doubtful: Flags
     """``(cases,)`` whether numbers may have underflowed; such a case has no answer."""
+
+    @property
+    def marginals(self) -> list[Floats]:
+        """``(cases, states)`` the distribution of each target."""
+        return [self.numbers[:, start:end] for start, end in pairwise(self.ends)]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -190,7 +198,8 @@ class Circuit(Sealed):
         model
             A network, or a product of factors that are not negative.
         order
-            The search for an elimination order; by default `Portfolio`.
+            The search for an elimination order; by default `Portfolio` with eight times its
+            usual effort.
         limits
             The limits of the memory, ``max_bytes``.
 
@@ -209,7 +218,7 @@ class Circuit(Sealed):
         )
         sizes = {v.name: v.n_states for p in (model, *potentials) for v in _variables(p)}
         names = [[v.name for v in p.scope] for p in potentials]
-        found = (order or DEFAULT_ORDER)(graph_of_scopes(sizes, names))
+        found = (order or Portfolio(effort=8.0))(graph_of_scopes(sizes, names))
         _check_bytes(found.total_size, limits)  # at least one in eight cells is held
         program = _elimination(names, sizes, found.variables)
         n_run = 2 * sum(program.held[program.n_inputs :]) + sum(sizes.values())
@@ -259,42 +268,38 @@ class Circuit(Sealed):
         likelihoods
             Virtual evidence: for some variables by name, numbers ``(cases, states)``.
         """
-        n_cases, n_variables = states.shape
-        sizes = self.arrays.sizes
-        findings = np.full((n_cases, len(sizes)), -1, dtype=np.int32)
-        findings[:, :n_variables] = states
-        wanted = np.zeros(len(sizes), dtype=np.bool_)
-        wanted[[self.columns[name] for name in targets]] = True
-        soft_starts = np.full(len(sizes), -1, dtype=np.int64)
-        soft = [np.empty((n_cases, 0))]
-        filled = 0
-        for name, numbers in (likelihoods or {}).items():
-            soft_starts[self.columns[name]] = filled
-            soft.append(numbers)
-            filled += numbers.shape[1]
-        given = findings, soft_starts, np.ascontiguousarray(np.concatenate(soft, axis=1))
-        marginals = np.empty((n_cases, int(sizes[wanted].sum())))
-        found = marginals, np.empty(n_cases), np.empty(n_cases, dtype=np.bool_)
+        n_cases, n_all = len(states), len(self._sizes)
+        findings = np.full((n_cases, n_all), -1, dtype=np.int32)
+        findings[:, : states.shape[1]] = states
+        columns = [self.columns[name] for name in targets]
+        ends = [0, *accumulate([self._sizes[v] for v in columns])]
+        wanted = np.array(columns, dtype=np.int64)
+        numbers, log_evidence = np.empty((n_cases, ends[-1])), np.empty(n_cases)
+        doubtful = np.empty(n_cases, dtype=np.bool_)
+        soft_starts = np.full(n_all, -1, dtype=np.int64)
+        soft = np.empty((n_cases, 0))
+        for name, weights in (likelihoods or {}).items():
+            soft_starts[self.columns[name]] = soft.shape[1]
+            soft = np.concatenate([soft, weights], axis=1)
+        at_once = max(1, _AT_ONCE // (3 * self.multiplications + 1))
         with self._work(n_cases) as work:
-            step = max(1, _AT_ONCE // (3 * self.multiplications + 1))
-            for start in range(0, n_cases, step):
-                part = slice(start, start + step)
-                cases = given[0][part], given[1], given[2][part]
-                answers = found[0][part], found[1][part], found[2][part]
+            for start in range(0, n_cases, at_once):
+                part = slice(start, start + at_once)
+                cases = findings[part], soft_starts, soft[part]
+                answers = numbers[part], log_evidence[part], doubtful[part]
                 cost = len(cases[0]) * self._plain_cost
                 if cost <= _plain_work.left:
                     _plain_work.spend(cost)
                     run_plainly(answer_cases, self.arrays, work, cases, wanted, answers)
                 else:
                     answer_cases(self.arrays, work, cases, wanted, answers)
-        ends = np.cumsum(np.where(wanted, sizes, 0))
-        marginals.setflags(write=False)
-        parts = {
-            name: marginals[:, ends[v] - sizes[v] : ends[v]]
-            for name in targets
-            if (v := self.columns[name]) >= 0
-        }
-        return Answers(parts, *found[1:])
+        numbers.setflags(write=False)
+        return Answers(numbers, ends, log_evidence, doubtful)
+
+    @cached_property
+    def _sizes(self) -> list[int]:
+        sizes: list[int] = self.arrays.sizes.tolist()
+        return sizes
 
     @cached_property
     def columns(self) -> dict[str, int]:
@@ -348,6 +353,7 @@ class Circuit(Sealed):
             cells=cells,
             known=read_only(cells),
             size=np.empty(n_variables, dtype=np.int64),
+            wanted=np.empty(n_variables, dtype=np.bool_),
             level=np.empty(n_variables, dtype=np.int64),
             at=np.empty(2 * n_registers, dtype=np.int64),
             exponents=np.empty((2 * n_registers, 2), dtype=np.int64),

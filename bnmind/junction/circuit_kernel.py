@@ -72,6 +72,8 @@ class CircuitWork(NamedTuple):
     """The same, read-only."""
     size: Ints
     """``(variables,)`` the sizes of this run."""
+    wanted: Flags
+    """``(variables,)`` whether a variable is a target."""
     level: Ints
     """``(variables,)`` 1 if the evidence depends on a variable, 2 if only a target does, else 0."""
     at: Ints
@@ -123,12 +125,11 @@ def _prepare(
     work: CircuitWork,
     case: NDArray[np.int32],
     soft_starts: Ints,
-    wanted: Flags,
     listed: bool,
 ) -> None:
     """Set the sizes of a run, and the cells of tables and likelihoods."""
     size, level, at, quiet = work.size, work.level, work.at, work.quiet
-    exponents, cells = work.exponents, work.cells
+    exponents, cells, wanted = work.exponents, work.cells, work.wanted
     sizes, heads, first = circuit.sizes, circuit.heads, circuit.first
     starts, scopes, is_listed = circuit.scope_starts, circuit.scopes, circuit.is_listed
     n_tables = heads.size
@@ -177,62 +178,20 @@ def _prepare(
 
 
 @njit
-def _is_shorter_listed(circuit: CircuitArrays, case: NDArray[np.int32]) -> bool:
-    """Return whether a run with listed terms takes less time in a case."""
-    starts, unions, sizes = circuit.union_starts, circuit.unions, circuit.sizes
+def _is_shorter_listed(circuit: CircuitArrays, work: CircuitWork) -> bool:
+    """Return whether a run with listed terms takes less time than the one that is prepared."""
+    starts, unions, sizes, size = circuit.union_starts, circuit.unions, circuit.sizes, work.size
     plain, with_lists = 0.0, 0.0
     for step in range(starts.size - 1):
         shrunk, whole = 1.0, 1.0
         for i in range(starts[step], starts[step + 1]):
             v = unions[i]
-            shrunk *= 1 if case[v] >= 0 else sizes[v]
-            whole *= 1 if case[v] >= 0 and not circuit.is_listed[v] else sizes[v]
+            shrunk *= size[v]
+            whole *= sizes[v] if circuit.is_listed[v] else size[v]
         n_terms = circuit.list_starts[step + 1] - circuit.list_starts[step]
         plain += shrunk
         with_lists += TERM * n_terms if n_terms > 0 else whole
     return with_lists < plain
-
-
-@njit
-def _stride_axes(circuit: CircuitArrays, work: CircuitWork, register: int, column: int) -> None:
-    """Enter the distances of neighbors in a register."""
-    size, sizes, axes, place = work.size, circuit.sizes, work.axes, work.place
-    scopes = circuit.scopes
-    is_table = register < circuit.heads.size  # as a whole, of which a part is taken
-    stride = 1
-    for i in range(circuit.scope_starts[register + 1] - 1, circuit.scope_starts[register] - 1, -1):
-        v = scopes[i]
-        if size[v] > 1:
-            axes[place[v], column] = stride
-        stride *= sizes[v] if is_table else size[v]
-
-
-@njit
-def _new_layout(
-    circuit: CircuitArrays,
-    work: CircuitWork,
-    step: int,
-    terms: tuple[int, int, int],
-    ones: tuple[bool, bool],
-    row: Places,
-) -> Any:
-    """Describe a product for the sizes of this run; return the number of places that it takes."""
-    axes, place, size, unions = work.axes, work.place, work.size, circuit.unions
-    n = 0
-    for i in range(circuit.union_starts[step], circuit.union_starts[step + 1]):
-        v = unions[i]
-        if size[v] > 1:
-            place[v] = n
-            axes[n, 0] = size[v]
-            axes[n, 1] = axes[n, 2] = axes[n, 3] = 0
-            n += 1
-    if not ones[0]:
-        _stride_axes(circuit, work, terms[0], 1)
-    if not ones[1]:
-        _stride_axes(circuit, work, terms[1], 2)
-    _stride_axes(circuit, work, terms[2], 3)
-    axes[n, 0] = 0
-    return arrange(axes, row, work.buffer.size // LANES - ROWS)
 
 
 @njit
@@ -245,16 +204,37 @@ def _add_layout(
     key: tuple[np.uint64, np.uint64],
     slot: np.uint64,
 ) -> None:
-    """Make a new layout."""
-    keys, rows, used, tables = work.keys, work.rows, work.used, work.tables
-    row = rows[slot]
-    needed = _new_layout(circuit, work, step, terms, ones, row)
+    """Choose how to compute a product of registers for the sizes of this run, and keep that."""
+    axes, place, size, sizes = work.axes, work.place, work.size, circuit.sizes
+    unions, starts, scopes = circuit.unions, circuit.scope_starts, circuit.scopes
+    keys, used, tables, row = work.keys, work.used, work.tables, work.rows[slot]
+    n = 0
+    for i in range(circuit.union_starts[step], circuit.union_starts[step + 1]):
+        v = unions[i]
+        if size[v] > 1:
+            place[v] = n
+            axes[n, 0] = size[v]
+            axes[n, 1] = axes[n, 2] = axes[n, 3] = 0
+            n += 1
+    axes[n, 0] = 0
+    for term in range(3):
+        if term < 2 and ones[term]:
+            continue
+        register = terms[term]
+        is_table = register < circuit.heads.size  # of which a part is taken
+        stride = 1
+        for i in range(starts[register + 1] - 1, starts[register] - 1, -1):
+            v = scopes[i]
+            if size[v] > 1:
+                axes[place[v], term + 1] = stride
+            stride *= sizes[v] if is_table else size[v]
+    needed = arrange(axes, row, work.buffer.size // LANES - ROWS)
     if 4 * used[0] > 3 * keys.shape[0] or used[1] + needed > tables.size:
         # Begin anew; the layouts of products that run often soon return.
         keys[:] = 0
         used[0], used[1] = 0, 0
     row[6] = used[1]
-    fill_places(work.axes, row, tables)
+    fill_places(axes, row, tables)
     keys[slot, 0], keys[slot, 1] = key
     used[0] += 1
     used[1] += needed
@@ -305,7 +285,7 @@ def _note_sizes(circuit: CircuitArrays, work: CircuitWork) -> None:
 
 @njit
 def _run(
-    circuit: CircuitArrays, work: CircuitWork, wanted: Flags, end: int, listed: bool
+    circuit: CircuitArrays, work: CircuitWork, end: int, listed: bool
 ) -> tuple[float, int, bool]:
     """Fill all registers, and then the adjoints that lead to wanted likelihoods.
 
@@ -313,8 +293,6 @@ def _run(
     ----------
     circuit, work
         The circuit, and the arrays of a run that `_prepare` began.
-    wanted
-        ``(variables,)`` whether the marginal of each variable is wanted.
     end
         The first free cell.
     listed
@@ -353,7 +331,7 @@ def _run(
                 if total == 0.0:
                     break
                 at[n_registers + last] = _ONE
-                _mark_leads(circuit, work, wanted)
+                _mark_leads(circuit, work)
             step, side = n_steps - 1 - (number - n_steps) // 2, (number - n_steps) % 2
             direction = 1 + side
             own = steps[step, side]
@@ -416,9 +394,9 @@ def _run(
 
 
 @njit
-def _mark_leads(circuit: CircuitArrays, work: CircuitWork, wanted: Flags) -> None:
+def _mark_leads(circuit: CircuitArrays, work: CircuitWork) -> None:
     """Mark the registers that have the likelihood of a target below."""
-    leads, steps, size = work.leads, circuit.steps, work.size
+    leads, steps, size, wanted = work.leads, circuit.steps, work.size, work.wanted
     n_tables, n_inputs = circuit.heads.size, circuit.first.size
     leads[:n_tables] = False
     for v in range(size.size):
@@ -463,7 +441,7 @@ def answer_cases(
     circuit: CircuitArrays,
     work: CircuitWork,
     cases: tuple[NDArray[np.int32], Ints, Floats],
-    wanted: Flags,
+    targets: Ints,
     answers: tuple[Floats, Floats, Flags],
 ) -> None:
     """Answer cases one after the other.
@@ -476,18 +454,21 @@ def answer_cases(
         The states of all variables in each case, ``(cases, variables)``, −1 where missing; the
         first column of each variable's likelihood, ``(variables,)``, −1 without one; and the
         likelihoods, ``(cases, columns)``.
-    wanted
-        ``(variables,)`` whether the marginal of each variable is wanted.
+    targets
+        ``(targets,)`` the variables whose distributions are wanted.
     answers
-        Arrays that the kernel fills: the wanted marginals, side by side, ``(cases, states)``; the
+        Arrays that the kernel fills: these distributions, side by side, ``(cases, states)``; the
         natural logarithm of the probability of the evidence, ``(cases,)``; and whether numbers may
-        have underflowed, ``(cases,)``. Impossible and doubtful cases have no marginals.
+        have underflowed, ``(cases,)``. Impossible and doubtful cases have NaN.
     """
     findings, soft_starts, soft = cases
     marginals, logarithms, doubts = answers
     at, cells, first, sizes = work.at, work.cells, circuit.first, circuit.sizes
     n_tables, n_variables = circuit.heads.size, circuit.sizes.size
     end = first[first.size - 1] + sizes[n_variables - 1]
+    work.wanted[:] = False
+    for v in targets:
+        work.wanted[v] = True
     for number in range(findings.shape[0]):
         case = findings[number]
         weight = 1.0
@@ -498,10 +479,12 @@ def answer_cases(
                     cells[start + state] = soft[number, soft_starts[v] + state]
                 if case[v] >= 0:
                     weight *= cells[start + case[v]]
-        listed = circuit.terms.shape[1] > 0 and _is_shorter_listed(circuit, case)
-        _prepare(circuit, work, case, soft_starts, wanted, listed)
+        _prepare(circuit, work, case, soft_starts, False)
+        listed = circuit.terms.shape[1] > 0 and _is_shorter_listed(circuit, work)
+        if listed:
+            _prepare(circuit, work, case, soft_starts, True)
         _note_sizes(circuit, work)
-        total, power, is_sure = _run(circuit, work, wanted, end, listed)
+        total, power, is_sure = _run(circuit, work, end, listed)
         doubts[number] = not is_sure
         logarithms[number] = -math.inf
         if not is_sure or total == 0.0 or weight == 0.0:
@@ -509,9 +492,7 @@ def answer_cases(
             continue
         logarithms[number] = math.log(total) + power * math.log(2.0) + math.log(weight)
         column = 0
-        for v in range(n_variables):
-            if not wanted[v]:
-                continue
+        for v in targets:
             marginal = marginals[number, column : column + sizes[v]]
             column += sizes[v]
             if case[v] >= 0 or sizes[v] == 1:

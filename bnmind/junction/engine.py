@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,6 +46,7 @@ from bnmind.pgm.cpd import FunctionalCPD
 from bnmind.pgm.distribution import Distribution
 from bnmind.pgm.factor import Factor, Values
 from bnmind.pgm.network import FactorModel, Network, Potential
+from bnmind.pgm.variable import Variable
 
 if TYPE_CHECKING:
     from bnmind.junction.circuit import Circuit
@@ -148,30 +150,27 @@ class Routes:
         for name, place in seen.positions.items():
             case[0, columns[name]] = place
         soft = {name: weights[None] for name, weights in seen.soft.items()}
-        single = list(dict.fromkeys([scope[0] for scope in scopes if len(scope) == 1]))
-        found = circuit.answer(case, single, soft)
+        found = circuit.answer(case, [scope[0] for scope in scopes if len(scope) == 1], soft)
         log_evidence = float(found.log_evidence[0])
         if found.doubtful[0] or log_evidence == -math.inf:
             return None
+        numbers, spans = found.numbers[0], pairwise(found.ends)
+        named: list[tuple[Variable, ...]] = []
         joints: list[Values] = []
         for scope in scopes:
             if len(scope) == 1:
-                joints.append(found.marginals[scope[0]][0])
+                named.append(alone[scope[0]])
+                start, end = next(spans)
+                joints.append(numbers[start:end])
                 continue
             joint = (
                 self._joint(circuit, scope, seen, (case, soft)) if scope else sealed(np.ones(()))
             )
             if joint is None:
                 return None
+            named += self.reader.named((scope,))
             joints.append(joint)
-        return made(
-            Posterior,
-            scopes=tuple(
-                [alone[s[0]] if len(s) == 1 else self.reader.named((s,))[0] for s in scopes]
-            ),
-            joints=tuple(joints),
-            log_evidence=log_evidence,
-        )
+        return made(Posterior, scopes=tuple(named), joints=tuple(joints), log_evidence=log_evidence)
 
     def _joint(
         self, circuit: Circuit, scope: Sequence[str], seen: Seen, given: tuple[Any, Any]
@@ -193,7 +192,7 @@ class Routes:
         logs = found.log_evidence - found.log_evidence.max()
         masses = np.exp(logs - np.log(np.exp(logs).sum()))
         if hidden:
-            masses = np.where(masses[:, None] > 0, masses[:, None] * found.marginals[hidden[-1]], 0)
+            masses = np.where(masses[:, None] > 0, masses[:, None] * found.numbers, 0)
         joint = np.zeros([self.reader.variables[name].n_states for name in scope])
         at = tuple([seen.positions.get(name, slice(None)) for name in scope])
         joint[at] = masses.reshape(sizes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ import bnmind.junction.circuit as circuit_module
 from bnmind._jit import run_plainly
 from bnmind.errors import ImpossibleEvidenceError, InvalidModelError, TooLargeError
 from bnmind.junction import GivenOrder, Limits, compile_model, compile_plan, posterior
-from bnmind.junction.circuit import Answers, Circuit
+from bnmind.junction.circuit import Circuit
 from bnmind.junction.circuit_kernel import answer_cases
 from bnmind.pgm import (
     Factor,
@@ -42,12 +42,22 @@ GARDEN = Network(
 )
 
 
+class Found(NamedTuple):
+    """Answers by the names of targets."""
+
+    marginals: dict[str, np.ndarray]
+    log_evidence: np.ndarray
+    doubtful: np.ndarray
+
+
 def answered(
     circuit: Circuit, cases: Any, soft: dict[str, np.ndarray] | None = None, targets: Any = None
-) -> Answers:
+) -> Found:
     """Return the answers about some targets, by default all variables."""
     names = [v.name for v in circuit.model.variables] if targets is None else targets
-    return circuit.answer(np.array(cases), names, soft)
+    found = circuit.answer(np.array(cases), names, soft)
+    marginals = dict(zip(names, found.marginals, strict=True))
+    return Found(marginals, found.log_evidence, found.doubtful)
 
 
 def with_findings(joint: np.ndarray, case: np.ndarray, soft: dict[int, np.ndarray]) -> np.ndarray:

@@ -272,9 +272,9 @@ class CaseSolver:
             states = np.full((n_cases, len(self.variables)), -1, dtype=np.int32)
             for name, column in known.items():
                 states[:, self.numbers[name]] = column
-            marginals, log_evidence, is_doubtful = self._circuit.answer(states, targets)
-            found.put(everything, Found([marginals[name] for name in targets], log_evidence))
-            return np.flatnonzero(is_doubtful)
+            answers = self._circuit.answer(states, targets)
+            found.put(everything, Found(answers.marginals, answers.log_evidence))
+            return np.flatnonzero(answers.doubtful)
         if plan is None:
             return everything
         found.put(everything, _run(plan, known, n_cases, targets))

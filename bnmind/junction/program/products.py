@@ -343,6 +343,10 @@ lacks it; and its group in tiles, where b, i, s and j are 0, 1, 2 and 3."""
 _SIZE, _X, _Y, _C, _GROUP = range(AXIS)
 
 
+_LEAST_OF_TILES = 48
+"""The cost of the smallest product in tiles."""
+
+
 @njit
 def arrange(axes: NDArray[np.int64], row: Places, most: int) -> Any:
     """Choose the way to compute a product; return the number of its places.
@@ -371,7 +375,7 @@ def arrange(axes: NDArray[np.int64], row: Places, most: int) -> Any:
         row[5] = NUMBERS
         return 4
     best, way = _cost_of_loops(total, longest), 0
-    for swap in range(2):
+    for swap in range(2 if best > _LEAST_OF_TILES else 0):
         cost = _tiles(axes, n, swap, row, most)
         if cost < best:
             best, way = cost, swap + 1
