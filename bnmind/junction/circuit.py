@@ -464,8 +464,12 @@ def _arrays(
     lists = _lists(program, tables)
     listed = [np.empty((3, 0), dtype=np.int32) if terms is None else terms for terms in lists]
     is_listed = np.zeros(len(names), dtype=np.bool_)
-    for union, terms in zip(unions, lists, strict=True):
-        is_listed[list(union)] |= terms is not None
+    is_inner = np.zeros(len(scopes), dtype=np.bool_)
+    made = [terms is not None for terms in lists]
+    for (left, right, _), union, has_list in zip(steps, unions, made, strict=True):
+        is_listed[list(union)] |= has_list
+        is_inner[[left, left if right < 0 else right]] = has_list
+    is_inner &= np.array([False] * program.n_inputs + made)
     return CircuitArrays(
         sizes=np.array(program.sizes, dtype=np.int64),
         first=1 + np.cumsum([0, *counts[:-1]], dtype=np.int64),
@@ -481,6 +485,7 @@ def _arrays(
         list_starts=np.cumsum([0, *[terms.shape[1] for terms in listed]], dtype=np.int64),
         terms=np.concatenate([np.empty((3, 0), dtype=np.int32), *listed], axis=1),
         is_listed=is_listed,
+        is_inner=is_inner,
     )
 
 

@@ -61,6 +61,9 @@ class CircuitArrays(NamedTuple):
     """``(3, terms)`` the cells of each term in the left operand, the right one, and the result."""
     is_listed: Flags
     """``(variables,)`` whether a listed step has a variable."""
+    is_inner: Flags
+    """``(registers,)`` whether a register is the result of a listed step, and an operand of one, so
+    that cells of no term are never read."""
 
 
 class CircuitWork(NamedTuple):
@@ -247,8 +250,12 @@ def _add_terms(
     step: int,
     direction: int,
     starts: tuple[int, int, int],
+    is_far: bool,
 ) -> Any:
-    """Fill the result of a listed step or an adjoint of its operands; return its cells."""
+    """Fill the result of a listed step or an adjoint of its operands; return its cells.
+
+    If it ``is_far``, all its cells will be read.
+    """
     cells, known, terms = work.cells, work.known, circuit.terms
     x, y, c = starts
     # The lists of the operands and the result, or of its adjoint, the other operand, and the own.
@@ -258,8 +265,13 @@ def _add_terms(
     n = 1
     for i in range(circuit.scope_starts[filled], circuit.scope_starts[filled + 1]):
         n *= work.size[circuit.scopes[i]]
-    cells[c : c + n] = 0.0
-    for term in range(circuit.list_starts[step], circuit.list_starts[step + 1]):
+    first, last = circuit.list_starts[step], circuit.list_starts[step + 1]
+    if is_far or not circuit.is_inner[filled]:
+        cells[c : c + n] = 0.0
+    else:
+        for term in range(first, last):
+            cells[c + terms[in_c, term]] = 0.0
+    for term in range(first, last):
         number = 1.0 if x < 0 else known[x + terms[in_x, term]]
         if y >= 0:
             number *= known[y + terms[in_y, term]]
@@ -356,9 +368,10 @@ def _run(
             continue
         if low < -_FAR or high > _FAR:
             return 0.0, 0, False
+        is_far = low < -_NEAR or high > _NEAR
         n: Any = 1
         if listed and list_starts[step] < list_starts[step + 1]:
-            n = _add_terms(circuit, work, step, direction, (x, y, end))
+            n = _add_terms(circuit, work, step, direction, (x, y, end), is_far)
         elif bits == every_bit:
             cells[end] = (1.0 if x < 0 else known[x]) * (1.0 if y < 0 else known[y])
         else:
@@ -385,7 +398,7 @@ def _run(
             else:
                 in_loops(row, tables, known, known, cells, counters)
         at[result] = end
-        if low < -_NEAR or high > _NEAR:
+        if is_far:
             low, high, taken = _scaled(cells, end, end + n)
             power += taken if direction == 0 else 0
         exponents[result, 0], exponents[result, 1] = low, high
