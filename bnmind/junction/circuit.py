@@ -159,7 +159,9 @@ class Answers(NamedTuple):
     log_evidence: Floats
     """``(cases,)`` natural logarithms; −inf where impossible."""
     doubtful: Flags
-    """``(cases,)`` whether numbers may have underflowed; such a case has no answer."""
+    """``(cases,)`` whether a case has no answer, because numbers may have underflowed."""
+    multiplications: Floats
+    """``(cases,)`` the multiplications of each case, roughly."""
 
     @property
     def marginals(self) -> list[Floats]:
@@ -240,22 +242,24 @@ class Circuit(Sealed):
         cells = 2 * self.cells.size + self.n_run + 16 * len(self.arrays.closed)
         return sum([a.nbytes for a in self.arrays]) + 8 * (cells + layouts + buffers)
 
-    def work(self, states: Mapping[str, int]) -> float:
-        """Return the predicted multiplications of a run for all variables."""
-        logarithms = np.log(self.arrays.sizes)
-        logarithms[[self.columns[name] for name in states]] = 0.0
-        sums = np.concatenate([[0.0], np.cumsum(logarithms[self.arrays.unions])])
-        return 3 * float(np.exp(np.diff(sums[self.arrays.union_starts])).sum())
-
     def nanoseconds(self, multiplications: float) -> float:
         """Return the predicted time of a run with so many multiplications."""
-        return _PRODUCT_NS * 3 * len(self.arrays.steps) + _MULTIPLICATION_NS * multiplications
+        return self._least_ns + _MULTIPLICATION_NS * multiplications
+
+    def multiplications_in(self, nanoseconds: float) -> float:
+        """Return the predicted multiplications of a run of this time; 0 if there are none."""
+        return max(0.0, nanoseconds - self._least_ns) / _MULTIPLICATION_NS
+
+    @property
+    def _least_ns(self) -> float:
+        return _PRODUCT_NS * 3 * len(self.arrays.steps)
 
     def answer(
         self,
         states: NDArray[np.integer[Any]],
         targets: Sequence[str],
         likelihoods: Mapping[str, Floats] | None = None,
+        most: float = math.inf,
     ) -> Answers:
         """Return the distributions of variables in many cases, each with its own findings.
 
@@ -267,6 +271,8 @@ class Circuit(Sealed):
             The names of the variables of interest.
         likelihoods
             Virtual evidence: for some variables by name, numbers ``(cases, states)``.
+        most
+            The most multiplications of a case that is answered.
         """
         n_cases, n_all = len(states), len(self._sizes)
         findings = np.full((n_cases, n_all), -1, dtype=np.int32)
@@ -275,7 +281,7 @@ class Circuit(Sealed):
         ends = [0, *accumulate([self._sizes[v] for v in columns])]
         wanted = np.array(columns, dtype=np.int64)
         numbers, log_evidence = np.empty((n_cases, ends[-1])), np.empty(n_cases)
-        doubtful = np.empty(n_cases, dtype=np.bool_)
+        doubtful, work_of = np.empty(n_cases, dtype=np.bool_), np.empty(n_cases)
         soft_starts = np.full(n_all, -1, dtype=np.int64)
         soft = np.empty((n_cases, 0))
         for name, weights in (likelihoods or {}).items():
@@ -286,15 +292,15 @@ class Circuit(Sealed):
             for start in range(0, n_cases, at_once):
                 part = slice(start, start + at_once)
                 cases = findings[part], soft_starts, soft[part]
-                answers = numbers[part], log_evidence[part], doubtful[part]
+                answers = numbers[part], log_evidence[part], doubtful[part], work_of[part]
                 cost = len(cases[0]) * self._plain_cost
                 if cost <= _plain_work.left:
                     _plain_work.spend(cost)
-                    run_plainly(answer_cases, self.arrays, work, cases, wanted, answers)
+                    run_plainly(answer_cases, self.arrays, work, cases, wanted, answers, most)
                 else:
-                    answer_cases(self.arrays, work, cases, wanted, answers)
+                    answer_cases(self.arrays, work, cases, wanted, answers, most)
         numbers.setflags(write=False)
-        return Answers(numbers, ends, log_evidence, doubtful)
+        return Answers(numbers, ends, log_evidence, doubtful, work_of)
 
     @cached_property
     def _sizes(self) -> list[int]:

@@ -181,8 +181,8 @@ def _prepare(
 
 
 @njit
-def _is_shorter_listed(circuit: CircuitArrays, work: CircuitWork) -> bool:
-    """Return whether a run with listed terms takes less time than the one that is prepared."""
+def _costs(circuit: CircuitArrays, work: CircuitWork) -> tuple[float, float]:
+    """Return the multiplications of the run forward that is prepared, and with listed terms."""
     starts, unions, sizes, size = circuit.union_starts, circuit.unions, circuit.sizes, work.size
     plain, with_lists = 0.0, 0.0
     for step in range(starts.size - 1):
@@ -194,7 +194,7 @@ def _is_shorter_listed(circuit: CircuitArrays, work: CircuitWork) -> bool:
         n_terms = circuit.list_starts[step + 1] - circuit.list_starts[step]
         plain += shrunk
         with_lists += TERM * n_terms if n_terms > 0 else whole
-    return with_lists < plain
+    return plain, with_lists
 
 
 @njit
@@ -455,7 +455,8 @@ def answer_cases(
     work: CircuitWork,
     cases: tuple[NDArray[np.int32], Ints, Floats],
     targets: Ints,
-    answers: tuple[Floats, Floats, Flags],
+    answers: tuple[Floats, Floats, Flags, Floats],
+    most: float,
 ) -> None:
     """Answer cases one after the other.
 
@@ -471,11 +472,14 @@ def answer_cases(
         ``(targets,)`` the variables whose distributions are wanted.
     answers
         Arrays that the kernel fills: these distributions, side by side, ``(cases, states)``; the
-        natural logarithm of the probability of the evidence, ``(cases,)``; and whether numbers may
-        have underflowed, ``(cases,)``. Impossible and doubtful cases have NaN.
+        natural logarithm of the probability of the evidence, ``(cases,)``; whether there is no
+        answer, because numbers may have underflowed, ``(cases,)``; and the multiplications,
+        roughly, ``(cases,)``. Impossible cases have NaN.
+    most
+        The most multiplications of a case that is answered.
     """
     findings, soft_starts, soft = cases
-    marginals, logarithms, doubts = answers
+    marginals, logarithms, doubts, costs = answers
     at, cells, first, sizes = work.at, work.cells, circuit.first, circuit.sizes
     n_tables, n_variables = circuit.heads.size, circuit.sizes.size
     end = first[first.size - 1] + sizes[n_variables - 1]
@@ -493,7 +497,12 @@ def answer_cases(
                 if case[v] >= 0:
                     weight *= cells[start + case[v]]
         _prepare(circuit, work, case, soft_starts, False)
-        listed = circuit.terms.shape[1] > 0 and _is_shorter_listed(circuit, work)
+        plain, with_lists = _costs(circuit, work)
+        listed = with_lists < plain
+        costs[number] = (2.0 if targets.size == 1 else 3.0) * min(plain, with_lists)
+        if costs[number] > most:
+            doubts[number] = True
+            continue
         if listed:
             _prepare(circuit, work, case, soft_starts, True)
         _note_sizes(circuit, work)

@@ -113,21 +113,20 @@ class Routes:
         circuit = self._circuit() if len(runs) <= _FEW and sum(runs) <= _MOST_RUNS else None
         if circuit is None:
             return self.planner.posterior(scopes, seen)
-        planning = _PLANNING_NS * len(self.reader.columns)
-        plan, limits, work = None, self.planner.limits, 3.0 * circuit.multiplications
-        if circuit.nanoseconds(work) > planning or work > limits.max_multiplications:
-            work = circuit.work(seen.positions)
-            cost = circuit.nanoseconds(work)
-            if work > limits.max_multiplications or cost > 1e9 * limits.max_seconds:
-                return self.planner.posterior(scopes, seen)  # it may take less, or refuses
-            if cost > planning:
-                with suppress(TooLargeError):  # slices may fit
-                    plan = self.planner.plan(scopes, seen)
-                    if self._run_cost(plan) < cost:
-                        return self.planner.posterior(scopes, seen, plan)
-        found = self._answered(circuit, scopes, seen)
-        # An empty posterior is false. Plans name what is impossible, and lose no digits.
-        return self.planner.posterior(scopes, seen, plan) if found is None else found
+        limits, planning = self.planner.limits, _PLANNING_NS * len(self.reader.columns)
+        most = min(limits.max_multiplications, circuit.multiplications_in(1e9 * limits.max_seconds))
+        found = self._answered(
+            circuit, scopes, seen, min(most, circuit.multiplications_in(planning))
+        )
+        plan = None
+        if isinstance(found, float) and found < most:
+            # As much as a plan for this evidence, which may take less.
+            with suppress(TooLargeError):  # slices may fit
+                plan = self.planner.plan(scopes, seen)
+            if plan is not None and self._run_cost(plan) > circuit.nanoseconds(found):
+                found = self._answered(circuit, scopes, seen, most)
+        # Plans name what is impossible, refuse what is too large, and lose no digits.
+        return found if isinstance(found, Posterior) else self.planner.posterior(scopes, seen, plan)
 
     @cached_property
     def _has_large_effects(self) -> bool:
@@ -143,14 +142,21 @@ class Routes:
         steps = len(plan.compiled.program.steps)
         return _STEP_NS * steps + _MULTIPLICATION_NS * plan.multiplications
 
-    def _answered(self, circuit: Circuit, scopes: Scopes, seen: Seen) -> Posterior | None:
-        """Return the answer of the circuit; None if it is in doubt or impossible."""
+    def _answered(
+        self, circuit: Circuit, scopes: Scopes, seen: Seen, most: float
+    ) -> Posterior | float | None:
+        """Return the answer of the circuit; its multiplications if they are more than ``most``.
+
+        The result is None if the answer is in doubt, or the evidence impossible.
+        """
         columns, alone = self.reader.columns, self.reader.alone
         case = np.full((1, len(columns)), -1, dtype=np.int32)
         for name, place in seen.positions.items():
             case[0, columns[name]] = place
         soft = {name: weights[None] for name, weights in seen.soft.items()}
-        found = circuit.answer(case, [scope[0] for scope in scopes if len(scope) == 1], soft)
+        found = circuit.answer(case, [s[0] for s in scopes if len(s) == 1], soft, most)
+        if found.multiplications[0] > most:
+            return float(found.multiplications[0])
         log_evidence = float(found.log_evidence[0])
         if found.doubtful[0] or log_evidence == -math.inf:
             return None
