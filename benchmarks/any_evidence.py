@@ -30,7 +30,7 @@ import numpy as np  # noqa: E402
 
 import bnmind  # noqa: E402
 from bnmind.information import Floats  # noqa: E402
-from bnmind.junction.propagation import Propagation  # noqa: E402
+from bnmind.junction.circuit import Circuit  # noqa: E402
 from bnmind.pgm import Network  # noqa: E402
 from bnmind.pgm.files import read_network  # noqa: E402
 from tests.data_sets import DATA  # noqa: E402
@@ -183,10 +183,11 @@ def case_rows(names: Sequence[str]) -> Iterator[list[str]]:
         columns = sample(network, luck)
         states = np.stack([columns[v.name] for v in network.variables], axis=1)
         states[rng.random(states.shape) >= 0.2] = -1
-        once, propagation = timed(Propagation.of, network)
-        propagation.marginals_of(states[:1])
+        names_of = [v.name for v in network.variables]
+        once, circuit = timed(Circuit.of, network)
+        circuit.answer(states[:1], names_of)
         start = time.process_time()
-        marginals, _ = propagation.marginals_of(states)
+        marginals = circuit.answer(states, names_of).marginals
         spent = time.process_time() - start
         ways, difference = ways_of(pyagrum_network(network)), 0.0
         taken = dict.fromkeys(ways, 0.0)
@@ -227,7 +228,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     gum.setNumberOfThreads(1)
     for network in (read_wheel("asia"), read_wheel("alarm")):  # kernels are compiled here
         list(drawn(network, compiled(network)[1], pyagrum_network(network), DRAWS))
-        Propagation.of(network).marginals_of(np.full((500, len(network.variables)), -1))
+        names = [v.name for v in network.variables]
+        Circuit.of(network).answer(np.full((500, len(names)), -1), names)
     times = ["once", "bnmind", "pyAgrum", "its fastest way"]
     head = ["milliseconds", *times, "times as fast", "aim", "reached", "difference"]
     first = table(head, wheel_rows(options.networks))
