@@ -24,15 +24,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count, product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._messages import counted, format_bytes, listed
+from bnmind._messages import counted, format_bytes
 from bnmind._values import Sealed, made, sealed
 from bnmind.errors import (
     CancellationError,
@@ -43,8 +43,15 @@ from bnmind.errors import (
 )
 from bnmind.information import Floats
 from bnmind.junction.forms import choose_forms
-from bnmind.junction.graphs import JunctionTree, OrderFinder, graph_of_scopes
-from bnmind.junction.inference.evidence import Evidence, likelihood, read_findings
+from bnmind.junction.graphs import OrderFinder
+from bnmind.junction.inference.compile import compile_all
+from bnmind.junction.inference.compiled_query import (
+    CompiledQuery,
+    all_inputs,
+    positions_of,
+    registers_of,
+)
+from bnmind.junction.inference.evidence import Evidence, read_findings
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.program.compiled_run import (
     FlatProgram,
@@ -53,17 +60,11 @@ from bnmind.junction.program.compiled_run import (
     has_small_steps,
     should_be_flat,
 )
-from bnmind.junction.program.contraction import ProgramBuilder
-from bnmind.junction.program.message_passing import (
-    Passing,
-    ReverseProgram,
-    TreeShape,
-    reverse_of,
-)
+from bnmind.junction.program.message_passing import ReverseProgram, reverse_of
 from bnmind.junction.program.program import Arithmetic, Program
-from bnmind.junction.program.program_inputs import Registers
+from bnmind.junction.program.program_inputs import Registers, Source
 from bnmind.junction.reduction import without_barren
-from bnmind.junction.triangulation.portfolio import Portfolio
+from bnmind.junction.walk import keeping
 from bnmind.pgm.cpd import FunctionalCPD
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import FactorModel, Network, Potential
@@ -74,45 +75,56 @@ from bnmind.pgm.variable import Variable
 if TYPE_CHECKING:
     import pandas
 
-# --- The tables of a model as inputs of a program, and their derivatives as tables of the model ---
+# --- The tables of a model, and the derivatives by the first registers as those by the tables -----
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class InputTable(Sealed):
-    """A table of a model."""
+class InputTable(NamedTuple):
+    """A table of a model, which is the source of a register."""
 
     names: tuple[str, ...]
     """The variables of its axes."""
+    shape: tuple[int, ...]
+    """Their numbers of states."""
     observed: tuple[str, ...]
-    """Those that are evidence variables."""
-    values: Floats
-    """The entries."""
+    """The evidence variables of several states; their axes come first in the source."""
+    axes: tuple[int, ...]
+    """For each axis of the source, which one of the axes of several states it is."""
     potential: int | None
     """The position of the potential of the model whose parameters these are; None if they are
     part of another form of a potential, or a function."""
 
-    def reduced(self, at: Mapping[str, int]) -> Floats:
-        """Return the entries that agree with the evidence."""
-        return self.values[self._places(at)] if self.observed else self.values
+    @classmethod
+    def of(
+        cls, potential: Potential, source: Source, numbered: Sequence[str], place: int | None
+    ) -> InputTable:
+        """Return the table of a potential; the variables of the source are numbered."""
+        several = [v.name for v in potential.scope if v.n_states > 1]
+        names = [*source.observed, *[numbered[v] for v in source.scope]]
+        return cls(
+            names=tuple([v.name for v in potential.scope]),
+            shape=tuple([v.n_states for v in potential.scope]),
+            observed=source.observed,
+            axes=tuple(map(several.index, names)),
+            potential=place,
+        )
+
+    def turned(self, entries: Floats) -> Floats:
+        """Return a view of entries with the axes of the source."""
+        return entries.reshape([n for n in self.shape if n > 1]).transpose(self.axes)
 
     def lifted(self, derivatives: Floats | None, at: Mapping[str, int]) -> Floats:
-        """Return read-only derivatives of the reduced table as those of the whole one.
+        """Return read-only derivatives by the register as those by the whole table.
 
         Those given must be read-only; None stands for zero everywhere. Entries that contradict the
         evidence have the derivative zero.
         """
         if derivatives is not None and not self.observed:
-            return derivatives
-        whole = np.zeros(self.values.shape)
+            is_whole = derivatives.ndim == len(self.shape)
+            return derivatives if is_whole else derivatives.reshape(self.shape)
+        whole = np.zeros(self.shape)
         if derivatives is not None:
-            whole[self._places(at)] = derivatives
+            self.turned(whole)[tuple([at[name] for name in self.observed])] = derivatives
         return sealed(whole)
-
-    def _places(self, at: Mapping[str, int]) -> tuple[int | slice, ...]:
-        return tuple([at.get(name, _EVERY) for name in self.names])
-
-
-_EVERY = slice(None)
 
 
 def _entries(potential: Potential, limits: Limits) -> Floats:
@@ -353,37 +365,34 @@ class DerivativePlan(Sealed):
 
     model: Network | FactorModel
     """The model."""
-    evidence: tuple[Variable, ...]
-    """The variables whose states each run takes."""
-    soft: tuple[Variable, ...]
-    """The variables for which each run takes a state, a likelihood, or nothing."""
     target: Variable | None
     """The variable whose posterior is differentiated; None if only that of the evidence is."""
-    relevant_only: bool
-    """Whether tables that cannot matter are left out."""
-    tree: JunctionTree
-    """The junction tree."""
     tables: tuple[InputTable, ...]
-    """The tables of the model; the tables of soft evidence follow them in the program."""
-    program: Program
-    """The contractions of a run."""
-    end: int | None
-    """The register of the target's joint with the evidence; None if there is no contraction."""
+    """The tables of the model, which are the first registers."""
+    compiled: CompiledQuery
+    """The contractions of a run toward the target's joint with the evidence."""
     reverse: ReverseProgram | None
     """The contractions of the derivatives; None if there is no contraction."""
 
     def __repr__(self) -> str:
         about = f"P({self.target.name} | evidence)" if self.target else "P(evidence)"
-        entries = sum(table.values.size for table in self.tables if table.potential is not None)
-        return (
-            f"DerivativePlan({about} by {entries:,} entries,"
-            f" {counted(self.tree.total_size, 'cell')})"
-        )
+        entries = sum(math.prod(one.shape) for one in self.tables if one.potential is not None)
+        return f"DerivativePlan({about} by {entries:,} entries, {counted(self.total_size, 'cell')})"
 
     @property
     def total_size(self) -> int:
         """The sum of the sizes of the cliques, in cells."""
-        return self.tree.total_size
+        return self.compiled.total_size
+
+    @property
+    def program(self) -> Program:
+        """The contractions of a run."""
+        return self.compiled.program
+
+    @property
+    def end(self) -> int | None:
+        """The register of the target's joint with the evidence; None if there is no contraction."""
+        return self.compiled.answers[0].register
 
     @property
     def multiplications(self) -> int:
@@ -401,8 +410,7 @@ class DerivativePlan(Sealed):
         if self.reverse is not None:
             cells += sum(self.reverse.program.held[self.reverse.program.n_inputs :])
         copies = cells if has_small_steps(self.program) else self.program.peak_cells
-        entries = sum(table.values.size for table in self.tables)
-        return 8 * (cells + copies + entries)
+        return 8 * (cells + copies + sum(math.prod(table.shape) for table in self.tables))
 
     @checked
     def probabilities(self, evidence: Evidence | None = None) -> tuple[Floats, float]:
@@ -503,11 +511,6 @@ class DerivativePlan(Sealed):
         return self.target
 
     @cached_property
-    def _numbers(self) -> tuple[int, ...]:
-        """The tables without hidden variables."""
-        return tuple([i for i, table in enumerate(self.tables) if table.names == table.observed])
-
-    @cached_property
     def _runs(self) -> count[int]:
         """Counts the runs, which affects only the time of the next one."""
         return count()
@@ -518,8 +521,8 @@ class DerivativePlan(Sealed):
         reverse = self.reverse
         assert reverse is not None
         assert self.end is not None
-        tables = [None if table.observed else table.values for table in self.tables]
-        forward = flat_program(self.program, tables, {*reverse.taken, self.end})
+        kept = {*reverse.taken, self.end}
+        forward = flat_program(self.program, self.compiled.unchanging, kept)
         ends = {back.register for back in reverse.adjoints.values()}
         return forward, flat_program(reverse.program, (), ends, (forward, reverse.taken))
 
@@ -534,13 +537,11 @@ class DerivativePlan(Sealed):
 
     def _run(self, evidence: Evidence | None) -> _Run:
         """Return the forward run."""
-        findings = read_findings(evidence, self.evidence, self.soft)
-        at = {v.name: v.index(findings[v.name]) for v in self.evidence}
-        inputs = [table.reduced(at) for table in self.tables]
-        for v in self.soft:
-            finding = findings.get(v.name)
-            inputs.append(np.ones(v.n_states) if finding is None else likelihood(v, finding))
-        numbers = [float(inputs[i]) for i in self._numbers]
+        compiled = self.compiled
+        findings = read_findings(evidence, compiled.evidence, compiled.soft)
+        at = positions_of(compiled, findings)
+        inputs: Any = registers_of(compiled, at, all_inputs(compiled, findings, None))
+        numbers = [float(inputs[i]) for i in compiled.scalars]
         if min(numbers, default=1.0) > 0:
             log = sum([math.log(number) for number in numbers])
             for scaled in (False, True):
@@ -567,15 +568,17 @@ class DerivativePlan(Sealed):
         """
         powers: Sequence[int] = ()
         registers: Any
-        if not scaled and should_be_flat(self.program, next(self._runs), _FIRST_RUNS):
+        if (
+            self.reverse
+            and not scaled
+            and should_be_flat(self.program, next(self._runs), _FIRST_RUNS)
+        ):
             registers = self._flat[0].run(inputs)
         else:
             with np.errstate(over="ignore", invalid="ignore"):
                 registers, powers, _ = self.program.run(inputs, Arithmetic(scaled))
-        if self.end is None:
-            ending = np.ones((self.target.n_states,) if self.target else ())
-        else:
-            ending = registers[self.end]
+        shape = (self.target.n_states,) if self.target else ()
+        ending = np.ones(shape) if self.end is None else registers[self.end].reshape(shape)
         total = float(np.add.reduce(ending, axis=None))
         if not (total > 0 if scaled else _LEAST < total < _MOST) or not math.isfinite(total):
             return None
@@ -604,10 +607,10 @@ class DerivativePlan(Sealed):
 
     def _gradient(self, run: _Run, weights: Floats, value: float) -> Gradient:
         """Return the gradient of Σ w(x) P(x, e) / P(e), with P(e) held fixed."""
-        found, cells = self._adjoints(run, np.asarray(weights / run.total))
+        found, cells = self._adjoints(run, weights / run.total)
         # A table without hidden variables is a factor of every term.
         constant = float(weights.dot(run.posterior))
-        for i in self._numbers:
+        for i in self.compiled.scalars:
             found[i] = np.asarray(constant / float(run.inputs[i]))
             cells.append(found[i])
         are_finite = _are_finite(cells)
@@ -638,6 +641,7 @@ class DerivativePlan(Sealed):
         reverse, end = self.reverse, self.end
         if reverse is None or end is None:
             return {}, []
+        seed = np.reshape(seed, run.registers[end].shape)
         if isinstance(run.registers, FlatRecord):
             flat = self._flat[1]
             record = flat.run([None] * len(reverse.taken) + [seed], run.registers)
@@ -735,18 +739,19 @@ def compile_derivatives(
     >>> round(gradient.value, 3), gradient["rain"].round(3).tolist()
     (0.692, [-0.266, 1.065])
     """
-    observed, uncertain, wanted = _named(model, evidence, soft, target)
+    wanted = None if target is None else model.variable(target)
+    names, likely = ([model.variable(n).name for n in some] for some in (evidence, soft))
+    if target in names:
+        raise InvalidArgumentError(f"the target {target} must not be evidence", target)
+    joint = [] if target is None else [target]
     potentials = model.potentials
-    names = [v.name for v in observed]
     if relevant_only:
-        needed = [*names, *[v.name for v in uncertain], *([target] if target else [])]
-        potentials = without_barren(potentials, needed)
-    domains = {v.name: tuple(range(v.n_states)) for v in model.variables}
+        potentials = without_barren(potentials, [*names, *likely, *joint])
     formed = choose_forms(
         potentials,
-        domains,
+        {v.name: tuple(range(v.n_states)) for v in model.variables},
         observed=names,
-        joints=[[target]] if target else [],
+        joints=[joint] if joint else [],
         signed=False,
         max_cells=min(limits.table_cells, 2**22),
     )
@@ -758,93 +763,40 @@ def compile_derivatives(
             needed=8 * cells,
             budget=limits.max_bytes,
         )
-    sizes = {v.name: v.n_states for v in model.variables}
-    sizes |= {v.name: v.n_states for p in formed for v in p.scope}
-    present = {v.name for p in formed for v in p.scope} | {v.name for v in uncertain}
-    present |= {target} if target else set()
-    hidden = {n: s for n, s in sizes.items() if n in present and n not in set(names)}
-    scopes = [[v.name for v in p.scope if v.name in hidden] for p in formed]
-    graph = graph_of_scopes(hidden, [*scopes, *[[v.name] for v in uncertain]])
-    tree = JunctionTree.from_order(graph, (order or Portfolio())(graph))
-    if refusal := limits.refusal_of_trees([tree], hidden):
-        raise refusal
-    originals = {id(p): i for i, p in enumerate(model.potentials)}
-    places = [None if isinstance(p, FunctionalCPD) else originals.get(id(p)) for p in formed]
-    wanted_tables = [i for i, place in enumerate(places) if place is not None]
-    tables = tuple(
-        [
-            InputTable(
-                names=tuple([v.name for v in potential.scope]),
-                observed=tuple([v.name for v in potential.scope if v.name in names]),
-                values=_entries(potential, limits),
-                potential=place,
-            )
-            for potential, place in zip(formed, places, strict=True)
-        ]
+    # A zero has a derivative too, so that no number of a table may simplify the contractions.
+    halves = [sealed(np.full([v.n_states for v in p.scope], 0.5)) for p in formed]
+    unknown = [
+        made(Factor, scope=p.scope, values=values) for p, values in zip(formed, halves, strict=True)
+    ]
+    # The memory of a run together with its backward pass is checked below.
+    roomy = replace(limits, max_bytes=16 * limits.max_bytes)
+    compiled = compile_all(
+        unknown, evidence=names, soft=likely, targets=[joint], order=order, limits=roomy
     )
-    scopes += [[v.name] for v in uncertain]
-    program, reverse, end = _program_of(tree, hidden, scopes, target, wanted_tables)
-    plan = DerivativePlan(
+    originals = {id(p): i for i, p in enumerate(model.potentials)}
+    tables, sources = list[InputTable](), list(compiled.sources)
+    for i, potential in enumerate(formed):
+        place = None if isinstance(potential, FunctionalCPD) else originals.get(id(potential))
+        table = InputTable.of(potential, sources[i], compiled.numbered, place)
+        values = sealed(np.asarray(table.turned(_entries(potential, limits)), order="C"))
+        sources[i] = made(Source, **(vars(sources[i]) | {"values": values}))
+        tables.append(table)
+    reverse, end = None, compiled.answers[0].register
+    if end is not None:
+        differentiated = [i for i, table in enumerate(tables) if table.potential is not None]
+        reverse = reverse_of(compiled.program, end, differentiated)
+    plan = made(
+        DerivativePlan,
         model=model,
-        evidence=observed,
-        soft=uncertain,
         target=wanted,
-        relevant_only=relevant_only,
-        tree=tree,
-        tables=tables,
-        program=program,
-        end=end,
+        tables=tuple(tables),
+        compiled=replace(
+            compiled,
+            sources=tuple(sources),
+            program=keeping(compiled.program, reverse.taken if reverse else ()),
+        ),
         reverse=reverse,
     )
-    largest = max(tree.cliques, key=lambda clique: clique.size, default=None)
-    if refusal := limits.refusal(plan.multiplications, plan.memory, largest):
+    if refusal := limits.refusal(plan.multiplications, plan.memory, compiled.largest):
         raise refusal
     return plan
-
-
-def _named(
-    model: Network | FactorModel, evidence: Iterable[str], soft: Iterable[str], target: str | None
-) -> tuple[tuple[Variable, ...], tuple[Variable, ...], Variable | None]:
-    """Return the variables of the evidence, of the soft evidence, and the target."""
-    observed = tuple([model.variable(name) for name in evidence])
-    uncertain = tuple([model.variable(name) for name in soft])
-    wanted = None if target is None else model.variable(target)
-    names = [v.name for v in (*observed, *uncertain)]
-    problems = [
-        f"{name} is named twice" for name in sorted({n for n in names if names.count(n) > 1})
-    ]
-    if wanted is not None and wanted in observed:
-        problems.append(f"the target {wanted.name} must not be evidence")
-    if problems:
-        raise InvalidArgumentError(listed(problems), tuple(problems))
-    return observed, uncertain, wanted
-
-
-def _program_of(
-    tree: JunctionTree,
-    sizes: Mapping[str, int],
-    scopes: Sequence[Sequence[str]],
-    target: str | None,
-    wanted: Sequence[int],
-) -> tuple[Program, ReverseProgram | None, int | None]:
-    """Return the contractions toward the target, those of derivatives, and the target's register.
-
-    ``wanted`` are the inputs whose derivatives are asked for.
-    """
-    number = {name: i for i, name in enumerate(sizes)}
-    registers = [tuple([number[name] for name in scope]) for scope in scopes]
-    builder = ProgramBuilder(tuple(sizes.values()), registers)
-
-    def numbered(names: Iterable[str]) -> frozenset[int]:
-        return frozenset([number[name] for name in names])
-
-    shape = TreeShape(
-        tuple([numbered(clique.variables) for clique in tree.cliques]),
-        tuple([(i, j, numbered(scope)) for i, j, scope in tree.edges]),
-    )
-    passing = Passing(shape, builder, [i for i, scope in enumerate(registers) if scope])
-    end = passing.answer(numbered([target] if target else []))
-    if end is None:
-        return builder.build([]), None, None
-    reverse = reverse_of(builder.build([end]), end, wanted)
-    return builder.build({*reverse.taken, end}), reverse, end

@@ -16,7 +16,7 @@ systems", Statistics and Computing 2 (1992): maximization and sampling in juncti
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
@@ -38,7 +38,6 @@ from bnmind.junction.inference.limits import DEFAULT_JOINT_CELLS, DEFAULT_LIMITS
 from bnmind.junction.inference.plan import Answering, Plan, impossible
 from bnmind.junction.program.program import (
     LookUp,
-    Operation,
     Product,
     Program,
     Scatter,
@@ -89,29 +88,33 @@ def compile_elimination(
         targets=[kept],
         inputs=inputs,
     )
-    program = _keeping_operands(compiled.program)
+    operands = {r for _, *both in filter(_eliminates, compiled.program.steps) for r in both}
+    program = keeping(compiled.program, operands)
     compiled = replace(compiled, program=program, table_copies=2)
     if compiled.refusal is not None:
         raise compiled.refusal
     return compiled
 
 
-def _keeping_operands(program: Program) -> Program:
-    """Return the program that keeps the operands of eliminations, which the backward walk reads."""
-    needed = {
-        register
-        for step in program.steps
-        if _eliminates(step.operation)
-        for register in (step.left, step.right)
-    }
+def keeping(program: Program, registers: Collection[int]) -> Program:
+    """Return the program that keeps some registers after its run.
+
+    Parameters
+    ----------
+    program
+        The program.
+    registers
+        The registers that are needed afterwards.
+    """
     return replace(
         program,
-        steps=tuple(_without_overwriting(s) if s.left in needed else s for s in program.steps),
-        spent=tuple(tuple(r for r in spent if r not in needed) for spent in program.spent),
+        steps=tuple(_without_overwriting(s) if s.left in registers else s for s in program.steps),
+        spent=tuple(tuple(r for r in spent if r not in registers) for spent in program.spent),
     )
 
 
-def _eliminates(operation: Operation) -> bool:
+def _eliminates(step: Step) -> bool:
+    operation = step.operation
     if isinstance(operation, Product):
         return operation.sums
     return isinstance(operation, Sum | Scatter)
@@ -225,9 +228,9 @@ def _look_up(program: Program, registers: Sequence[Values], number: int, states:
 
 def _choice_of(program: Program, registers: Sequence[Values], number: int) -> Choice | None:
     """Return the choice at a step; None if the step eliminates no variable."""
-    operation, left, right = program.steps[number]
+    operation, left, right = step = program.steps[number]
     result = program.scopes[program.n_inputs + number]
-    if not _eliminates(operation):
+    if not _eliminates(step):
         return None
     gone = tuple(v for v in program.scopes[left] if v not in result)
     if not gone:

@@ -466,7 +466,7 @@ def analyze(
         posterior=np.array([joint.value for joint in joints]),
         log_evidence=joints[0].log_evidence,
         partials=partials,
-        order=plan.tree.order.variables,
+        order=plan.compiled.trees[0].order.variables,
         limits=limits,
     )
 

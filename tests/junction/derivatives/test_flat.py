@@ -20,6 +20,7 @@ from bnmind._jit import run_plainly
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.junction import compile_derivatives
 from bnmind.junction.gradient import DerivativePlan
+from bnmind.junction.inference.compiled_query import registers_of
 from bnmind.junction.program.compiled_run import ReusedCells, flat_program, should_be_flat
 from bnmind.junction.program.message_passing import reverse_of
 from bnmind.junction.program.products import ProductBuilder, Term, arrange, read_only
@@ -78,8 +79,9 @@ def test_compiled_runs_equal_those_in_numpy(network: Network, data: st.DataObjec
     names = data.draw(st.permutations([v.name for v in network.variables]))
     n_evidence = data.draw(st.integers(0, len(names) - 1))
     plan = compile_derivatives(network, target=names[0], evidence=names[1 : n_evidence + 1])
-    at = {v.name: data.draw(st.integers(0, v.n_states - 1)) for v in plan.evidence}
-    inputs = [table.reduced(at) for table in plan.tables]
+    query = plan.compiled
+    at = {v.name: data.draw(st.integers(0, v.n_states - 1)) for v in query.evidence}
+    inputs = registers_of(query, at, {})
     steps = [
         Step(replace(operation, overwrites=False), *registers)
         if isinstance(operation, Product)
@@ -89,7 +91,8 @@ def test_compiled_runs_equal_those_in_numpy(network: Network, data: st.DataObjec
     program = replace(plan.program, spent=((),) * len(steps), steps=tuple(steps))
     twin: list[Any] = program.run(inputs)[0]
     compiled = flat_program(plan.program).run(inputs)
-    assert plan.end is not None
+    if plan.end is None:  # all variables have a single state
+        reject()
     for number, expected in enumerate(twin):
         np.testing.assert_allclose(compiled[number], expected, rtol=1e-12)
     seed = np.arange(1.0, 1.0 + network.variable(names[0]).n_states)
