@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -101,14 +102,6 @@ class Stored(NamedTuple):
     """The questions that the plan answers, in one line."""
 
 
-@dataclass
-class _Maker:
-    """The threads that make a plan or wait for it."""
-
-    lock: Lock = field(default_factory=Lock)
-    threads: int = 0
-
-
 class PlanStore:
     """Plans by key, the least recently used first.
 
@@ -123,7 +116,7 @@ class PlanStore:
         self._plans: OrderedDict[Hashable, Stored] = OrderedDict()
         self._bytes = 0
         self._lock = Lock()
-        self._makers: dict[Hashable, _Maker] = {}
+        self._makers: WeakValueDictionary[Hashable, Lock] = WeakValueDictionary()
 
     def get(self, key: Hashable, make: Callable[[], Stored]) -> Any:
         """Return the plan of a key; make it if the store does not hold it.
@@ -135,22 +128,16 @@ class PlanStore:
             if found is not None:
                 self._plans.move_to_end(key)
                 return found.plan
-            maker = self._makers.setdefault(key, _Maker())
-            maker.threads += 1
-        try:
-            # Only threads that ask for the same plan wait for each other.
-            with maker.lock:
-                with self._lock:
-                    found = self._plans.get(key)
-                if found is None:
-                    found = make()
-                    self._put(key, found)
-                return found.plan
-        finally:
+            # It is there as long as a thread makes the plan or waits for it.
+            maker = self._makers.setdefault(key, Lock())
+        # Only threads that ask for the same plan wait for each other.
+        with maker:
             with self._lock:
-                maker.threads -= 1
-                if not maker.threads:
-                    del self._makers[key]
+                found = self._plans.get(key)
+            if found is None:
+                found = make()
+                self._put(key, found)
+            return found.plan
 
     def peek(self, key: Hashable) -> Any:
         """Return the plan of a key, or None; it then counts as used."""
@@ -422,6 +409,8 @@ def _some(parts: Sequence[Any], comma: str, text: Callable[[Any], str] = _name) 
 
 # --- The plans of an engine: each is made when a question first needs it, and then remembered -----
 
+_Answer = TypeVar("_Answer")
+
 _SMALL = 1_000
 """The cells for each variable of a model below which one plan explains any evidence. A run takes a
 few nanoseconds a cell, and a plan about a tenth of a millisecond a variable."""
@@ -476,22 +465,14 @@ class Planner:
         except TooLargeError as refusal:
             whole = refusal
 
-        def make() -> SlicedPlan:
+        def compiled(model: Network | FactorModel, *, evidence: Any, **options: Any) -> SlicedPlan:
             from bnmind.junction.slice_choice import sliced_instead
 
-            return sliced_instead(
-                whole,
-                self.model,
-                known=states,
-                soft=soft,
-                targets=scopes,
-                order=self.order,
-                limits=self.limits,
-            )
+            return sliced_instead(whole, model, known=states, targets=scopes, **options)
 
         # Unlike other plans, this one holds the states of the evidence.
         key = ("slices", scopes, tuple(states), tuple(soft))
-        slices: SlicedPlan = self._planned(key, make, tuple(states.values()))
+        slices: SlicedPlan = self._planned(key, compiled, tuple(states.values()))
         return slices.run(soft)
 
     def plan_for(self, scopes: Scopes, evidence: tuple[str, ...], soft: tuple[str, ...]) -> Plan:
@@ -499,18 +480,8 @@ class Planner:
 
         It may exceed the limits; then only its restrictions can run.
         """
-
-        def make() -> Plan:
-            return compile_plan(
-                self.model,
-                evidence=evidence,
-                soft=soft,
-                targets=scopes,
-                order=self.order,
-                limits=replace(self.limits, only_restrictions=True),
-            )
-
-        plan: Plan = self._planned(("posterior", scopes, evidence, soft), make)
+        compiled = partial(_to_be_restricted, targets=scopes)
+        plan: Plan = self._planned(("posterior", scopes, evidence, soft), compiled)
         return plan
 
     def explanation(self, seen: Seen) -> Explanation:
@@ -518,29 +489,20 @@ class Planner:
 
         If the tables of a plan do not fit, branch and bound finds them.
         """
-        plan, findings = self._explanation_plan(seen)
-        if plan is not None:
-            try:
-                return _hidden(plan.run(findings), seen)
-            except TooLargeError:
-                # Each case has a plan of its own, and the plan of this case does not fit.
-                if plan.plan.by_case is None:
-                    raise
-        return self._searched(None, findings)
+        return self._explained(
+            seen, lambda plan, findings: _hidden(plan.run(findings), seen), self._searched
+        )
 
     def best_explanations(self, count: int, seen: Seen) -> tuple[Explanation, ...]:
         """Return the most probable explanations, at most ``count``, in descending order.
 
         If the tables of a plan do not fit, branch and bound finds them.
         """
-        plan, findings = self._explanation_plan(seen)
-        if plan is not None:
-            try:
-                return tuple(_hidden(found, seen) for found in plan.best(count, findings))
-            except TooLargeError:
-                if plan.plan.by_case is None:
-                    raise
-        return self._best_searched(None, findings, count)
+        return self._explained(
+            seen,
+            lambda plan, findings: tuple(_hidden(one, seen) for one in plan.best(count, findings)),
+            partial(self._best_searched, count=count),
+        )
 
     def best_maps(self, count: int, names: tuple[str, ...], seen: Seen) -> tuple[Explanation, ...]:
         """Return the most probable joint states of some variables, by branch and bound."""
@@ -569,27 +531,35 @@ class Planner:
             self._search = compile_search(self.model, order=self.order, limits=self.limits)
         return self._search
 
-    def _explanation_plan(self, seen: Seen) -> tuple[ExplanationPlan | None, dict[str, Any]]:
-        """Return a plan for explanations and the findings of its run; no plan if it does not fit.
+    def _explained(
+        self,
+        seen: Seen,
+        run: Callable[[ExplanationPlan, dict[str, Any]], _Answer],
+        search: Callable[[None, dict[str, Any]], _Answer],
+    ) -> _Answer:
+        """Return the answer of a plan for explanations, or that of a search if it does not fit.
 
         A small model has one plan for any evidence. A large one has a plan for each choice of
         observed variables, whose states then make the tables smaller. The choice between the two
         depends on the model alone, so that ties are always broken in the same way.
         """
+        from bnmind.junction.walk import compile_explanation
+
         states, soft = seen.in_order()
         hard, uncertain = tuple(states), tuple(soft)
         if self._is_small:
             hard, uncertain = (), tuple([v.name for v in self.model.variables])
-        make = partial(_if_it_fits, partial(self._explaining, hard, uncertain))
-        plan: ExplanationPlan | None = self._planned(("mpe", None, hard, uncertain), make)
-        return plan, {**states, **soft}
-
-    def _explaining(self, hard: Iterable[str], soft: Iterable[str]) -> ExplanationPlan:
-        from bnmind.junction.walk import compile_explanation
-
-        return compile_explanation(
-            self.model, evidence=hard, soft=soft, order=self.order, limits=self.limits
-        )
+        compiled = partial(_if_it_fits, compile_explanation)
+        plan: ExplanationPlan | None = self._planned(("mpe", None, hard, uncertain), compiled)
+        findings = {**states, **soft}
+        if plan is not None:
+            try:
+                return run(plan, findings)
+            except TooLargeError:
+                # Each case has a plan of its own, and the plan of this case does not fit.
+                if plan.plan.by_case is None:
+                    raise
+        return search(None, findings)
 
     @cached_property
     def _is_small(self) -> bool:
@@ -601,25 +571,15 @@ class Planner:
 
         If their joint distribution or a plan does not fit, branch and bound finds it.
         """
+        from bnmind.junction.walk import compile_marginal_map
+
         states, soft = seen.in_order()
-
-        def make() -> MarginalMapPlan:
-            from bnmind.junction.walk import compile_marginal_map
-
-            return compile_marginal_map(
-                self.model,
-                names,
-                evidence=states,
-                soft=soft,
-                order=self.order,
-                limits=self.limits,
-                max_joint=max_joint,
-            )
-
-        key = ("map", (names,), tuple(states), tuple(soft))
         plan: MarginalMapPlan | None = None
         if self._joint_cells(names) <= max_joint:
-            plan = self._planned(key, partial(_if_it_fits, make))
+            compiled = partial(
+                _if_it_fits, compile_marginal_map, variables=names, max_joint=max_joint
+            )
+            plan = self._planned(("map", (names,), tuple(states), tuple(soft)), compiled)
         findings = {**states, **soft}
         if plan is not None:
             return plan.run(findings)
@@ -630,41 +590,43 @@ class Planner:
 
     def sampling(self, seen: Seen) -> tuple[SamplingPlan, dict[str, Any]]:
         """Return a plan that draws samples, and the findings of its runs."""
+        from bnmind.junction.sampling import compile_sampling
+
         states, soft = seen.in_order()
-
-        def make() -> SamplingPlan:
-            from bnmind.junction.sampling import compile_sampling
-
-            return compile_sampling(
-                self.model, evidence=states, soft=soft, order=self.order, limits=self.limits
-            )
-
-        plan: SamplingPlan = self._planned(("sample", None, tuple(states), tuple(soft)), make)
+        key = ("sample", None, tuple(states), tuple(soft))
+        plan: SamplingPlan = self._planned(key, compile_sampling)
         return plan, {**states, **soft}
 
     def _planned(
-        self,
-        key: tuple[str, Scopes | None, tuple[str, ...], tuple[str, ...]],
-        make: Callable[[], Any],
-        states: tuple[str, ...] = (),
+        self, key: _Question, compiled: Callable[..., Any], states: tuple[str, ...] = ()
     ) -> Any:
-        """Return the plan of a question, from memory if possible.
+        """Return the plan of a question, from memory if possible; otherwise it is compiled.
 
-        The key is the kind of the question, its targets, and the variables of hard and of soft
-        evidence. The states are those of the hard evidence, if the plan holds them.
+        The states are those of the hard evidence, if the plan holds them.
         """
+        _, _, hard, soft = key
 
         def stored() -> Stored:
-            plan = make()
+            options = {"order": self.order, "limits": self.limits}
+            plan = compiled(self.model, evidence=hard, soft=soft, **options)
             return Stored(plan, plan_bytes(plan), format_question(*key))
 
         return self.store.get((*key, states), stored)
 
 
-def _if_it_fits(make: Callable[[], Any]) -> Any:
+_Question: TypeAlias = tuple[str, Scopes | None, tuple[str, ...], tuple[str, ...]]
+"""The kind of a question, its targets, and the variables of hard and of soft evidence."""
+
+
+def _to_be_restricted(model: Network | FactorModel, *, limits: Limits, **options: Any) -> Plan:
+    """Return a plan that may exceed the limits if its restrictions do not."""
+    return compile_plan(model, limits=replace(limits, only_restrictions=True), **options)
+
+
+def _if_it_fits(compiled: Callable[..., Any], *args: Any, **options: Any) -> Any:
     """Return a plan, or None if it exceeds the limits."""
     try:
-        return make()
+        return compiled(*args, **options)
     except TooLargeError:
         return None
 

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bnmind.junction import engine_planning
 from bnmind.junction.engine_planning import PlanStore, Stored
 from tests.modes import examples
 
@@ -94,11 +95,32 @@ def test_threads_make_no_plan_twice_at_the_same_time() -> None:
         sys.setswitchinterval(before)
     assert set(made.values()) == {1}
     assert len(store.held()) == 50
+    assert not store._makers
 
 
-def test_threads_that_wait_for_a_failed_plan_do_not_make_one_twice() -> None:
+class Watched:
+    """A lock that counts the threads that hold it or wait for it."""
+
+    n_threads = 0
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> None:
+        Watched.n_threads += 1
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        Watched.n_threads -= 1
+        self._lock.release()
+
+
+def test_threads_that_wait_for_a_failed_plan_do_not_make_one_twice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """The second thread waits while the first fails; a third must wait for the second."""
     store = PlanStore(10)
+    monkeypatch.setattr(engine_planning, "Lock", Watched)
     entered, release = threading.Semaphore(0), threading.Semaphore(0)
     at_work: list[int] = []
 
@@ -112,22 +134,18 @@ def test_threads_that_wait_for_a_failed_plan_do_not_make_one_twice() -> None:
             raise ValueError("no plan")
         return Stored("plan", 1, "")
 
-    def waiting() -> int:
-        return sum(maker.threads for maker in store._makers.values())
-
     with ThreadPoolExecutor(3) as pool:
         first = pool.submit(store.get, "a", partial(slow, 0))
         assert entered.acquire(timeout=60)
         second = pool.submit(store.get, "a", partial(slow, 1))
-        while waiting() < 2:
+        while Watched.n_threads < 2:
             pass
         release.release()
         with pytest.raises(ValueError, match="no plan"):
             first.result(timeout=60)
         assert entered.acquire(timeout=60)
         third = pool.submit(store.get, "a", partial(slow, 2))
-        while waiting() < 2:
+        while Watched.n_threads < 2:
             pass
         release.release()
         assert second.result(timeout=60) == third.result(timeout=60) == "plan"
-    assert not store._makers
