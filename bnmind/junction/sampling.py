@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from bnmind._arguments import checked
 from bnmind._messages import counted, many
 from bnmind._values import ReadOnlyDict, Value, sealed
-from bnmind.errors import InvalidArgumentError, InvalidModelError, TooLargeError, UnknownNameError
+from bnmind.errors import InvalidArgumentError, TooLargeError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.junction.graphs import OrderFinder
 from bnmind.junction.inference.compiled_query import CompiledQuery, starting_registers
@@ -35,11 +35,11 @@ from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.inference.plan import Answering, Plan, impossible
 from bnmind.junction.program.program import MATTERS, Arithmetic
 from bnmind.junction.program.runs import logarithms, run_logarithms
-from bnmind.junction.reduction import closure
+from bnmind.junction.reduction import without_barren
 from bnmind.junction.walk import CHUNK, Choice, Elimination, States, told, walk_back
 from bnmind.pgm.cpd import CPD, FunctionalCPD
 from bnmind.pgm.factor import Factor, Values
-from bnmind.pgm.network import FactorModel, Network, Potential
+from bnmind.pgm.network import FactorModel, Network, Potential, parents_first
 from bnmind.pgm.noisy import NoisyMaximum, NoisyMinimum
 from bnmind.pgm.variable import Variable
 
@@ -361,15 +361,7 @@ def _parts(
     model: Network | FactorModel, told_of: Sequence[str]
 ) -> tuple[tuple[Potential, ...], tuple[CPD, ...]]:
     """Return the potentials of the junction tree, and the distributions for forward sampling."""
-    cpds = tuple(p for p in model.potentials if not isinstance(p, Factor))
-    if len(cpds) < len(model.potentials):
-        return model.potentials, ()
-    try:
-        # The product may be a network.
-        cpds = Network(cpds).cpds
-    except InvalidModelError:
-        return model.potentials, ()
-    parents = {cpd.variable.name: [v.name for v in cpd.parents] for cpd in cpds}
-    relevant = closure(parents, told_of)
-    first = tuple(cpd for cpd in cpds if cpd.variable.name in relevant)
-    return first, tuple(cpd for cpd in cpds if cpd.variable.name not in relevant)
+    first = without_barren(model.potentials, told_of)
+    drawn = {id(p) for p in first}
+    rest = [p for p in model.potentials if id(p) not in drawn and not isinstance(p, Factor)]
+    return first, parents_first(rest, "model")[0]
