@@ -29,16 +29,16 @@ from bnmind._values import ReadOnlyDict, Value, sealed
 from bnmind.errors import InvalidArgumentError, TooLargeError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.junction.graphs import OrderFinder
-from bnmind.junction.inference.compiled_query import CompiledQuery, starting_registers
+from bnmind.junction.inference.compiled_query import starting_registers
 from bnmind.junction.inference.evidence import Evidence, Findings, read_findings
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.inference.plan import Answering, Plan, impossible
-from bnmind.junction.program.program import MATTERS, Arithmetic
+from bnmind.junction.program.program import Arithmetic
 from bnmind.junction.program.runs import logarithms, run_logarithms
 from bnmind.junction.reduction import without_barren
 from bnmind.junction.walk import CHUNK, Choice, Elimination, States, told, walk_back
 from bnmind.pgm.cpd import CPD, FunctionalCPD
-from bnmind.pgm.factor import Factor, Values
+from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import FactorModel, Network, Potential, parents_first
 from bnmind.pgm.noisy import NoisyMaximum, NoisyMinimum
 from bnmind.pgm.variable import Variable
@@ -209,7 +209,7 @@ def _backward(
     log_evidence = math.fsum(map(float, logs))
     combine: np.ufunc = np.multiply
     filled, powers, has_lost = program.run(registers, Arithmetic(scaled=True))
-    if has_lost and not _is_all(compiled, registers, filled, powers):
+    if has_lost:
         combine = np.add
         logs = logarithms(registers, len(compiled.sources))
         filled = run_logarithms(program, logs, np.logaddexp)
@@ -233,22 +233,6 @@ def _backward(
 
     states = walk_back(program, filled, n_samples, extend)
     return dict(zip(compiled.numbered, states, strict=True)), log_evidence
-
-
-def _is_all(
-    plan: CompiledQuery,
-    registers: Sequence[Values],
-    filled: Sequence[Values],
-    powers: Sequence[int],
-) -> bool:
-    """Return whether numbers that underflowed in a run provably do not matter."""
-    end = plan.answers[0].register
-    if end is None:
-        return True
-    most, shifts, _ = plan.program.run(registers, Arithmetic(scaled=True, rounds_up=True))
-    shift = shifts[end] - powers[end]
-    tolerance = MATTERS * float(filled[end])
-    return abs(shift) < 1000 and math.ldexp(float(most[end]), shift) <= tolerance
 
 
 def _pick(weights: Floats, luck: Floats) -> States:
