@@ -40,9 +40,8 @@ from bnmind.information import Floats
 from bnmind.junction.cases.tables import distinct_rows
 from bnmind.junction.inference.compile import compile_plan
 from bnmind.junction.inference.plan import Plan
-from bnmind.pgm.cpd import CPD
-from bnmind.pgm.network import Network
-from bnmind.pgm.tabular import TabularCPD
+from bnmind.pgm.factor import Factor
+from bnmind.pgm.network import FactorModel
 
 _CHUNK = 2**20
 """About the most entries of a matrix of completions that are made at a time."""
@@ -318,21 +317,13 @@ class TreeExpectation(Sealed):
         TooLargeError
             If the junction tree is too large.
         """
-        # Uniform tables, which cancel when multiplied by the inputs.
-        expanded = [cpd for f, cpd in enumerate(layout.network.cpds) if not layout.large[f]]
-        uniform: dict[str, CPD] = {
-            cpd.variable.name: TabularCPD(
-                cpd.variable,
-                cpd.parents,
-                np.full([v.n_states for v in cpd.scope], 1 / cpd.variable.n_states),
-            )
-            for cpd in expanded
-        }
+        cpds, large = layout.network.cpds, layout.large
+        scopes = [[v.name for v in cpd.scope] for f, cpd in enumerate(cpds) if not large[f]]
         states = cases.states[rows].astype(np.intp)
         seen = np.any(states >= 0, axis=0).tolist()
-        scopes = [[v.name for v in cpd.scope] for cpd in expanded]
+        ones = [Factor((v,), np.ones(v.n_states)) for v in layout.network.variables]
         plan = compile_plan(
-            Network(tuple([uniform.get(c.variable.name, c) for c in layout.network.cpds])),
+            FactorModel((*ones, *[cpd for f, cpd in enumerate(cpds) if large[f]])),
             soft=[v.name for v, some in zip(layout.network.variables, seen, strict=True) if some],
             targets=scopes,
             inputs={_input(scope[0]): scope for scope in scopes},
@@ -352,10 +343,7 @@ class TreeExpectation(Sealed):
         """
         layout = self.layout
         variables, expanded = layout.network.variables, np.flatnonzero(~layout.large).tolist()
-        inputs = {
-            _input(variables[f].name): layout.table(cells, f) * variables[f].n_states
-            for f in expanded
-        }
+        inputs = {_input(variables[f].name): layout.table(cells, f) for f in expanded}
         soft = {v.name for v in self.plan.soft}
         columns = {v.name: self.states[:, i] for i, v in enumerate(variables) if v.name in soft}
         total, step = 0.0, max(_BATCH_CELLS // len(cells), 1)

@@ -345,10 +345,7 @@ def _in_order(findings: Mapping[str, Any], variables: Mapping[str, Variable]) ->
     """Return findings in the order of the model."""
     if len(findings) < 2:
         return dict(findings)
-    if 4 * len(findings) > len(variables):
-        return {name: findings[name] for name in variables if name in findings}
-    number = {name: i for i, name in enumerate(variables)}
-    return dict(sorted(findings.items(), key=lambda item: number[item[0]]))
+    return {name: findings[name] for name in variables if name in findings}
 
 
 # --- The plans of an engine: each is made when a question first needs it, and then remembered -----
