@@ -19,11 +19,10 @@ from bnmind.dynamic.passes import (
     Sequences,
     SlicePlans,
     read_sequences,
-    table_input,
 )
 from bnmind.errors import InvalidArgumentError
 from bnmind.fitting.em import FitOptions, TablesAscent, climbs_from
-from bnmind.fitting.expectation import Expected
+from bnmind.fitting.expectation import Expected, table_input
 from bnmind.fitting.layout import Layout
 from bnmind.fitting.priors import NO_PRIOR, Prior
 from bnmind.fitting.squarem import LearningRecord
@@ -115,8 +114,7 @@ class SequenceExpectation(Sealed):
             for one, joint in zip(self.learned[answers.number > 0], answers.joints, strict=False):
                 if one.is_leaf:
                     joint = joint[self.sequences.has(one.cpd.variable.name, answers.rows)]
-                start = int(layout.offsets[one.family])
-                counts[start : start + one.cpd.n_cells] += joint.sum(axis=0).ravel()
+                layout.table(counts, one.family)[...] += joint.sum(axis=0)
         # Distributions without any counts stay.
         n = layout.n_free_cells
         columns = layout.columns[:n]

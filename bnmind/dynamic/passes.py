@@ -47,6 +47,7 @@ from bnmind.errors import (
     TooLargeError,
     UnknownNameError,
 )
+from bnmind.fitting.expectation import table_input, with_inputs
 from bnmind.information import Floats
 from bnmind.junction.cases.tables import Column, frame_of, read_table
 from bnmind.junction.inference.batches import Chunks, batch_size
@@ -58,8 +59,8 @@ from bnmind.junction.inference.plan import Plan
 from bnmind.junction.program.runs import logarithms, run_logarithms
 from bnmind.junction.walk import compile_elimination, most_likely, walk_back
 from bnmind.pgm.cpd import CPD
-from bnmind.pgm.factor import Factor, Values
-from bnmind.pgm.network import FactorModel, Potential
+from bnmind.pgm.factor import Values
+from bnmind.pgm.network import FactorModel
 from bnmind.pgm.variable import Variable, format_name
 
 # --- Sequences of findings, a row of a data frame for each slice ----------------------------------
@@ -283,11 +284,6 @@ FUTURE = "the future"
 Scope = tuple[Variable, ...]
 
 
-def table_input(name: str) -> str:
-    """Return the name of the input that carries the table of a variable."""
-    return f"the table of {name}"
-
-
 Two: TypeAlias = tuple[Plan, Plan]
 """A plan for the first slice, and one for all later slices."""
 
@@ -373,20 +369,13 @@ class SlicePlans(Sealed):
         network = self.network
         given = {cpd.variable.name for cpd in self.learned[number > 0]}
         given.update(network.varying if number else ())
-        potentials: list[Potential] = []
-        inputs = {}
-        for cpd in network.transition if number else network.first.cpds:
-            if cpd.variable.name not in given:
-                potentials.append(cpd)
-                continue
-            inputs[table_input(cpd.variable.name)] = tuple(v.name for v in cpd.scope)
-            potentials += [Factor((v,), np.ones(v.n_states)) for v in cpd.scope]
+        model, inputs = with_inputs(network.transition if number else network.first.cpds, given)
         interface = network.interface
         if interface and number and past:
             inputs[PAST] = tuple(previous(v).name for v in interface)
         if interface and future:
             inputs[FUTURE] = tuple(v.name for v in interface)
-        return FactorModel(tuple(potentials)), inputs
+        return model, inputs
 
     def _plan(
         self, number: int, scopes: Sequence[Scope], *, past: bool = True, future: bool = False

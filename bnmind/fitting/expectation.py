@@ -24,7 +24,7 @@ R. Shachter, "Bayes-ball", UAI 1998 (which variables a query needs).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -40,6 +40,7 @@ from bnmind.information import Floats
 from bnmind.junction.cases.tables import distinct_rows
 from bnmind.junction.inference.compile import compile_plan
 from bnmind.junction.inference.plan import Plan
+from bnmind.pgm.cpd import CPD
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import FactorModel
 
@@ -295,6 +296,35 @@ _BATCH_CELLS = 2**22
 """The approximate limit of cells in the joints of a batch of cases."""
 
 
+def table_input(name: str) -> str:
+    """Return the name of the input that carries the table of a variable."""
+    return f"the table of {name}"
+
+
+def with_inputs(
+    cpds: Sequence[CPD], given: Collection[str]
+) -> tuple[FactorModel, dict[str, tuple[str, ...]]]:
+    """Return a model with the tables of some variables as inputs of each run.
+
+    Parameters
+    ----------
+    cpds
+        The distributions of the model.
+    given
+        The variables whose tables are inputs.
+
+    Returns
+    -------
+    model, inputs
+        The model without these tables, and the scope of each input by its name.
+    """
+    rest = tuple([cpd for cpd in cpds if cpd.variable.name not in given])
+    scopes = [cpd.scope for cpd in cpds if cpd.variable.name in given]
+    ones = [Factor((v,), np.ones(v.n_states)) for v in dict.fromkeys(sum(scopes, ()))]
+    inputs = {table_input(scope[0].name): tuple([v.name for v in scope]) for scope in scopes}
+    return FactorModel((*rest, *ones)), inputs
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TreeExpectation(Sealed):
     """An E-step by junction tree, for some rows of a table of cases."""
@@ -317,16 +347,16 @@ class TreeExpectation(Sealed):
         TooLargeError
             If the junction tree is too large.
         """
-        cpds, large = layout.network.cpds, layout.large
-        scopes = [[v.name for v in cpd.scope] for f, cpd in enumerate(cpds) if not large[f]]
         states = cases.states[rows].astype(np.intp)
         seen = np.any(states >= 0, axis=0).tolist()
-        ones = [Factor((v,), np.ones(v.n_states)) for v in layout.network.variables]
+        variables = layout.network.variables
+        expanded = [v.name for v, large in zip(variables, layout.large, strict=True) if not large]
+        model, inputs = with_inputs(layout.network.cpds, expanded)
         plan = compile_plan(
-            FactorModel((*ones, *[cpd for f, cpd in enumerate(cpds) if large[f]])),
-            soft=[v.name for v, some in zip(layout.network.variables, seen, strict=True) if some],
-            targets=scopes,
-            inputs={_input(scope[0]): scope for scope in scopes},
+            model,
+            soft=[v.name for v, some in zip(variables, seen, strict=True) if some],
+            targets=[*inputs.values()],
+            inputs=inputs,
         )
         weights = relevant_cells(layout, states) * cases.weights[rows][:, None]
         return cls(
@@ -343,7 +373,7 @@ class TreeExpectation(Sealed):
         """
         layout = self.layout
         variables, expanded = layout.network.variables, np.flatnonzero(~layout.large).tolist()
-        inputs = {_input(variables[f].name): layout.table(cells, f) for f in expanded}
+        inputs = {table_input(variables[f].name): layout.table(cells, f) for f in expanded}
         soft = {v.name for v in self.plan.soft}
         columns = {v.name: self.states[:, i] for i, v in enumerate(variables) if v.name in soft}
         total, step = 0.0, max(_BATCH_CELLS // len(cells), 1)
@@ -363,10 +393,6 @@ class TreeExpectation(Sealed):
                 summed = np.tensordot(weights[:, family], joints, axes=1)
                 layout.table(counts, family)[...] += summed
         return total, -1
-
-
-def _input(name: str) -> str:
-    return f"table of {name}"
 
 
 SMALL = 2**12
