@@ -42,7 +42,7 @@ from bnmind._files import write_files
 from bnmind.dynamic.network import PREVIOUS, DynamicNetwork, of_two_slices
 from bnmind.dynamic.passes import Sequences, read_sequences
 from bnmind.errors import InvalidModelError, ModelFileError
-from bnmind.junction.cases.case_files import is_text, read_frames
+from bnmind.fitting.cases import frame_of_file
 from bnmind.pgm.cpd import CPD
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.files import FILE_CELLS, reading_of, suffix_of
@@ -65,9 +65,6 @@ from bnmind.pgm.tabular import DEFAULT_CELLS, TabularCPD
 
 if TYPE_CHECKING:
     import pandas
-
-_ROWS = 2**20
-"""The rows that are read at a time."""
 
 
 def read_sequences_for(
@@ -96,19 +93,8 @@ def read_sequences_for(
         If the rows do not fit the network. The error names the rows: in a CSV file or a workbook,
         the header is row 1; in a Parquet file, the first slice is row 1.
     """
-    import pandas
-
-    frames = list(read_frames(path, _ROWS))
-    frame = frames[0] if len(frames) == 1 else pandas.concat(frames)
-    text = is_text(path)
-    found = read_sequences(
-        network,
-        network.variables,
-        frame,
-        sequence=sequence,
-        as_text=text,
-        first_row=2 if text else 1,
-    )
+    frame, options = frame_of_file(path)
+    found = read_sequences(network, network.variables, frame, sequence=sequence, **options)
     return found, frame.reset_index(drop=True)
 
 

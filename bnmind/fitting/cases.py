@@ -7,7 +7,7 @@ import operator
 import os
 from collections.abc import Container, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,9 @@ from bnmind.junction.inference.evidence import is_missing
 from bnmind.pgm.network import Network
 from bnmind.pgm.tabular import TabularCPD
 from bnmind.pgm.variable import Variable, format_label, format_name
+
+if TYPE_CHECKING:
+    import pandas
 
 MISSING = -1
 """The position of a missing cell."""
@@ -204,12 +207,23 @@ def read_cases_for(
     MissingLibraryError
         If the file is Parquet and pyarrow is not installed.
     """
+    frame, options = frame_of_file(path)
+    return DistinctCases.of(network, frame, hidden, **options)
+
+
+def frame_of_file(path: str | os.PathLike[str]) -> tuple[pandas.DataFrame, dict[str, Any]]:
+    """Return all rows of a file, and how `read_table` reads its cells and numbers its rows.
+
+    Parameters
+    ----------
+    path
+        As for `read_cases_for`, whose errors it raises.
+    """
     import pandas
 
-    frames = list(read_frames(path, _ROWS))
-    frame = frames[0] if len(frames) == 1 else pandas.concat(frames)
     text = is_text(path)
-    return DistinctCases.of(network, frame, hidden, as_text=text, first_row=2 if text else 1)
+    frame = pandas.concat(list(read_frames(path, _ROWS)))
+    return frame, {"as_text": text, "first_row": 2 if text else 1}
 
 
 # --- Networks whose states are those of the columns -----------------------------------------------
