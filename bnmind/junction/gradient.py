@@ -755,7 +755,8 @@ def compile_derivatives(
         signed=False,
         max_cells=min(limits.table_cells, 2**22),
     )
-    cells = sum(math.prod([v.n_states for v in p.scope]) for p in formed)
+    shapes = [[v.n_states for v in p.scope] for p in formed]
+    cells = sum(map(math.prod, shapes))
     if cells > limits.table_cells:
         raise TooLargeError(
             f"the tables of the model would take {format_bytes(8 * cells)}; allowed are"
@@ -764,9 +765,9 @@ def compile_derivatives(
             budget=limits.max_bytes,
         )
     # A zero has a derivative too, so that no number of a table may simplify the contractions.
-    halves = [sealed(np.full([v.n_states for v in p.scope], 0.5)) for p in formed]
     unknown = [
-        made(Factor, scope=p.scope, values=values) for p, values in zip(formed, halves, strict=True)
+        made(Factor, scope=p.scope, values=np.broadcast_to(0.5, shape))
+        for p, shape in zip(formed, shapes, strict=True)
     ]
     # The memory of a run together with its backward pass is checked below.
     roomy = replace(limits, max_bytes=16 * limits.max_bytes)
