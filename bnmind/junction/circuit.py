@@ -142,6 +142,8 @@ _PRODUCT_NS, _MULTIPLICATION_NS = 60.0, 1.2
 _AT_ONCE = 2**28
 """The multiplications of a call of the kernel, roughly; Ctrl-C is heard between calls."""
 
+_NOTHING = np.empty(0)
+
 _plain_work = PlainWork(answer_cases, tasks=3)
 """The work of runs in Python, before the kernel is compiled."""
 
@@ -177,6 +179,8 @@ class Circuit(Sealed):
     """
 
     model: Network | FactorModel
+    places: tuple[int, ...]
+    """The number of the model's table that each table is; −1 if it is part of another form."""
     arrays: CircuitArrays
     cells: Floats
     """The cells before those of a run: the number one, the tables, and the likelihoods."""
@@ -223,11 +227,18 @@ class Circuit(Sealed):
         found = (order or Portfolio(effort=8.0))(graph_of_scopes(sizes, names))
         _check_bytes(found.total_size, limits)  # at least one in eight cells is held
         program = _elimination(names, sizes, found.variables)
-        n_run = 2 * sum(program.held[program.n_inputs :]) + sum(sizes.values())
+        # Registers, their adjoints, and those of tables and likelihoods.
+        n_run = 2 * sum(program.held[program.n_inputs :]) + sum(program.held[: program.n_inputs])
         _check_bytes(8 * (sum(program.held) + n_run), limits)
         tables = [_positive(p, most).ravel() for p in potentials]
+        place = {
+            id(potential): i
+            for i, potential in enumerate(model.potentials)
+            if isinstance(potential, TabularCPD | Factor)
+        }
         return cls(
             model=model,
+            places=tuple([place.get(id(potential), -1) for potential in potentials]),
             arrays=_arrays(potentials, list(sizes), tables, program),
             cells=sealed(np.concatenate([np.ones(1), *tables, np.ones(sum(sizes.values()))])),
             multiplications=program.multiplications,
@@ -274,17 +285,61 @@ class Circuit(Sealed):
         most
             The most multiplications of a case that is answered.
         """
+        columns = [self.columns[name] for name in targets]
+        return self._answer(states, columns, likelihoods or {}, most, (_NOTHING, _NOTHING))
+
+    def gradient(
+        self, states: NDArray[np.integer[Any]], weights: Floats
+    ) -> tuple[list[Floats | None], Answers]:
+        """Return the derivatives of the weighted sum of ln P(case) by the entries of all tables.
+
+        An entry times its derivative is its expected count. Cases without an answer and impossible
+        ones add nothing.
+
+        Parameters
+        ----------
+        states
+            As for `answer`.
+        weights
+            ``(cases,)`` the weight of each case.
+
+        Returns
+        -------
+        partials, answers
+            An array over the scope of each potential of the model, None for a functional or
+            noisy distribution; and the answers about all variables.
+        """
+        arrays = self.arrays
+        ends = [*arrays.first.tolist(), self.cells.size]
+        derivatives = np.zeros(ends[len(arrays.heads)] - 1)
+        everything = list(range(len(self._sizes)))
+        answers = self._answer(states, everything, {}, math.inf, (weights, derivatives))
+        partials: list[Floats | None] = [None] * len(self.model.potentials)
+        for table, place in enumerate(self.places):
+            if place >= 0:
+                shape = [v.n_states for v in self.model.potentials[place].scope]
+                part = derivatives[ends[table] - 1 : ends[table + 1] - 1]
+                partials[place] = part.reshape(shape)
+        return partials, answers
+
+    def _answer(
+        self,
+        states: NDArray[np.integer[Any]],
+        columns: list[int],
+        likelihoods: Mapping[str, Floats],
+        most: float,
+        gradient: tuple[Floats, Floats],
+    ) -> Answers:
         n_cases, n_all = len(states), len(self._sizes)
         findings = np.full((n_cases, n_all), -1, dtype=np.int32)
         findings[:, : states.shape[1]] = states
-        columns = [self.columns[name] for name in targets]
         ends = [0, *accumulate([self._sizes[v] for v in columns])]
         wanted = np.array(columns, dtype=np.int64)
         numbers, log_evidence = np.empty((n_cases, ends[-1])), np.empty(n_cases)
         doubtful, work_of = np.empty(n_cases, dtype=np.bool_), np.empty(n_cases)
         soft_starts = np.full(n_all, -1, dtype=np.int64)
         soft = np.empty((n_cases, 0))
-        for name, weights in (likelihoods or {}).items():
+        for name, weights in likelihoods.items():
             soft_starts[self.columns[name]] = soft.shape[1]
             soft = np.concatenate([soft, weights], axis=1)
         at_once = max(1, _AT_ONCE // (3 * self.multiplications + 1))
@@ -293,12 +348,14 @@ class Circuit(Sealed):
                 part = slice(start, start + at_once)
                 cases = findings[part], soft_starts, soft[part]
                 answers = numbers[part], log_evidence[part], doubtful[part], work_of[part]
+                derivatives = gradient[0][part], gradient[1]
+                arguments = self.arrays, work, cases, wanted, answers, most, derivatives
                 cost = len(cases[0]) * self._plain_cost
                 if cost <= _plain_work.left:
                     _plain_work.spend(cost)
-                    run_plainly(answer_cases, self.arrays, work, cases, wanted, answers, most)
+                    run_plainly(answer_cases, *arguments)
                 else:
-                    answer_cases(self.arrays, work, cases, wanted, answers, most)
+                    answer_cases(*arguments)
         numbers.setflags(write=False)
         return Answers(numbers, ends, log_evidence, doubtful, work_of)
 

@@ -224,7 +224,7 @@ def _add_layout(
         if term < 2 and ones[term]:
             continue
         register = terms[term]
-        is_table = register < circuit.heads.size  # of which a part is taken
+        is_table = register < circuit.heads.size and term < 2  # of which a part is taken
         stride = 1
         for i in range(starts[register + 1] - 1, starts[register] - 1, -1):
             v = scopes[i]
@@ -297,7 +297,7 @@ def _note_sizes(circuit: CircuitArrays, work: CircuitWork) -> None:
 
 @njit
 def _run(
-    circuit: CircuitArrays, work: CircuitWork, end: int, listed: bool
+    circuit: CircuitArrays, work: CircuitWork, end: int, listed: bool, with_tables: bool
 ) -> tuple[float, int, bool]:
     """Fill all registers, and then the adjoints that lead to wanted likelihoods.
 
@@ -309,6 +309,8 @@ def _run(
         The first free cell.
     listed
         Whether to take the lists of terms.
+    with_tables
+        Whether to fill the adjoints of tables, too.
 
     Returns
     -------
@@ -343,7 +345,7 @@ def _run(
                 if total == 0.0:
                     break
                 at[n_registers + last] = _ONE
-                _mark_leads(circuit, work)
+                _mark_leads(circuit, work, with_tables)
             step, side = n_steps - 1 - (number - n_steps) // 2, (number - n_steps) % 2
             direction = 1 + side
             own = steps[step, side]
@@ -407,11 +409,11 @@ def _run(
 
 
 @njit
-def _mark_leads(circuit: CircuitArrays, work: CircuitWork) -> None:
-    """Mark the registers that have the likelihood of a target below."""
+def _mark_leads(circuit: CircuitArrays, work: CircuitWork, with_tables: bool) -> None:
+    """Mark the registers that have the likelihood of a target below, or a table."""
     leads, steps, size, wanted = work.leads, circuit.steps, work.size, work.wanted
     n_tables, n_inputs = circuit.heads.size, circuit.first.size
-    leads[:n_tables] = False
+    leads[:n_tables] = with_tables
     for v in range(size.size):
         leads[n_tables + v] = wanted[v] and size[v] > 1
     for step in range(steps.shape[0]):
@@ -450,6 +452,49 @@ def _is_same(circuit: CircuitArrays, work: CircuitWork, source: int, result: int
 
 
 @njit
+def _add_gradient(
+    circuit: CircuitArrays,
+    work: CircuitWork,
+    case: NDArray[np.int32],
+    weight: float,
+    gradient: Floats,
+) -> None:
+    """Add the weighted derivatives of ln P of the evidence by all cells of tables.
+
+    P is linear in each table, and its adjoint is known up to a power of two.
+    """
+    at, size, cells, sizes = work.at, work.size, work.cells, circuit.sizes
+    starts, scopes, first = circuit.scope_starts, circuit.scopes, circuit.first
+    n_registers, counters = work.quiet.size, work.counters
+    for table in range(circuit.heads.size):
+        n, place, stride = 1, first[table] - 1, 1
+        for i in range(starts[table + 1] - 1, starts[table] - 1, -1):
+            v = scopes[i]
+            n *= size[v]
+            counters[i - starts[table]] = 0
+            place += stride * max(case[v], 0)
+            stride *= sizes[v]
+        adjoint, mass = at[n_registers + table], 0.0
+        for number in range(2 * n):
+            derivative = 1.0 if adjoint < 0 else cells[adjoint + number % n]
+            if number < n:
+                mass += derivative * cells[1 + place]
+            else:
+                gradient[place] += weight * derivative / mass
+            stride = 1
+            for i in range(starts[table + 1] - 1, starts[table] - 1, -1):
+                v, axis = scopes[i], i - starts[table]
+                if size[v] > 1:
+                    counters[axis] += np.uint64(1)
+                    place += stride
+                    if counters[axis] < size[v]:
+                        break
+                    counters[axis] = 0
+                    place -= stride * size[v]
+                stride *= sizes[v]
+
+
+@njit
 def answer_cases(
     circuit: CircuitArrays,
     work: CircuitWork,
@@ -457,6 +502,7 @@ def answer_cases(
     targets: Ints,
     answers: tuple[Floats, Floats, Flags, Floats],
     most: float,
+    gradient: tuple[Floats, Floats],
 ) -> None:
     """Answer cases one after the other.
 
@@ -477,7 +523,12 @@ def answer_cases(
         roughly, ``(cases,)``. Impossible cases have NaN.
     most
         The most multiplications of a case that is answered.
+    gradient
+        The weight of each case, ``(cases,)``; and an array to which the weighted derivatives of the
+        logarithms by the cells of all tables are added, which is empty if they are not wanted.
+        They need all variables as targets.
     """
+    weights, derivatives = gradient
     findings, soft_starts, soft = cases
     marginals, logarithms, doubts, costs = answers
     at, cells, first, sizes = work.at, work.cells, circuit.first, circuit.sizes
@@ -498,7 +549,7 @@ def answer_cases(
                     weight *= cells[start + case[v]]
         _prepare(circuit, work, case, soft_starts, False)
         plain, with_lists = _costs(circuit, work)
-        listed = with_lists < plain
+        listed = with_lists < plain and derivatives.size == 0  # derivatives at zeros matter
         costs[number] = (2.0 if targets.size == 1 else 3.0) * min(plain, with_lists)
         if costs[number] > most:
             doubts[number] = True
@@ -506,13 +557,15 @@ def answer_cases(
         if listed:
             _prepare(circuit, work, case, soft_starts, True)
         _note_sizes(circuit, work)
-        total, power, is_sure = _run(circuit, work, end, listed)
+        total, power, is_sure = _run(circuit, work, end, listed, derivatives.size > 0)
         doubts[number] = not is_sure
         logarithms[number] = -math.inf
         if not is_sure or total == 0.0 or weight == 0.0:
             marginals[number] = math.nan
             continue
         logarithms[number] = math.log(total) + power * math.log(2.0) + math.log(weight)
+        if derivatives.size > 0:
+            _add_gradient(circuit, work, case, weights[number], derivatives)
         column = 0
         for v in targets:
             marginal = marginals[number, column : column + sizes[v]]

@@ -19,12 +19,17 @@ from numpy.typing import ArrayLike, NDArray
 from bnmind._arguments import checked
 from bnmind._messages import counted, each_of
 from bnmind._values import Natural, Sealed
-from bnmind.errors import CancellationError, ImpossibleEvidenceError, InvalidArgumentError
+from bnmind.errors import (
+    CancellationError,
+    ImpossibleEvidenceError,
+    InvalidArgumentError,
+    TooLargeError,
+)
 from bnmind.information import Floats
 from bnmind.junction.cases.tables import distinct_rows, frame_of, read_table
+from bnmind.junction.circuit import Circuit
 from bnmind.junction.gradient import Gradient, compile_derivatives, covarying
 from bnmind.junction.graphs import GivenOrder, OrderFinder
-from bnmind.junction.inference.compile import compile_plan
 from bnmind.junction.inference.evidence import Evidence, real_numbers
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.pgm.network import Network
@@ -62,9 +67,6 @@ _MOST_CHANGE = 600.0
 
 _CORNERS = ((0.0, 0.0), (0.0, 1.0), (1.0, 0.0), (1.0, 1.0))
 """The extreme values of two parameters."""
-
-_BATCH_CELLS = 2**22
-"""About the most cells of the joint distributions of a batch of cases."""
 
 _ROUNDING = 1e-12
 """A difference that is smaller than this share of its terms is rounding."""
@@ -532,8 +534,8 @@ def log_likelihood_gradient(
     sums = np.bincount(distinct.kind, weights=given, minlength=len(distinct.first))
     first = distinct.first[sums > 0]
     rows, counts = states.T[first], sums[sums > 0].astype(np.float64)
-    is_positive = all(np.all(cpd.values > 0) for cpd in network.cpds if isinstance(cpd, TabularCPD))
-    logs, partials = (_from_counts if is_positive else _from_passes)(network, rows, counts, limits)
+    found = _from_circuit(network, rows, counts, limits)
+    logs, partials = found or _from_passes(network, rows, counts, limits)
     if len(impossible := np.flatnonzero(np.isneginf(logs))):
         place = impossible[0]
         raise ImpossibleEvidenceError(
@@ -554,31 +556,15 @@ def _findings(network: Network, row: Any) -> dict[str, str]:
     }
 
 
-def _from_counts(
+def _from_circuit(
     network: Network, rows: Any, counts: Floats, limits: Limits
-) -> tuple[Floats, list[Floats | None]]:
-    """Return ln P of each case, and the gradient as expected counts divided by entries."""
-    hard, soft = _observed(network, rows)
-    tables = {c.variable.name: c.values for c in network.cpds if isinstance(c, TabularCPD)}
-    plan = compile_plan(
-        network,
-        evidence=hard,
-        soft=soft,
-        targets=[[v.name for v in network.cpd(name).scope] for name in tables],
-        limits=limits,
-    )
-    logs, expected = np.zeros(len(rows)), {name: np.zeros(t.shape) for name, t in tables.items()}
-    columns = {v.name: column for v, column in zip(network.variables, rows.T, strict=True)}
-    step = 1 + _BATCH_CELLS // sum([cpd.n_cells for cpd in network.cpds])
-    for start in range(0, len(rows), step):
-        part = slice(start, start + step)
-        cases = {name: columns[name][part] for name in (*hard, *soft)}
-        batch = plan.run_batch(cases, allow_impossible=True)
-        logs[part] = batch.log_evidence
-        for sums, joints in zip(expected.values(), batch.joints, strict=True):
-            sums += np.tensordot(counts[part], joints, axes=1)
-    names = [cpd.variable.name for cpd in network.cpds]
-    return logs, [expected[n] / tables[n] if n in tables else None for n in names]
+) -> tuple[Floats, list[Floats | None]] | None:
+    """Return ln P of each case, and the sum of all gradients; None in doubt, or if too large."""
+    try:
+        partials, answers = Circuit.of(network, limits=limits).gradient(rows, counts)
+    except TooLargeError:
+        return None
+    return None if answers.doubtful.any() else (answers.log_evidence, partials)
 
 
 def _observed(network: Network, rows: Any) -> tuple[list[str], list[str]]:
