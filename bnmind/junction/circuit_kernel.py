@@ -391,10 +391,8 @@ def _run(
             row = rows[slot]
             n = np.int64(row[1])
             row[4] = end
-            if row[0] == one:
-                row[2], row[3] = max(y, 0), max(x, 0)
-            else:
-                row[2], row[3] = max(x, 0), max(y, 0)
+            swap = np.int64(row[0])
+            row[2 + swap], row[3 - swap] = max(x, 0), max(y, 0)
             if row[5] == one:
                 in_tiles(row, tables, known, known, cells, (buffer, buffered))
             else:
