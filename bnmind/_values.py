@@ -239,8 +239,6 @@ class Converter(NamedTuple):
     """Whether all values of the type of a fitting value fit too, and stay as they are."""
     culprit: Callable[[Any], str] | None = None
     """Return which element of an array does not fit, in words."""
-    exact: type | None = None
-    """A type all of whose values fit, and stay as they are."""
 
     def fits(self, value: Any) -> bool:
         """Return whether a value is allowed."""
@@ -410,7 +408,7 @@ def _scalar(kind: Any, *, freeze: bool) -> Converter:
                 return _MISFIT
         return value.item() if isinstance(value, np.generic) else value
 
-    return Converter(convert, words, lambda value: not isinstance(value, np.generic), exact=kind)
+    return Converter(convert, words, lambda value: not isinstance(value, np.generic))
 
 
 def _within(found: Converter, marks: Iterable[Any], *, is_array: bool) -> Converter:
@@ -569,6 +567,7 @@ def _fixed(parts: Sequence[Converter], *, freeze: bool) -> Converter:
 def _sequence(kind: type, part: Converter, *, freeze: bool) -> Converter:
     ordered, is_set = issubclass(kind, Sequence), issubclass(kind, collections.abc.Set)
     to_tuple = issubclass(kind, tuple)
+    known: set[type] = set()
 
     def convert(value: Any) -> Any:
         if type(value) is not tuple and type(value) is not list:
@@ -587,10 +586,12 @@ def _sequence(kind: type, part: Converter, *, freeze: bool) -> Converter:
             if to_tuple and isinstance(value, np.ndarray):
                 return _MISFIT  # an array is not converted to a tuple
         done = value
-        if part.exact is None or not {part.exact}.issuperset(map(type, value)):
+        if not known.issuperset(map(type, value)):
             done = [part.convert(one) for one in value]
             if any(one is _MISFIT for one in done):
                 return _MISFIT
+            same = {type(one): one for one, kept in zip(value, done, strict=True) if one is kept}
+            known.update(map(type, filter(part.is_settled, same.values())))
         if not freeze or (done is value and type(value) is tuple):
             return value
         if is_set:

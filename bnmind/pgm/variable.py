@@ -116,7 +116,8 @@ class Variable:
     def __post_init__(self) -> None:
         name, given = format_name(self.name), self.states
         is_fit = isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping)
-        states = tuple([format_state(state) for state in given]) if is_fit else ()
+        # Most states are texts, so most calls are saved.
+        states = tuple([s if type(s) is str else format_state(s) for s in given]) if is_fit else ()
         problems = []
         if fault := name_fault(name):
             problems.append(f"expected a variable name, got {name!r}: {fault}")
