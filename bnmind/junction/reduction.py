@@ -7,7 +7,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from graphlib import CycleError, TopologicalSorter
+from graphlib import CycleError
 from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
@@ -17,7 +17,7 @@ from bnmind._values import Sealed, made, sealed
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.pgm.cpd import FunctionalCPD
 from bnmind.pgm.factor import Factor, Values
-from bnmind.pgm.network import Potential
+from bnmind.pgm.network import Potential, topological_order
 from bnmind.pgm.tabular import TabularCPD
 from bnmind.pgm.variable import Variable
 
@@ -110,7 +110,7 @@ def closures(
     base = closure(parents, evidence)
     hidden = list(dict.fromkeys(frozenset(target) - base for target in targets))
     try:
-        place = {name: i for i, name in enumerate(TopologicalSorter(parents).static_order())}
+        place = {name: i for i, name in enumerate(topological_order(parents))}
     except CycleError:
         return None
     # Sets of later variables contain those of earlier ones. They come first, so that most others
