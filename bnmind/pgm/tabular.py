@@ -140,7 +140,7 @@ class TabularCPD(Conditional):
         return TabularCPD(self.variable.keep(keep[0]), parents, values.squeeze(axis=dropped))
 
 
-def is_rounding_of_floats(deviation: Any, n_states: int) -> Any:
+def is_rounding_of_floats(deviation: Any, n_states: Any) -> Any:
     """Return whether sums of so many numbers deviate from one only by floating-point rounding."""
     return deviation <= 4 * n_states * sys.float_info.epsilon
 

@@ -24,12 +24,8 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
-
-import numpy as np
 
 from bnmind.errors import ModelFileError
 from bnmind.pgm.encoded_names import ENCODING, Alphabet
@@ -46,7 +42,6 @@ from bnmind.pgm.formats.declared import (
 from bnmind.pgm.formats.model_format import TableFormat, rows_of, text_reader, written
 from bnmind.pgm.formats.source import Place, Source, number_list, shown
 from bnmind.pgm.network import Network
-from bnmind.pgm.variable import Variable
 
 # The groups match text that stays: quoted strings, and a comment without an end. Up to Python
 # 3.11.4 a possessive group with a lookahead never matches; this lazy one ends at \Z at the latest.
@@ -55,37 +50,35 @@ _NAME = r'(?:"[^"]*+"|[^\s,;|(){}"]++)'
 _WORD = re.compile(_NAME)
 _BLOCK = re.compile(r"\s*+(?:(network|variable|probability)\b|\Z)")
 _HEAD = re.compile(rf"\s*+(?:{_NAME}\s*+)*+\{{")
-_PROPERTIES = re.compile(r'(?:\s++|property\b(?:[^;"]++|"[^"]*+")*+;)*+\}')
+_PROPERTY = r'property\b(?:[^;"]++|"[^"]*+")*+;'
+_PROPERTIES = re.compile(rf"(?:\s++|{_PROPERTY})*+\}}")
 _ENCODED = re.compile(rf"\bproperty\s++bnmind_names\s++{ENCODING}\s*+;")
-_INSIDE = re.compile(r'(?:[^{}"]++|"[^"]*+")*+\}')
-_VARIABLE = re.compile(rf"\s*+({_NAME})\s*+\{{")
-_STATEMENT = re.compile(
-    r'\s*+(?:(?P<end>\})|property\b(?:[^;"]++|"[^"]*+")*+;'
-    rf"|type\s++discrete\s*+\[\s*+(?P<count>[0-9]++)\s*+\]\s*+\{{"
-    rf"(?P<states>(?:[\s,]++|{_NAME})*+)\}}\s*+;?)"
+_TYPE = (
+    r"type\s++discrete\s*+\[\s*+(?P<count>[0-9]++)\s*+\]\s*+\{"
+    rf"(?P<states>(?:[\s,]++|{_NAME})*+)\}}\s*+;?"
 )
-_SCOPE = re.compile(rf"\s*+\((?P<names>(?:[\s,|]++|{_NAME})*+)\)\s*+\{{")
+_ANOTHER_TYPE = re.compile(_TYPE)
+# The patterns of blocks end where a fault is, without the group of the end.
+_VARIABLE = re.compile(
+    rf"\s*+(?P<name>{_NAME})\s*+\{{(?:\s++|{_PROPERTY})*+"
+    rf"(?:{_TYPE}(?:\s++|{_PROPERTY})*+)?(?P<end>\}})?"
+)
+_TABLE = re.compile(
+    rf"\s*+\((?P<names>(?:[\s,|]++|{_NAME})*+)\)\s*+\{{\s*+"
+    r'(?P<rows>(?:[^{}"]++|"[^"]*+")*+)(?P<end>\})?'
+)
+# The last group holds the rest of a table, from the first fault on.
 _ROW = re.compile(
-    r'\s*+(?:(?P<end>\})|property\b(?:[^;"]++|"[^"]*+")*+;'
-    rf"|(?:\((?P<states>(?:[\s,]++|{_NAME})*+)\)|(?P<kind>table|default)(?=[\s.])"
-    r")(?P<numbers>[^;{}()]*+);)"
+    rf'(?:{_PROPERTY}|(?:(?P<states>\((?:[^;|(){{}}"]++|"[^"]*+")*+\))'
+    r"|(?P<kind>table|default)(?=[\s.]))(?P<numbers>[^;{}()]*+);|(?P<wrong>\S(?s:.*+)))\s*+"
 )
 
 
 @dataclass(frozen=True)
 class _Table(DeclaredTable):
-    """The head of a table, and the offset where its body starts."""
+    """The head of a table, and the offsets of its rows."""
 
-    body: int
-
-
-class _Row(NamedTuple):
-    """The head of a row, and the offset of its numbers."""
-
-    kind: str
-    """"row", "default", or "table" for a row with all numbers."""
-    configuration: int
-    start: int
+    rows: tuple[int, int]
 
 
 def from_bif(text: str, *, max_cells: int, reading: Reading = PLAIN_READING) -> ReadNetwork:
@@ -123,7 +116,7 @@ def from_bif(text: str, *, max_cells: int, reading: Reading = PLAIN_READING) -> 
 def _names(text: str) -> list[str]:
     if '"' in text:
         return [word.strip('"') for word in _WORD.findall(text)]
-    return text.replace(",", " ").replace("|", " ").split()
+    return text.replace(",", " ").split()
 
 
 def _declarations(source: Source) -> tuple[list[DeclaredVariable], list[_Table], bool]:
@@ -147,133 +140,116 @@ def _declarations(source: Source) -> tuple[list[DeclaredVariable], list[_Table],
                 variable, at = _variable(source, at)
                 variables.append(variable)
             case _:
-                head = source.match(_SCOPE, at, expected="'(', names of variables, ')' and '{'")
-                names = tuple(_names(head["names"]))
+                found = source.match(_TABLE, at, expected="'(', names of variables, ')' and '{'")
+                names = tuple(_names(found["names"].replace("|", ",")))
                 if not names:
-                    raise source.fault("the name of a variable", head.start("names"))
-                tables.append(_Table(names, source.place(block.start(1)), head.end()))
-                at = source.match(_INSIDE, head.end(), expected="rows and '}'").end()
+                    raise source.fault("the name of a variable", found.start("names"))
+                if found["end"] is None:
+                    raise source.fault("rows and '}'", found.start("rows"))
+                place = source.place(block.start(1))
+                tables.append(_Table(names, place, found.span("rows")))
+                at = found.end()
 
 
 def _variable(source: Source, at: int) -> tuple[DeclaredVariable, int]:
-    head = source.match(_VARIABLE, at, expected="the name of a variable and '{'")
-    name, place = head[1].strip('"'), source.place(head.start(1))
-    states: tuple[str, ...] | None = None
-    at = head.end()
-    while True:
-        part = source.match(
-            _STATEMENT, at, expected="'type discrete [ number ] { states };', a property or '}'"
+    found = source.match(_VARIABLE, at, expected="the name of a variable and '{'")
+    name, count, given, end = found.groups()
+    name, states = name.strip('"'), tuple(_names(given or ""))
+    # Do not show the number: it may have thousands of digits.
+    if given is not None and count.lstrip("0") != str(len(states)).lstrip("0"):
+        raise source.place(found.start("count")).fault(
+            f"expected as many states of {shown(name)} as declared,"
+            f" {shown(count)}, got {len(states)}"
         )
-        at = part.end()
-        if part["end"]:
-            break
-        if part["states"] is None:
-            continue
-        if states is not None:
-            raise source.fault(f"one type of {shown(name)}", part.start())
-        states = tuple(_names(part["states"]))
-        # Do not show the number: it may have thousands of digits.
-        if part["count"].lstrip("0") != str(len(states)).lstrip("0"):
-            raise source.place(part.start("count")).fault(
-                f"expected as many states of {shown(name)} as declared,"
-                f" {shown(part['count'])}, got {len(states)}"
-            )
-    if states is None:
-        raise source.fault(f"the type of {shown(name)}", at - 1)
-    return DeclaredVariable(name, states, place), at
+    if end is None:
+        expected = "'type discrete [ number ] { states };', a property or '}'"
+        if given is not None and _ANOTHER_TYPE.match(source.text, found.end()):
+            expected = f"one type of {shown(name)}"
+        raise source.fault(expected, found.end())
+    if given is None:
+        raise source.fault(f"the type of {shown(name)}", found.end() - 1)
+    return DeclaredVariable(name, states, source.place(found.start("name"))), found.end()
 
 
 def _table(source: Source, table: _Table, scope: Scope) -> Numbers:
-    rows, tokens = _rows(source, table.body, scope)
-    size, n_rows = scope[0].n_states, math.prod(v.n_states for v in scope[1:])
-    whole = bool(rows) and rows[0].kind == "table"
-
-    def place(number: int) -> Place:
-        row, number = (0, number) if whole else divmod(number, size)
-        return source.place_of_number(number, rows[row].start, len(source.text))
-
-    values = number_list(tokens)
-    if isinstance(values, int):
-        raise place(values).fault(
-            f"expected a number for {scope[0].name}, got {shown(tokens[values])}"
-        )
-    if whole:
-        child_last = values.reshape(size, n_rows).T
-        return Numbers(scope, child_last, lambda k: place(k % size * n_rows + k // size))
-    default = next((i for i, row in enumerate(rows) if row.kind == "default"), None)
-    row_of = {row.configuration: i for i, row in enumerate(rows) if row.kind == "row"}
-    if default is None and len(row_of) < n_rows:
-        raise table.place.fault(
-            f"expected {n_rows} configurations of the parents of {scope[0].name}, got {len(row_of)}"
-        )
-    order = np.full(n_rows, default or 0, dtype=np.intp)
-    order[list(row_of)] = list(row_of.values())
-    return Numbers(
-        scope,
-        values.reshape(-1, size)[order],
-        lambda k: place(int(order[k // size]) * size + k % size),
-    )
-
-
-def _rows(source: Source, at: int, scope: Scope) -> tuple[list[_Row], list[str]]:
-    """Return the rows of a table, without duplicates, and all numbers."""
     child, *parents = scope
-    shape = tuple(v.n_states for v in parents)
-    offsets = [
-        {state: math.prod(shape[axis + 1 :]) * i for i, state in enumerate(parent.states)}
-        for axis, parent in enumerate(parents)
-    ]
-    seen: set[int | str] = set()
-    rows: list[_Row] = []
+    size, n_rows = child.n_states, math.prod([v.n_states for v in parents])
+    # A property is a row without anything.
+    rows = [row for row in _ROW.findall(source.text, *table.rows) if any(row)]
+    keys = [kind or tuple(_names(states[1:-1])) for states, kind, _, _ in rows]
+    tokens = [numbers.replace(",", " ").split() for _, _, numbers, _ in rows]
+    is_whole = keys == ["table"]
+    row_of: dict[object, int] = dict(zip(keys, range(len(keys)), strict=True))
+    default = row_of.pop("default", -1)
+    configurations = itertools.product(*[v.states for v in parents])
+    order = [0] if is_whole else [row_of.get(key, default) for key in configurations]
+    used = {*order, default} - {-1}
+    lengths = {n_rows * size if is_whole else size}
+    values = number_list([*itertools.chain.from_iterable(tokens)])
+    fits = -1 not in order and len(used) == len(rows) and {*map(len, tokens)} == lengths
+    if not fits or isinstance(values, int):
+        raise _fault(source, table, scope)
+    if is_whole:
+        child_last = values.reshape(size, n_rows).T
+        return Numbers(
+            scope, child_last, lambda k: _place(source, table, 0, k % size * n_rows + k // size)
+        )
+    sorted_rows = values.reshape(-1, size)[order]
+    return Numbers(scope, sorted_rows, lambda k: _place(source, table, order[k // size], k % size))
+
+
+def _fault(source: Source, table: _Table, scope: Scope) -> ModelFileError:
+    """Return the error of the first fault in the rows of a table."""
+    child, *parents = scope
+    size, n_rows = child.n_states, math.prod([v.n_states for v in parents])
+    seen: set[object] = set()
     numbers: list[str] = []
-    n_states = child.n_states
-    while True:
-        match = source.match(_ROW, at, expected="a row that ends in ';', or '}'")
-        end, names, kind, tokens = match.groups()
-        if end:
-            return rows, numbers
-        at = match.end()
-        if tokens is None:
+    for row in _ROW.finditer(source.text, *table.rows):
+        states, kind, given, wrong = row.groups()
+        if wrong:
+            return source.fault("a row that ends in ';', or '}'", row.start())
+        if given is None:
             continue
-        tokens = tokens.replace(",", " ").split()
-        key, configuration, n_expected = kind, 0, n_states
-        if kind is None:
-            states = _names(names)
-            try:
-                key = configuration = sum(map(dict.__getitem__, offsets, states))
-            except KeyError:
-                raise _unknown_state(source, match, parents) from None
-            if len(states) != len(parents):
-                raise source.place(source.skip(match.start())).fault(
-                    f"expected states of the {len(parents)} parents of {child.name},"
-                    f" got {len(states)}"
+        words = [*_WORD.finditer(source.text, row.start("states") + 1, row.end("states") - 1)]
+        names = [word[0].strip('"') for word in words] if states else []
+        for word, name, parent in zip(words, names, parents, strict=False):
+            if name not in parent.states:
+                return source.place(word.start()).fault(
+                    f"expected a state of {parent.name}, got {shown(name)}"
                 )
-        elif kind == "table":
-            n_expected *= math.prod(shape)
-        if key in seen or (rows and "table" in (kind, rows[0].kind)):
-            raise source.place(source.skip(match.start())).fault(
+        if states and len(names) != len(parents):
+            return source.place(row.start()).fault(
+                f"expected states of the {len(parents)} parents of {child.name}, got {len(names)}"
+            )
+        key = kind or tuple(names)
+        if key in seen or "table" in seen or (seen and kind == "table"):
+            return source.place(row.start()).fault(
                 f"expected each configuration of {child.name} once, got another row"
             )
-        if len(tokens) != n_expected:
-            raise source.place(source.skip(match.start("numbers"))).fault(
-                f"expected {n_expected} numbers for {child.name}, got {len(tokens)}"
+        tokens = given.replace(",", " ").split()
+        expected = size * n_rows if kind == "table" else size
+        if len(tokens) != expected:
+            return source.place(source.skip(row.start("numbers"))).fault(
+                f"expected {expected} numbers for {child.name}, got {len(tokens)}"
             )
         seen.add(key)
         numbers += tokens
-        rows.append(_Row(kind or "row", configuration, match.start("numbers")))
+    wrong_number = number_list(numbers)
+    if isinstance(wrong_number, int):
+        at = (0, wrong_number) if "table" in seen else divmod(wrong_number, size)
+        return _place(source, table, *at).fault(
+            f"expected a number for {child.name}, got {shown(numbers[wrong_number])}"
+        )
+    return table.place.fault(
+        f"expected {n_rows} configurations of the parents of {child.name}, got {len(seen)}"
+    )
 
 
-def _unknown_state(
-    source: Source, row: re.Match[str], parents: Sequence[Variable]
-) -> ModelFileError:
-    words = _WORD.finditer(source.text, row.start("states"), row.end("states"))
-    for word, parent in zip(words, parents, strict=False):
-        state = word[0].strip('"')
-        if state not in parent.states:
-            return source.place(word.start()).fault(
-                f"expected a state of {parent.name}, got {shown(state)}"
-            )
-    raise AssertionError("called for a row with an unknown state")
+def _place(source: Source, table: _Table, row: int, number: int) -> Place:
+    """Return the place of a number in a row."""
+    found = _ROW.finditer(source.text, *table.rows)
+    starts = [one.start("numbers") for one in found if one["numbers"] is not None]
+    return source.place_of_number(number, starts[row], table.rows[1])
 
 
 def to_bif(network: Network, *, encoded: bool = False) -> str:

@@ -17,23 +17,23 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
-from graphlib import CycleError, TopologicalSorter
-from typing import TypeVar
+from functools import partial
+from graphlib import CycleError
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._messages import listed, many, one_line
-from bnmind._values import Value
+from bnmind._values import Value, made, remembered, sealed
 from bnmind.errors import InvalidModelError, ModelFileError, TooLargeError
 from bnmind.information import Floats
 from bnmind.pgm.cpd import CPD
 from bnmind.pgm.encoded_names import decoded_variable
 from bnmind.pgm.formats.source import Place, shown
-from bnmind.pgm.network import FactorModel, Network
+from bnmind.pgm.network import FactorModel, Network, topological_order
 from bnmind.pgm.noisy import NoisyMinimum
 from bnmind.pgm.tabular import ROW_TOLERANCE, TabularCPD, is_rounding_of_floats
 from bnmind.pgm.variable import Variable
@@ -252,10 +252,10 @@ class DeclaredVariable:
     kind: str = field(default="", kw_only=True)
     """``"decision"`` or ``"utility"`` in an influence diagram; a chance variable by default."""
 
-    @cached_property
+    @property
     def variable(self) -> Variable:
         """The variable; `InvalidModelError` if its name or states are not valid."""
-        return Variable(self.name, self.states)
+        return remembered(self, "_variable", lambda: Variable(self.name, self.states))
 
 
 @dataclass(frozen=True)
@@ -271,8 +271,7 @@ class DeclaredTable:
     """Whether the file holds no numbers, so that the table is uniform."""
 
 
-@dataclass(frozen=True, eq=False)
-class Numbers:
+class Numbers(NamedTuple):
     """The numbers of a table, and their places in the file."""
 
     scope: Scope
@@ -357,11 +356,12 @@ class Faults:
             raise first.fault(message)
         listed = "; ".join(f"{text} at {place}" for text, place in self._told)
         more = self._count - len(self._told)
+        line, column = first.find()
         raise ModelFileError(
             f"expected {self._expected}, got these faults: {listed}"
             f"{f'; and {more:,} more' if more > 0 else ''}",
-            line=first.line,
-            column=first.column,
+            line=line,
+            column=column,
         )
 
 
@@ -398,7 +398,7 @@ def scopes_of(
                 faults.add(problem, entry.place)
     faults.refuse()
     if not variables:
-        faults.add("expected at least one variable, got none", Place(1, 1))
+        faults.add("expected at least one variable, got none", Place.at(1, 1))
     children: dict[str, DeclaredTable] = {}
     for table in tables:
         unknown = [shown(name) for name in table.names if name not in known]
@@ -429,7 +429,7 @@ def scopes_of(
             of = f"; {name} is a parent of {parent_of[name]}" if name in parent_of else ""
             faults.add(f"expected a table of {name}, got none{of}", entry.place)
     try:
-        TopologicalSorter({t.names[0]: t.names[1:] for t in tables}).prepare()
+        topological_order({t.names[0]: t.names[1:] for t in tables})
     except CycleError as fault:
         cycle = fault.args[1]
         faults.add(f"expected no cycle, got {' → '.join(cycle)}", children[cycle[0]].place)
@@ -502,10 +502,10 @@ def network_from(
     scopes = scopes_of(variables, declared, max_cells=max_cells)
     return network_of(
         variables,
-        (
+        [
             _uniform(scope, table.place) if table.is_uniform else numbers(table, scope)  # type: ignore[arg-type]
             for table, scope in zip(declared, scopes, strict=True)
-        ),
+        ],
         encoded=encoded,
         reading=reading,
     )
@@ -545,7 +545,7 @@ def _uniform(scope: Scope, place: Place) -> Numbers:
 
 def network_of(
     variables: Sequence[DeclaredVariable],
-    tables: Iterable[Numbers | NoisyNumbers],
+    tables: Sequence[Numbers | NoisyNumbers],
     *,
     encoded: bool = False,
     reading: Reading = PLAIN_READING,
@@ -579,8 +579,8 @@ def network_of(
             except InvalidModelError as fault:
                 faults.add(f"expected an encoded name: {fault}", entry.place)
         faults.refuse()
-    for table in tables:
-        child, *parents = (named[v.name] for v in table.scope)
+    for table, is_sound in zip(tables, _are_sound(tables), strict=True):
+        child, *parents = scope = [named[v.name] for v in table.scope]
         if isinstance(table, NoisyNumbers):
             try:
                 cpds.append(NoisyMinimum(child, tuple(parents), table.links, table.leak))
@@ -588,11 +588,13 @@ def network_of(
                 for problem in fault.problems:
                     faults.add(problem, table.place)
             continue
-        shape = tuple([v.n_states for v in (child, *parents)])
-        values = table.rows.T.reshape(shape)
+        values = np.ascontiguousarray(table.rows.T).reshape([v.n_states for v in scope])
+        if is_sound:
+            values = sealed(values)
+            cpds.append(made(TabularCPD, variable=child, parents=tuple(parents), values=values))
+            continue
         try:
-            values = reading.corrected((child, *parents), values)
-            cpds.append(TabularCPD(child, tuple(parents), values))
+            cpds.append(TabularCPD(child, tuple(parents), reading.corrected(scope, values)))
         except InvalidModelError as fault:
             for problem in fault.problems:
                 faults.add(problem, partial(_place_of_fault, table))
@@ -603,6 +605,20 @@ def network_of(
         # Two different encoded names may stand for the same name.
         raise ModelFileError(f"expected distinct encoded names: {fault}") from fault
     return ReadNetwork(network, tuple(named[v.name] for v in variables))
+
+
+def _are_sound(tables: Sequence[Numbers | NoisyNumbers]) -> list[bool]:
+    """Return which tables `TabularCPD` would keep as they are, with one look at all numbers."""
+    rows = [t.rows if isinstance(t, Numbers) else np.ones((1, 1)) for t in tables]
+    n_rows, sizes = np.array([one.shape for one in rows]).T
+    flat = np.concatenate([one.ravel() for one in rows])
+    sizes = np.repeat(sizes, n_rows)
+    sums = np.add.reduceat(flat, sizes.cumsum() - sizes)
+    sound = is_rounding_of_floats(np.abs(sums - 1), sizes)
+    if flat.min() < 0:
+        sound &= np.minimum.reduceat(flat, sizes.cumsum() - sizes) >= 0
+    found: list[bool] = np.logical_and.reduceat(sound, n_rows.cumsum() - n_rows).tolist()
+    return found
 
 
 def _place_of_fault(table: Numbers) -> Place:

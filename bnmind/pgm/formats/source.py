@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,20 +25,25 @@ _TOKEN = re.compile(r"[^\s,()]++")
 _SHOWN = 40
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A place in a file, counted from 1."""
+class Place(NamedTuple):
+    """A place in a file, which is counted only for an error."""
 
-    line: int
-    column: int
+    find: Callable[[], tuple[int, int]]
+    """Return the line and the column, counted from 1."""
+
+    @classmethod
+    def at(cls, line: int, column: int) -> Place:
+        """Return the place with this line and column."""
+        return cls(lambda: (line, column))
 
     def __str__(self) -> str:
-        return f"line {self.line}, column {self.column}"
+        line, column = self.find()
+        return f"line {line}, column {column}"
 
     def fault(self, message: str) -> ModelFileError:
         """Return an error with a message and this place."""
-        message = one_line(message)
-        return ModelFileError(f"{message} at {self}", line=self.line, column=self.column)
+        line, column = self.find()
+        return ModelFileError(f"{one_line(message)} at {self}", line=line, column=column)
 
     def unknown(self, part: str) -> ModelFileError:
         """Return an error about a part of a known format that a reader would pass over."""
@@ -75,10 +81,13 @@ class Source:
         return [match.start() for match in re.finditer("\n", self.text)]
 
     def place(self, at: int) -> Place:
-        """Return the line and column of an offset."""
+        """Return the place of an offset."""
+        return Place(partial(self._line_and_column, at))
+
+    def _line_and_column(self, at: int) -> tuple[int, int]:
         line = bisect_left(self._line_ends, at)
         start = self._line_ends[line - 1] + 1 if line else 0
-        return Place(line + 1, at - start + 1)
+        return line + 1, at - start + 1
 
     def skip(self, at: int) -> int:
         """Return the offset of the first character that is not blank."""
@@ -118,7 +127,7 @@ def number_list(tokens: Sequence[str]) -> Floats | int:
         return next(i for i, token in enumerate(tokens) if not _is_number(token))
     # float() also accepts "1_000" and digits of other scripts.
     text = "".join(tokens)
-    if "_" in text or not text.isascii() or not np.all(np.isfinite(values)):
+    if "_" in text or not text.isascii() or not np.isfinite(values).all():
         wrong = (i for i, token in enumerate(tokens) if not _is_number(token))
         return next(wrong)
     return values

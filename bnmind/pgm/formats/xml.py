@@ -166,7 +166,7 @@ def parse_xml(data: bytes) -> Element:
     if match := _MANY_ATTRIBUTES.search(data):
         line = data.count(b"\n", 0, match.start()) + 1
         column = match.start() - data.rfind(b"\n", 0, match.start())
-        raise Place(line, column).fault(
+        raise Place.at(line, column).fault(
             f"expected at most {_MOST_ATTRIBUTES:,} attributes of an element, got more"
         )
     parser = ParserCreate()
@@ -174,11 +174,11 @@ def parse_xml(data: bytes) -> Element:
     # Otherwise every element would get all declared defaults.
     parser.specified_attributes = True
     # An element above the root, which gets the root as its child.
-    open_elements = [_Open("", _NO_ATTRIBUTES, Place(1, 1))]
+    open_elements = [_Open("", _NO_ATTRIBUTES, Place.at(1, 1))]
     declared = n_elements = 0
 
     def here() -> Place:
-        return Place(parser.CurrentLineNumber, parser.CurrentColumnNumber + 1)
+        return Place.at(parser.CurrentLineNumber, parser.CurrentColumnNumber + 1)
 
     def start(tag: str, attributes: dict[str, str]) -> None:
         nonlocal n_elements
@@ -216,7 +216,7 @@ def parse_xml(data: bytes) -> Element:
     try:
         parser.Parse(data, True)
     except ExpatError as fault:
-        place = Place(fault.lineno, fault.offset + 1)
+        place = Place.at(fault.lineno, fault.offset + 1)
         raise place.fault(f"expected XML, got {ErrorString(fault.code)}") from fault
     except ModelFileError:
         raise
