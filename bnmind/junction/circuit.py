@@ -42,7 +42,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._jit import PlainWork, run_plainly
+from bnmind._jit import Kernel, PlainWork, run_plainly
 from bnmind._messages import format_bytes
 from bnmind._values import Sealed, sealed
 from bnmind.errors import InvalidModelError, TooLargeError
@@ -69,11 +69,8 @@ from bnmind.pgm.tabular import TabularCPD
 
 # --- The terms of steps on tables with many zeros -------------------------------------------------
 
-_WORTH_LISTS = 2**17
-"""The fewest multiplications of a circuit for which terms are listed."""
-
-_MOST_TERMS = 2**22
-"""The most terms of all steps of a circuit, before those are left out that later tables exclude."""
+_WORTH_LISTS, _MOST_LISTED = 2**17, 2**22
+"""The fewest and the most multiplications of a circuit for which terms are listed."""
 
 _SPARSE = 0.7
 """The most cells of all tables, as a share, that are not zero where terms are listed."""
@@ -87,18 +84,16 @@ def _lists(program: Program, tables: Sequence[Floats]) -> list[NDArray[np.int32]
     nothing: list[NDArray[np.int32] | None] = [None] * len(program.steps)
     possible: list[Any] = [np.flatnonzero(table) for table in tables]
     n_cells = sum([table.size for table in tables])
-    if program.multiplications < _WORTH_LISTS or sum(map(len, possible)) > _SPARSE * n_cells:
+    may_pay = _WORTH_LISTS <= program.multiplications <= _MOST_LISTED
+    if not may_pay or sum(map(len, possible)) > _SPARSE * n_cells:
         return nothing
     possible += [np.arange(program.cells(r)) for r in range(len(tables), program.n_inputs)]
     terms: list[Any] = []
-    left_terms = _MOST_TERMS
     for register, (operation, left, right) in enumerate(program.steps, program.n_inputs):
         operands = possible[left], possible[right]
-        joined = joined_terms(program, register, operands, left_terms)
-        if joined is None or program.cells(register) > _MOST_TERMS:
-            return nothing
+        joined = joined_terms(program, register, operands, math.inf)
+        assert joined is not None  # without a limit
         first, second, to = joined
-        left_terms -= len(first)
         at = np.zeros(program.cells(register), dtype=np.bool_)
         at[to] = True
         possible.append(np.flatnonzero(at))
@@ -149,6 +144,11 @@ _plain_work = PlainWork(answer_cases, tasks=3)
 
 _WORK_OF_A_PRODUCT, _WORK_OF_A_MULTIPLICATION = 200, 4
 """The operations of a run in Python."""
+
+
+def is_loaded() -> bool:
+    """Return whether the machine code of runs is loaded."""
+    return isinstance(answer_cases, Kernel) and answer_cases.is_loaded
 
 
 class Answers(NamedTuple):
@@ -204,7 +204,7 @@ class Circuit(Sealed):
         model
             A network, or a product of factors that are not negative.
         order
-            The search for an elimination order; by default `Portfolio` with eight times its
+            The search for an elimination order; by default `Portfolio` with twice its
             usual effort.
         limits
             The limits of the memory, ``max_bytes``.
@@ -224,7 +224,7 @@ class Circuit(Sealed):
         )
         sizes = {v.name: v.n_states for p in (model, *potentials) for v in _variables(p)}
         names = [[v.name for v in p.scope] for p in potentials]
-        found = (order or Portfolio(effort=8.0))(graph_of_scopes(sizes, names))
+        found = (order or Portfolio(effort=2.0))(graph_of_scopes(sizes, names))
         _check_bytes(found.total_size, limits)  # at least one in eight cells is held
         program = _elimination(names, sizes, found.variables)
         # Registers, their adjoints, and those of tables and likelihoods.
@@ -510,29 +510,37 @@ def _arrays(
     number = {name: i for i, name in enumerate(names)}
     heads = [-1 if isinstance(p, Factor) else number[p.scope[0].name] for p in potentials]
     counts = program.held[: program.n_inputs]
-    own = [{head} for head in heads] + [set[int]() for _ in names]
+    # Bits: the variables whose distributions are below a register, and one more for other tables.
+    other = 1 << len(names)
+    own = [other if head < 0 else 1 << head for head in heads] + [0] * len(names)
     closed = [False] * program.n_inputs
     steps, unions, keeps_order = [], [], []
-    scopes = program.scopes
-    for register, (operation, left, right) in enumerate(program.steps, program.n_inputs):
-        is_sum, scope = isinstance(operation, Sum), scopes[register]
-        union = tuple(dict.fromkeys((*scopes[left], *scopes[right])))
-        n_terms = math.prod([program.sizes[v] for v in union if v not in scope])
-        steps.append((left, -1 if is_sum else right, n_terms.bit_length()))
+    scopes, sizes = program.scopes, program.sizes
+    for operation, left, right in program.steps:
+        scope, first, second = scopes[len(own)], scopes[left], scopes[right]
+        union = first if first == second else tuple(dict.fromkeys(first + second))
+        n_terms, bits = 1, other
+        for v in union:
+            if v in scope:
+                bits |= 1 << v
+            else:
+                n_terms *= sizes[v]
+        steps.append((left, -1 if isinstance(operation, Sum) else right, n_terms.bit_length()))
         unions.append(union)
-        keeps_order.append([_has_in_order(scopes[r], scope) for r in (left, right)])
+        keeps_order.append([[v for v in s if v in scope] == [*scope] for s in (first, second)])
         own.append(own[left] | own[right])
-        closed.append(-1 not in own[register] and own[register].isdisjoint(scope))
-        own[left] = own[right] = set()
+        closed.append(not own[-1] & bits)
     lists = _lists(program, tables)
     listed = [np.empty((3, 0), dtype=np.int32) if terms is None else terms for terms in lists]
     is_listed = np.zeros(len(names), dtype=np.bool_)
     is_inner = np.zeros(len(scopes), dtype=np.bool_)
-    made = [terms is not None for terms in lists]
-    for (left, right, _), union, has_list in zip(steps, unions, made, strict=True):
-        is_listed[list(union)] |= has_list
-        is_inner[[left, left if right < 0 else right]] = has_list
-    is_inner &= np.array([False] * program.n_inputs + made)
+    for place, terms in enumerate(lists):
+        left, right = program.steps[place][1:]
+        if terms is not None:
+            is_listed[list(unions[place])] = True
+        for register in (left, right):
+            made = register - program.n_inputs
+            is_inner[register] = made >= 0 and terms is not None and lists[made] is not None
     return CircuitArrays(
         sizes=np.array(program.sizes, dtype=np.int64),
         first=1 + np.cumsum([0, *counts[:-1]], dtype=np.int64),
@@ -544,7 +552,7 @@ def _arrays(
         unions=_joined(unions),
         closed=np.array(closed, dtype=np.bool_),
         keeps_order=np.array(keeps_order, dtype=np.bool_).reshape(-1, 2),
-        exponents=np.array([_exponents(table) for table in tables], dtype=np.int64).reshape(-1, 2),
+        exponents=_exponents(tables),
         list_starts=np.cumsum([0, *[terms.shape[1] for terms in listed]], dtype=np.int64),
         terms=np.concatenate([np.empty((3, 0), dtype=np.int32), *listed], axis=1),
         is_listed=is_listed,
@@ -552,18 +560,14 @@ def _arrays(
     )
 
 
-def _exponents(table: Floats) -> tuple[int, int]:
-    """Return the bounds of `exponents_of`, without the compiler."""
-    positive = table[table > 0]
-    if not positive.size:
-        return 0, 0
-    return math.frexp(positive.min())[1] - 1, math.frexp(positive.max())[1]
-
-
-def _has_in_order(scope: Sequence[int], wanted: Sequence[int]) -> bool:
-    """Return whether a scope has all these variables, in their order."""
-    rest = iter(scope)
-    return all(v in rest for v in wanted)
+def _exponents(tables: Sequence[Floats]) -> Ints:
+    """Return the bounds of `exponents_of` for each table, without the compiler."""
+    numbers = np.concatenate(tables)
+    starts = np.cumsum([0, *map(len, tables[:-1])])
+    largest = np.maximum.reduceat(numbers, starts)
+    least = np.minimum.reduceat(np.where(numbers > 0, numbers, np.inf), starts)
+    low = np.frexp(np.where(largest > 0, least, 1.0))[1] - 1
+    return np.stack([low, np.frexp(largest)[1]], axis=1).astype(np.int64)
 
 
 def _starts(parts: Sequence[Sequence[int]]) -> Ints:

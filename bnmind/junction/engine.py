@@ -27,6 +27,7 @@ from bnmind.errors import (
 )
 from bnmind.information import Floats, entropy
 from bnmind.junction.causes import are_layered, may_be_swept
+from bnmind.junction.circuit import Circuit, is_loaded
 from bnmind.junction.engine_planning import (
     Planner,
     PlanStore,
@@ -49,7 +50,6 @@ from bnmind.pgm.network import FactorModel, Network, Potential
 from bnmind.pgm.variable import Variable
 
 if TYPE_CHECKING:
-    from bnmind.junction.circuit import Circuit
     from bnmind.junction.sampling import Samples
     from bnmind.junction.walk import Explanation
 
@@ -59,8 +59,8 @@ if TYPE_CHECKING:
 # way       good for
 # ========  ========================================================================================
 # sweep     independent causes of many observed effects, such as noisy-or
-# plan      the first question, signed factors, large joint distributions, and evidence that leaves
-#           little of a large model
+# plan      the first question of a process, which need not wait for machine code; signed factors,
+#           large joint distributions, and evidence that leaves little of a large model
 # circuit   all other questions: it is compiled once, and any evidence shrinks it
 # ========  ========================================================================================
 #
@@ -103,11 +103,11 @@ class Routes:
 
     def posterior(self, scopes: Scopes, seen: Seen) -> Posterior:
         """Return the joint distribution of each target given evidence."""
-        if self._is_first or (
+        is_first, self._is_first = self._is_first, False
+        if (is_first and not is_loaded()) or (
             self._has_large_effects
             and are_layered(self.reader.model.potentials, seen.positions, scopes)
         ):
-            self._is_first = False
             return self.planner.posterior(scopes, seen)
         runs = [math.prod(self._sizes(scope, seen)[:-1]) for scope in scopes if len(scope) > 1]
         circuit = self._circuit() if len(runs) <= _FEW and sum(runs) <= _MOST_RUNS else None
@@ -217,8 +217,6 @@ class Routes:
         return circuit
 
     def _compiled(self) -> Stored:
-        from bnmind.junction.circuit import Circuit
-
         most = min(self.planner.limits.max_bytes, self.store.most_bytes)
         try:
             circuit = Circuit.of(
