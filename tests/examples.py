@@ -34,7 +34,6 @@ import bnmind.views as views
 from bnmind.information import Choice, choose_question
 from bnmind.junction.approximate import (
     BoundedConditioning,
-    BoundsInfo,
     PosteriorBounds,
     WeightedPosterior,
 )
@@ -44,7 +43,7 @@ from bnmind.junction.gradient import DerivativePlan
 from bnmind.junction.graphs import Clique
 from bnmind.junction.sampling import Samples, SamplingPlan
 from bnmind.junction.search import BestExplanations, BoundedExplanation, ExplanationSearch
-from bnmind.junction.sliced_plan import SlicedPlan, SliceInfo, SliceSums
+from bnmind.junction.slices import SlicedPlan, SliceSums
 from bnmind.junction.walk import ExplanationPlan, MarginalMapPlan
 from bnmind.mastermind import Board, Channel, Reply, color_priors
 from bnmind.pgm import (
@@ -326,7 +325,6 @@ def _tasks() -> Any:
 
 @_add(
     BoundedConditioning,
-    BoundsInfo,
     PosteriorBounds,
     WeightedPosterior,
 )
@@ -334,18 +332,18 @@ def _approximate() -> Any:
     bounds = junction.compile_bounds(network(), evidence=["count"], targets=[["rain"]])
     return [
         bounds,
-        *list(bounds.steps({"count": "1"}))[-1],
+        list(bounds.steps({"count": "1"}))[-1],
         junction.likelihood_weighting(network(), n_samples=10, rng=np.random.default_rng(1)),
     ]
 
 
-@_add(SliceInfo, SliceSums, SlicedPlan)
+@_add(SliceSums, SlicedPlan)
 def _slices() -> Any:
     model = network()
     plan = junction.compile_sliced(model, evidence=["count"], soft=["wet"], targets=[["rain"]])
     whole = junction.compile_plan(model, evidence=["count", "wet"], targets=[["rain"]])
     sliced = SlicedPlan(whole, (WET,))
-    return [plan, sliced, *list(sliced.steps({"count": "1"}))[-1]]
+    return [plan, sliced, list(sliced.steps({"count": "1"}))[-1]]
 
 
 @_add(junction.Engine)

@@ -21,7 +21,7 @@ from bnmind.cli.shared import command
 from bnmind.cli.shared.terminal import Report, interruptible, printable, tell, working
 from bnmind.errors import BnmindError, TooLargeError, UnknownNameError
 from bnmind.junction.competition import CompetitionTask
-from bnmind.junction.sliced_plan import SlicedPlan
+from bnmind.junction.slices import SlicedPlan
 
 if TYPE_CHECKING:
     from bnmind.pgm import FactorModel, Network
@@ -551,7 +551,7 @@ def _exact(options: QueryOptions, question: _Question) -> Result:
 
 def _planned(question: _Question) -> tuple[junction.Plan | SlicedPlan, Mapping[str, str]]:
     """Return the plan of a question, in slices if it is too large, and the findings of its run."""
-    from bnmind.junction.slice_choice import sliced_instead
+    from bnmind.junction.slices import sliced_instead
 
     known, targets = question.known, [[name] for name in question.targets]
     asked: dict[str, Any] = {"targets": targets, "order": question.order, "limits": question.limits}

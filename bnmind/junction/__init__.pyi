@@ -32,7 +32,7 @@ from bnmind.junction.plan_files import read_plan as read_plan
 from bnmind.junction.plan_files import write_plan as write_plan
 from bnmind.junction.sampling import compile_sampling as compile_sampling
 from bnmind.junction.search import compile_search as compile_search
-from bnmind.junction.slice_choice import compile_sliced as compile_sliced
+from bnmind.junction.slices import compile_sliced as compile_sliced
 from bnmind.junction.triangulation.annealing import TreeAnnealing as TreeAnnealing
 from bnmind.junction.triangulation.exact_order import ExactOrder as ExactOrder
 from bnmind.junction.triangulation.greedy import MinFill as MinFill

@@ -7,7 +7,8 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from itertools import islice
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,6 @@ from bnmind._display import Result
 from bnmind._messages import counted, many
 from bnmind._values import ReadOnlyDict, Sealed, Value, sealed
 from bnmind.errors import (
-    ImpossibleEvidenceError,
     InvalidArgumentError,
     TooFewSamplesError,
     TooLargeError,
@@ -28,15 +28,13 @@ from bnmind.junction.inference.compile import compile_plan
 from bnmind.junction.inference.evidence import (
     Evidence,
     by_name,
-    is_missing,
-    is_state,
     likelihood,
     read_findings,
 )
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
-from bnmind.junction.inference.plan import Answering, impossible
-from bnmind.junction.slice_choice import compile_sliced
-from bnmind.junction.sliced_plan import SlicedPlan, SliceSums
+from bnmind.junction.inference.plan import impossible
+from bnmind.junction.sampling import pick
+from bnmind.junction.slices import SlicedPlan, SliceSums, compile_sliced
 from bnmind.pgm.cpd import CPD, FunctionalCPD
 from bnmind.pgm.network import Network
 from bnmind.pgm.noisy import NoisyExtremum, NoisyMaximum, combined
@@ -137,18 +135,6 @@ class PosteriorBounds(Result, Sealed):
         return "\n".join(lines)
 
 
-@dataclass(frozen=True)
-class BoundsInfo(Value):
-    """The account of a step of bounded conditioning."""
-
-    done: int
-    """The number of slices so far."""
-    slices: int
-    """The number of all slices."""
-    gap: float
-    """The width of the bounds after this step."""
-
-
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class BoundedConditioning(Value):
     """A plan of slices in the order of their prior probability; `compile_bounds` makes it."""
@@ -167,8 +153,8 @@ class BoundedConditioning(Value):
     @checked
     def steps(
         self, evidence: Evidence | None = None, *, start: PosteriorBounds | None = None
-    ) -> Iterator[tuple[PosteriorBounds, BoundsInfo]]:
-        """Yield the bounds after each slice, with an account; the last ones are exact.
+    ) -> Iterator[PosteriorBounds]:
+        """Yield the bounds after each slice; the last ones are exact.
 
         Parameters
         ----------
@@ -183,40 +169,28 @@ class BoundedConditioning(Value):
             As in `Plan.run`, and if ``start`` holds the bounds of another question.
         """
         findings = read_findings(evidence, self.plan.evidence, ())
-        first = self._start(findings).sums
+        first = self._start(findings)
         return self._steps(findings, first if start is None else start.sums.of(first.question))
 
-    def _start(self, findings: dict[str, str]) -> PosteriorBounds:
-        """Return the bounds before the first slice."""
+    def _start(self, findings: dict[str, str]) -> SliceSums:
+        """Return the sums before the first slice."""
         digest = hashlib.sha256(self.plan.digest(findings).encode())
         # The order of the slices counts too.
         digest.update(np.ascontiguousarray(self.numbers).tobytes())
-        sums = SliceSums.start(self.plan.targets, digest.hexdigest())
-        return PosteriorBounds(
-            targets=self.plan.targets, sums=sums, log_rest=float(self.log_rests[0])
-        )
+        return SliceSums.start(self.plan.targets, digest.hexdigest())
 
-    def _steps(
-        self, findings: dict[str, str], sums: SliceSums
-    ) -> Iterator[tuple[PosteriorBounds, BoundsInfo]]:
-        answering = Answering(self.plan.plan.compiled)
+    def _bounds(self, sums: SliceSums) -> PosteriorBounds:
+        """Return the bounds after some slices."""
+        rest = float(self.log_rests[sums.done])
+        return PosteriorBounds(targets=self.plan.targets, sums=sums, log_rest=rest)
+
+    def _steps(self, findings: dict[str, str], sums: SliceSums) -> Iterator[PosteriorBounds]:
         sizes = [v.n_states for v in self.plan.sliced]
-        for done in range(sums.done + 1, len(self.numbers) + 1):
-            states = np.unravel_index(int(self.numbers[done - 1]), sizes) if sizes else ()
-            pairs = zip(self.plan.sliced, states, strict=True)
-            fixed = {v.name: v.states[int(state)] for v, state in pairs}
-            try:
-                posterior = answering.attempt({**findings, **fixed})
-            except ImpossibleEvidenceError:
-                posterior = None
-            if posterior is None:
-                sums = sums.up_to(done)
-            else:
-                joints = [np.real(joint) for joint in posterior.joints]
-                sums = sums.add(posterior.log_evidence, joints, done)
-            rest = float(self.log_rests[done])
-            bounds = PosteriorBounds(targets=self.plan.targets, sums=sums, log_rest=rest)
-            yield bounds, BoundsInfo(done, len(self.numbers), bounds.gap)
+        slices = (
+            (done, np.unravel_index(number, sizes) if sizes else ())
+            for done, number in enumerate(self.numbers[sums.done :].tolist(), sums.done)
+        )
+        return map(self._bounds, self.plan.added(findings, sums, slices, together=1))
 
     @checked
     def run(
@@ -251,16 +225,14 @@ class BoundedConditioning(Value):
             raise InvalidArgumentError(
                 f"max_slices must be at least 0, got {max_slices}", max_slices
             )
-        most = len(self.numbers) if max_slices is None else max_slices
         findings = read_findings(evidence, self.plan.evidence, ())
-        bounds = self._start(findings)
-        if most > 0:
-            for state, info in self._steps(findings, bounds.sums):
-                bounds = state
-                if progress is not None:
-                    progress(info.done, info.slices)
-                if info.gap <= gap or info.done >= most:
-                    break
+        sums = self._start(findings)
+        bounds = self._bounds(sums)
+        for bounds in islice(self._steps(findings, sums), max_slices):
+            if progress is not None:
+                progress(bounds.sums.done, len(self.numbers))
+            if bounds.gap <= gap:
+                break
         if not bounds.sums.total > 0 and bounds.log_rest == -math.inf:
             fixed = self.plan.plan.compiled.known.fixed
             raise impossible({**fixed, **findings})
@@ -508,18 +480,33 @@ def likelihood_weighting(
         )
     if isinstance(targets, str):
         raise InvalidArgumentError("targets must be a list of names, got a single string", targets)
-    fixed, weights = _read(network, evidence)
+    given = by_name(evidence, "the evidence")
+    findings = read_findings(given, (), [network.variable(name) for name in given])
+    fixed = {
+        name: network.variable(name).index(state)
+        for name, state in findings.items()
+        if isinstance(state, str)
+    }
+    weights = {
+        name: likelihood(network.variable(name), finding)
+        for name, finding in findings.items()
+        if name not in fixed
+    }
     names = [v.name for v in network.variables if v.name not in fixed]
     wanted = [network.variable(name) for name in (names if targets is None else targets)]
-    draws = _Draws(network, fixed, weights)
-    sums = _Sums.start(wanted)
+    tables = {
+        cpd.variable.name: np.moveaxis(np.real(cpd.to_factor().values), 0, -1)
+        for cpd in network.cpds
+        if not isinstance(cpd, FunctionalCPD | NoisyExtremum)
+    }
+    sums = _Sums(-math.inf, 0.0, 0.0, np.zeros((2, sum(v.n_states for v in wanted))))
     for start in range(0, n_samples, _CHUNK):
         n = min(_CHUNK, n_samples - start)
-        states, logs = draws.draw(n, rng)
-        sums = sums.add(logs, [states[v.name] for v in wanted])
+        states, logs = _samples(network, tables, fixed, weights, n, rng)
+        sums = _with_samples(sums, logs, wanted, states)
         if progress is not None:
             progress(start + n, n_samples)
-    return sums.posterior(wanted, n_samples, frozenset(fixed))
+    return _estimates(sums, wanted, n_samples, frozenset(fixed))
 
 
 def _work(cpd: CPD) -> int:
@@ -528,73 +515,39 @@ def _work(cpd: CPD) -> int:
     return n * (1 + len(cpd.parents)) if isinstance(cpd, NoisyExtremum) else n
 
 
-def _read(network: Network, evidence: Evidence | None) -> tuple[dict[str, int], dict[str, Floats]]:
-    """Return the states and the likelihoods of the evidence by name."""
-    fixed, weights = dict[str, int](), dict[str, Floats]()
-    for name, finding in by_name(evidence, "the evidence").items():
-        variable = network.variable(name)
-        if is_missing(finding):
-            continue
-        if is_state(finding):
-            fixed[name] = variable.index(finding)
-        else:
-            weights[name] = likelihood(variable, finding)
-    return fixed, weights
+def _samples(
+    network: Network,
+    tables: Mapping[str, Floats],
+    fixed: Mapping[str, int],
+    weights: Mapping[str, Floats],
+    n: int,
+    rng: np.random.Generator,
+) -> tuple[dict[str, NDArray[np.intp]], Floats]:
+    """Return the states of n samples, and the natural logarithm of the weight of each."""
+    states: dict[str, NDArray[np.intp]] = {}
+    logs = np.zeros(n)
+    with np.errstate(divide="ignore"):
+        # The distributions are sorted, parents first.
+        for cpd in network.cpds:
+            name = cpd.variable.name
+            rows = _rows(cpd, tables, [states[v.name] for v in cpd.parents])
+            if name in fixed:
+                logs += np.log(rows[:, fixed[name]])
+                states[name] = np.full(n, fixed[name], dtype=np.intp)
+            else:
+                states[name] = pick(rows, rng.random(n))
+            if name in weights:
+                logs += np.log(weights[name][states[name]])
+    return states, logs
 
 
-class _Draws:
-    """Draws samples of a network given evidence.
-
-    Parameters
-    ----------
-    network
-        The network.
-    fixed, weights
-        The states and the likelihoods of the evidence.
-    """
-
-    def __init__(
-        self, network: Network, fixed: Mapping[str, int], weights: Mapping[str, Floats]
-    ) -> None:
-        self.fixed, self.weights = fixed, weights
-        # They are sorted, parents first.
-        self.cpds = network.cpds
-        self.tables = {
-            cpd.variable.name: np.moveaxis(np.real(cpd.to_factor().values), 0, -1)
-            for cpd in self.cpds
-            if not isinstance(cpd, FunctionalCPD | NoisyExtremum)
-        }
-
-    def draw(self, n: int, rng: np.random.Generator) -> tuple[dict[str, NDArray[np.intp]], Floats]:
-        """Return n samples, and the natural logarithm of the weight of each."""
-        states: dict[str, NDArray[np.intp]] = {}
-        logs = np.zeros(n)
-        with np.errstate(divide="ignore"):
-            for cpd in self.cpds:
-                name = cpd.variable.name
-                at = tuple([states[v.name] for v in cpd.parents])
-                seen = self.fixed.get(name)
-                if isinstance(cpd, FunctionalCPD):
-                    drawn = np.broadcast_to(cpd.function(*at), n).astype(np.intp)
-                    if seen is not None:
-                        logs += np.log(drawn == seen)
-                        drawn = np.full(n, seen, dtype=np.intp)
-                else:
-                    rows = (
-                        _extrema(cpd, at)
-                        if isinstance(cpd, NoisyExtremum)
-                        else self.tables[name][at]
-                    )
-                    rows = np.broadcast_to(rows, (n, cpd.variable.n_states))
-                    if seen is not None:
-                        logs += np.log(rows[:, seen])
-                        drawn = np.full(n, seen, dtype=np.intp)
-                    else:
-                        drawn = _drawn(rows, rng.random(n))
-                states[name] = drawn
-                if name in self.weights:
-                    logs += np.log(self.weights[name][drawn])
-        return states, logs
+def _rows(cpd: CPD, tables: Mapping[str, Floats], at: Sequence[NDArray[np.intp]]) -> Floats:
+    """Return the distribution given the states of the parents, ``(samples, states)``."""
+    if isinstance(cpd, FunctionalCPD):
+        return np.atleast_2d(np.eye(cpd.variable.n_states)[cpd.function(*at)])
+    if isinstance(cpd, NoisyExtremum):
+        return _extrema(cpd, at)
+    return np.atleast_2d(tables[cpd.variable.name][tuple(at)])
 
 
 def _extrema(cpd: NoisyExtremum, at: Sequence[NDArray[np.intp]]) -> Floats:
@@ -618,16 +571,7 @@ def _extrema(cpd: NoisyExtremum, at: Sequence[NDArray[np.intp]]) -> Floats:
     return columns[turn].T
 
 
-def _drawn(rows: Floats, uniform: Floats) -> NDArray[np.intp]:
-    """Return a state drawn from each row of probabilities, none of probability zero."""
-    bounds = np.cumsum(rows, axis=1)
-    places = (bounds <= (uniform * bounds[:, -1])[:, None]).sum(axis=1)
-    drawn: NDArray[np.intp] = np.minimum(places, rows.shape[1] - 1)
-    return drawn
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class _Sums:
+class _Sums(NamedTuple):
     """Sums of weights, as multiples of the largest one."""
 
     log_scale: float
@@ -635,74 +579,67 @@ class _Sums:
     """Σ w."""
     second: float
     """Σ w²."""
-    firsts: tuple[Floats, ...]
-    """For each target, Σ w of the samples in each state."""
-    seconds: tuple[Floats, ...]
-    """For each target, Σ w² of the samples in each state."""
+    of_states: Floats
+    """``(2, states)`` Σ w and Σ w² of the samples in each state of each target."""
 
-    @classmethod
-    def start(cls, targets: Sequence[Variable]) -> _Sums:
-        zeros = tuple([np.zeros(v.n_states) for v in targets])
-        return cls(log_scale=-math.inf, first=0.0, second=0.0, firsts=zeros, seconds=zeros)
 
-    def add(self, logs: Floats, states: Sequence[NDArray[np.intp]]) -> _Sums:
-        """Return the sums with more samples."""
-        scale = max(self.log_scale, float(logs.max()))
-        if scale == -math.inf:
-            return self
-        old, w = math.exp(self.log_scale - scale), np.exp(logs - scale)
+def _with_samples(
+    sums: _Sums,
+    logs: Floats,
+    targets: Sequence[Variable],
+    states: Mapping[str, NDArray[np.intp]],
+) -> _Sums:
+    """Return the sums with more samples."""
+    scale = max(sums.log_scale, float(logs.max()))
+    if scale == -math.inf:
+        return sums
+    old, w = math.exp(sums.log_scale - scale), np.exp(logs - scale)
+    new = [
+        [np.bincount(states[v.name], weights=each, minlength=v.n_states) for v in targets]
+        for each in (w, w**2)
+    ]
+    return _Sums(
+        scale,
+        old * sums.first + float(w.sum()),
+        old**2 * sums.second + float((w**2).sum()),
+        np.array([[old], [old**2]]) * sums.of_states + [np.concatenate([[], *row]) for row in new],
+    )
 
-        def counted(before: Sequence[Floats], factor: float, values: Floats) -> tuple[Floats, ...]:
-            return tuple(
-                [
-                    factor * sums + np.bincount(column, weights=values, minlength=len(sums))
-                    for sums, column in zip(before, states, strict=True)
-                ]
-            )
 
-        return _Sums(
-            log_scale=scale,
-            first=old * self.first + float(w.sum()),
-            second=old**2 * self.second + float((w**2).sum()),
-            firsts=counted(self.firsts, old, w),
-            seconds=counted(self.seconds, old**2, w**2),
-        )
-
-    def posterior(
-        self, targets: Sequence[Variable], n: int, observed: frozenset[str]
-    ) -> WeightedPosterior:
-        """Return the estimates from n samples."""
-        effective = self.first**2 / self.second if self.first > 0 else 0.0
-        # Sums of equal weights are not exact.
-        if effective < _FEWEST * (1 - 1e-9):
-            agree = f"are worth only {effective:.2g}" if effective else "all disagree with it"
-            raise TooFewSamplesError(
-                f"{many(n)} samples are too few for this evidence, and {agree}; at least {_FEWEST}"
-                " are needed. Draw more samples, or compute the answer exactly; the evidence may be"
-                " impossible or very improbable.",
-                n_samples=n,
-                effective_samples=effective,
-            )
-        estimates = [first / self.first for first in self.firsts]
-        errors = [
-            np.zeros(v.n_states) if v.name in observed else self._errors(first, second, effective)
-            for v, first, second in zip(targets, self.firsts, self.seconds, strict=True)
-        ]
-        mean, square = self.first / n, self.second / n
-        return WeightedPosterior(
-            variables=tuple(targets),
-            estimates=tuple(estimates),
-            standard_errors=tuple(errors),
-            log_evidence=self.log_scale + math.log(mean),
-            evidence_error=math.sqrt(max(square / mean**2 - 1, 0.0) / n),
+def _estimates(
+    sums: _Sums, targets: Sequence[Variable], n: int, observed: frozenset[str]
+) -> WeightedPosterior:
+    """Return the estimates from n samples."""
+    total, squares = sums.first, sums.second
+    effective = total**2 / squares if total > 0 else 0.0
+    # Sums of equal weights are not exact.
+    if effective < _FEWEST * (1 - 1e-9):
+        agree = f"are worth only {effective:.2g}" if effective else "all disagree with it"
+        raise TooFewSamplesError(
+            f"{many(n)} samples are too few for this evidence, and {agree}; at least {_FEWEST}"
+            " are needed. Draw more samples, or compute the answer exactly; the evidence may be"
+            " impossible or very improbable.",
             n_samples=n,
             effective_samples=effective,
         )
-
-    def _errors(self, first: Floats, second: Floats, effective: float) -> Floats:
-        """Return the standard errors for the sums of w and of w² in each state of a target."""
+    estimates, errors = [], []
+    ends = np.cumsum([v.n_states for v in targets])
+    for v, (first, second) in zip(targets, np.split(sums.of_states, ends, axis=1), strict=False):
+        p = first / total
+        variances = (1 - 2 * p) * second + p**2 * squares
+        error = np.maximum(np.sqrt(np.maximum(variances, 0.0)) / total, 1 / effective)
         if np.count_nonzero(first) == 1:
-            return np.full(len(first), 3 / effective)
-        p = first / self.first
-        errors = np.sqrt(np.maximum((1 - 2 * p) * second + p**2 * self.second, 0.0)) / self.first
-        return np.where(first > 0, np.maximum(errors, 1 / effective), 3 / effective)
+            error[:] = 3 / effective
+        error[first == 0] = 3 / effective
+        estimates.append(p)
+        errors.append(np.zeros(v.n_states) if v.name in observed else error)
+    mean, square = total / n, squares / n
+    return WeightedPosterior(
+        variables=tuple(targets),
+        estimates=tuple(estimates),
+        standard_errors=tuple(errors),
+        log_evidence=sums.log_scale + math.log(mean),
+        evidence_error=math.sqrt(max(square / mean**2 - 1, 0.0) / n),
+        n_samples=n,
+        effective_samples=effective,
+    )

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from bnmind.junction.cases.predict import CaseAnswers, Names
     from bnmind.junction.sampling import SamplingPlan
     from bnmind.junction.search import ExplanationSearch
-    from bnmind.junction.sliced_plan import SlicedPlan
+    from bnmind.junction.slices import SlicedPlan
     from bnmind.junction.walk import Explanation, ExplanationPlan, MarginalMapPlan
 
 # --- The bytes that plans take between runs: their tables, programs and names ---------------------
@@ -463,7 +463,7 @@ class Planner:
             whole = refusal
 
         def compiled(model: Network | FactorModel, *, evidence: Any, **options: Any) -> SlicedPlan:
-            from bnmind.junction.slice_choice import sliced_instead
+            from bnmind.junction.slices import sliced_instead
 
             return sliced_instead(whole, model, known=states, targets=scopes, **options)
 

@@ -228,14 +228,14 @@ def _backward(
             if combine is np.add:
                 with np.errstate(under="ignore"):
                     weights = np.exp(weights - weights.max(axis=1, keepdims=True))
-            drawn.append(_pick(weights, rng.random(part.stop - part.start)))
+            drawn.append(pick(weights, rng.random(part.stop - part.start)))
         return slice(None), np.concatenate(drawn)
 
     states = walk_back(program, filled, n_samples, extend)
     return dict(zip(compiled.numbered, states, strict=True)), log_evidence
 
 
-def _pick(weights: Floats, luck: Floats) -> States:
+def pick(weights: Floats, luck: Floats) -> States:
     """Return a choice for each row of weights, in proportion to them.
 
     A weight of zero is never chosen, because the chosen cumulative sum is larger than the one
@@ -268,14 +268,14 @@ def _from_rows(
 ) -> States:
     """Return draws of the first axis of a table at positions of the others."""
     if not parents:
-        return _pick(table[None, :], rng.random(n_samples))
+        return pick(table[None, :], rng.random(n_samples))
     rows: Any = np.moveaxis(table, 0, -1)
     drawn = np.zeros(n_samples, dtype=np.intp)
     chunk = max(1, CHUNK // len(table))
     for start in range(0, n_samples, chunk):
         part = slice(start, min(start + chunk, n_samples))
         weights = rows[tuple(positions[part] for positions in parents)]
-        drawn[part] = _pick(weights, rng.random(len(weights)))
+        drawn[part] = pick(weights, rng.random(len(weights)))
     return drawn
 
 

@@ -32,7 +32,6 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
     "bnmind.fitting.squarem": ("Climb",),
     "bnmind.junction.approximate": (
         "BoundedConditioning",
-        "BoundsInfo",
         "PosteriorBounds",
         "WeightedPosterior",
     ),
@@ -44,7 +43,7 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
     "bnmind.junction.inference.compiled_query": ("Savings",),
     "bnmind.junction.sampling": ("Samples", "SamplingPlan"),
     "bnmind.junction.search": ("BestExplanations", "BoundedExplanation", "ExplanationSearch"),
-    "bnmind.junction.sliced_plan": ("SlicedPlan", "SliceInfo", "SliceSums"),
+    "bnmind.junction.slices": ("SlicedPlan", "SliceSums"),
     "bnmind.junction.triangulation.greedy": ("Pass",),
     "bnmind.junction.triangulation.randomized_greedy": ("Searched",),
     "bnmind.junction.walk": ("ExplanationPlan", "MarginalMapPlan"),

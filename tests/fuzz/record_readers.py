@@ -14,7 +14,7 @@ from bnmind.adaptive import ItemBank, read_answers, read_bank, read_design, resu
 from bnmind.adaptive.trees import read_item_tree
 from bnmind.errors import BnmindError
 from bnmind.junction import read_plan
-from bnmind.junction.sliced_plan import _content_digest, read_sums
+from bnmind.junction.slices import _content_digest, read_sums
 from bnmind.lab import read_experiment, read_store
 from bnmind.lab.mastermind import parse_ending
 from bnmind.lab.mastermind.saved_games import read_play

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TooLargeError
 from bnmind.junction import Limits, compile_bounds, compile_plan
 from bnmind.junction.approximate import BoundedConditioning, _log_priors
-from bnmind.junction.sliced_plan import SlicedPlan
+from bnmind.junction.slices import SlicedPlan
 from bnmind.pgm import Network, TabularCPD, Variable
 from tests.junction.slicing.test_sliced_plan import small_network
 
@@ -40,14 +40,14 @@ def test_the_bounds_contain_the_exact_answer(seed: int) -> None:
     exact = compile_plan(network, evidence=["v6"]).run(findings)
     plan = bounds_on(network, ["v0", "v2", "v3"], ["v6"])
     gaps = [1.0]
-    for bounds, info in plan.steps(findings):
+    for bounds in plan.steps(findings):
         low, high = bounds.log_evidence
         assert low - 1e-12 <= exact.log_evidence <= high + 1e-12
         for lower, upper, joint in zip(bounds.lower, bounds.upper, exact.joints, strict=True):
             assert np.all(lower <= joint + 1e-12)
             assert np.all(joint <= upper + 1e-12)
-            assert np.all(upper - lower <= info.gap + 1e-12)
-        gaps.append(info.gap)
+            assert np.all(upper - lower <= bounds.gap + 1e-12)
+        gaps.append(bounds.gap)
     assert gaps == sorted(gaps, reverse=True)
     assert gaps[-1] == 0
     for lower, joint in zip(bounds.lower, exact.joints, strict=True):
@@ -82,7 +82,7 @@ def test_compiled_bounds_narrow_and_stop_at_a_gap() -> None:
     assert plan.run({"x48": "0"}).gap == 0
     x0 = exact.marginals["x0"]
     assert np.all((some.lower[0] <= x0) & (x0 <= some.upper[0]))
-    resumed = [info.done for _, info in plan.steps({"x48": "0"}, start=first)]
+    resumed = [bounds.sums.done for bounds in plan.steps({"x48": "0"}, start=first)]
     assert resumed == list(range(2, len(plan.numbers) + 1))
 
 
@@ -100,7 +100,7 @@ def test_bounds_of_another_question_and_fewer_slices_than_none_are_refused() -> 
     plan = bounds_on(network, ["v0", "v2"], ["v6"])
     zero, one = network.variable("v6").states[:2]
     first = plan.run({"v6": zero}, max_slices=1)
-    assert [info.done for _, info in plan.steps({"v6": zero}, start=first)][:1] == [2]
+    assert [bounds.sums.done for bounds in plan.steps({"v6": zero}, start=first)][:1] == [2]
     with pytest.raises(InvalidArgumentError, match="another question"):
         plan.steps({"v6": one}, start=first)
     with pytest.raises(InvalidArgumentError, match="another question"):
@@ -113,9 +113,9 @@ def test_too_many_slices_are_refused_by_their_number(monkeypatch: pytest.MonkeyP
     import bnmind.junction.approximate as module
 
     monkeypatch.setattr(module, "_MOST_SLICES", 1)
-    memory = compile_plan(grid(5)).memory
+    memory = compile_plan(grid(7)).memory
     with pytest.raises(TooLargeError, match="slices; allowed are 1") as caught:
-        compile_bounds(grid(5), limits=Limits(max_bytes=memory * 3 // 4))
+        compile_bounds(grid(7), limits=Limits(max_bytes=memory // 2))
     assert caught.value.needed > caught.value.budget == 1
 
 

@@ -17,6 +17,7 @@ from bnmind.errors import (
     UnknownNameError,
 )
 from bnmind.junction import likelihood_weighting, posterior
+from bnmind.junction.sampling import pick
 from bnmind.pgm import CPD, FunctionalCPD, Network, TabularCPD, Variable, noisy_and, noisy_or
 from tests.junction.slicing.test_sliced_plan import small_network
 
@@ -186,7 +187,7 @@ def test_all_errors_are_those_of_the_weights(monkeypatch: pytest.MonkeyPatch) ->
         network, {"rain": likelihood}, n_samples=80, rng=np.random.default_rng(5)
     )
     rng, rows = np.random.default_rng(5), np.tile(chances, (4, 1))
-    states = np.concatenate([weighting._drawn(rows, rng.random(4)) for _ in range(20)])
+    states = np.concatenate([pick(rows, rng.random(4)) for _ in range(20)])
     w = likelihood[states]
     assert set(states.tolist()) == {0, 1, 2, 3}
     assert w[:4].max() < w.max()
