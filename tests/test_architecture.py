@@ -48,7 +48,7 @@ ORDER = (
     ("junction.slices",),
     ("junction.approximate",),
     ("junction.search_bounds",),
-    ("junction.search_kernel",),
+    ("junction.search_tree",),
     ("junction.search_progress",),
     ("junction.search",),
     ("junction.circuit_kernel",),

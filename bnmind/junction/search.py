@@ -26,7 +26,6 @@ from bnmind.junction.inference.plan import Answering, Plan, impossible, minimal_
 from bnmind.junction.search_bounds import LogTables, log_tables
 from bnmind.junction.search_progress import (
     TOLERANCE,
-    BestProgress,
     Evaluator,
     Orders,
     Progress,
@@ -161,7 +160,7 @@ _Known = TypeVar("_Known")
 
 
 def _run_until(
-    progress: Progress | BestProgress,
+    progress: Progress,
     result: Callable[[Any], _Known],
     max_nodes: int | None,
     seconds: float | None,
@@ -178,7 +177,7 @@ def _run_until(
             if until is not None and until(result(progress)):
                 break
     except KeyboardInterrupt:
-        if not progress.has_found:
+        if not progress.found():
             raise
     return result(progress)
 
@@ -260,7 +259,7 @@ class ExplanationSearch(Value):
         ImpossibleEvidenceError
             If the evidence has probability zero.
         """
-        return _run_until(self._progress(), self._known, max_nodes, seconds, until)
+        return _run_until(self._progress(1), self._known, max_nodes, seconds, until)
 
     @checked
     def best(
@@ -293,7 +292,7 @@ class ExplanationSearch(Value):
             If the evidence has probability zero.
         """
         possible = check_count(count, self.variables)
-        progress = BestProgress(self._progress(), min(count, possible))
+        progress = self._progress(min(count, possible))
         return _run_until(progress, self._best_known, max_nodes, seconds, until)
 
     @checked
@@ -369,8 +368,8 @@ class ExplanationSearch(Value):
         search.__dict__.update(_potentials=self._potentials, _memory=self._memory)
         return search
 
-    def _progress(self) -> Progress:
-        return Progress(self._problem, self.limits.max_bytes // 8, self._evaluate)
+    def _progress(self, count: int) -> Progress:
+        return Progress(self._problem, self.limits.max_bytes // 8, self._evaluate, count)
 
     def _known(self, progress: Progress) -> BoundedExplanation:
         """Return the best configuration so far.
@@ -380,18 +379,18 @@ class ExplanationSearch(Value):
         ImpossibleEvidenceError
             If the search is complete and found none.
         """
-        positions = progress.positions
-        if progress.is_done and positions is None:
+        best = progress.found()
+        if progress.is_done and not best:
             raise self._refusal()
         return BoundedExplanation(
-            states={} if positions is None else self._states_at(positions),
+            states=self._states_at(best[0][1]) if best else {},
             log_probability=progress.value,
             upper_bound=progress.bound,
             nodes=progress.nodes,
             is_proven=progress.is_done,
         )
 
-    def _best_known(self, progress: BestProgress) -> BestExplanations:
+    def _best_known(self, progress: Progress) -> BestExplanations:
         """Return the best configurations so far; raise errors as `_known` does."""
         best = progress.found()
         if progress.is_done and not best:

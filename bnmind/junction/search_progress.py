@@ -12,10 +12,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind.information import Floats
 from bnmind.junction.graphs import OrderFinder
 from bnmind.junction.search_bounds import (
-    Bounds,
     Division,
     LogTable,
     LogTables,
@@ -24,12 +22,11 @@ from bnmind.junction.search_bounds import (
     divide,
     shifted_tables,
 )
-from bnmind.junction.search_kernel import (
+from bnmind.junction.search_tree import (
     DONE,
     LEAF,
     Ints,
     SearchArrays,
-    SearchTree,
     TreeArrays,
     changed_values,
     dive,
@@ -54,10 +51,11 @@ _THOROUGH = 2
 
 
 class Level(NamedTuple):
-    """Bounds in limited memory, and the tree of a search with them."""
+    """A tree with bounds in limited memory."""
 
-    bounds: Bounds
-    tree: SearchTree
+    tree: TreeArrays
+    variables: Ints
+    """The variable of each node from node 1."""
     is_last: bool
     """Whether no level has more memory."""
     next_cells: int
@@ -107,12 +105,8 @@ class SearchProblem:
             self.orders[is_thorough] = order, size
         return tuple([v for v in order if v in free]), size
 
-    def level(self, number: int, *, is_whole: bool = False) -> Level:
-        """Return the bounds and the tree of a level.
-
-        A whole tree has a node for each variable that is not summed out, with a table of its own
-        that can exclude states.
-        """
+    def level(self, number: int) -> Level:
+        """Return the bounds and the tree of a level."""
         goals = [min(_FIRST_CELLS * _GROWTH**k, self.max_cells) for k in (number, number + 1)]
         sizes = self.tables.sizes
         is_thorough = number >= _THOROUGH and self.thorough is not None
@@ -121,10 +115,10 @@ class SearchProblem:
             [table.scope for table in self.shifted], sizes, order, goals[0]
         )
         bounds = bounds_of(self.shifted, division, sizes, self.is_summed)
-        tree = search_tree(bounds, sizes, self.is_summed, self.tables.constant, is_whole=is_whole)
+        tree, variables = search_tree(bounds, sizes, self.is_summed, self.tables.constant)
         is_last = goals[0] >= self.max_cells or not division.divided
         evaluates = any(self.is_summed[v] for v in division.divided)
-        return Level(bounds, tree, is_last, goals[1], evaluates)
+        return Level(tree, variables, is_last, goals[1], evaluates)
 
 
 def _largest_division(
@@ -148,7 +142,17 @@ def _largest_division(
     return fits
 
 
-# --- A search in progress: dives for good configurations, and branch and bound, level by level ----
+# --- A search in progress: dives, branch and bound, and the division of the rest ------------------
+#
+# The first search finds the best configuration. For more of them, the rest of the configurations is
+# divided into parts around the best one: a part has its states before a node, and other states at
+# the node. The part with the largest bound is searched and divided next, until no bound exceeds the
+# last of the configurations known.
+#
+# References
+# ----------
+# E. L. Lawler, "A procedure for computing the K best solutions to discrete optimization problems
+# and its application to the shortest path problem", Management Science 18 (1972).
 
 TOLERANCE = 1e-11
 """The relative difference of logarithms below which a configuration is not better."""
@@ -171,14 +175,25 @@ _NOISES = (0.0, 0.03, 0.1, 0.3, 1.0, 2.0)
 _PREFERENCES = (0.0, 0.5, 2.0, 4.0, 8.0)
 """The scales of the noise of dives, and the bounds that preferred states gain, in turn."""
 
-_SEED = 88172645463325252
-
 Evaluator = Callable[[NDArray[np.int64]], float]
 """Maps positions of all variables to the logarithm of the sum over the summed ones."""
 
 
+class _Part(NamedTuple):
+    """The configurations with some states before a node, and other states at the node."""
+
+    negative_bound: float
+    """Parts are ordered by it; no configuration of the part has a larger value."""
+    number: int
+    states: Ints
+    node: int
+    """Node 0 stands for all configurations."""
+    excluded: tuple[int, ...]
+    """The states that the node does not have."""
+
+
 class Progress:
-    """A search in progress, which changes in place.
+    """A search for the best configurations in progress, which changes in place.
 
     Parameters
     ----------
@@ -188,127 +203,152 @@ class Progress:
         The limit for the bytes of cached values.
     evaluate
         Computes the value of a configuration of the maximized variables.
+    count
+        The number of configurations.
     """
 
     def __init__(
-        self, problem: SearchProblem, cache_bytes: int, evaluate: Evaluator | None = None
+        self,
+        problem: SearchProblem,
+        cache_bytes: int,
+        evaluate: Evaluator | None = None,
+        count: int = 1,
     ) -> None:
         self.problem = problem
         self.cache_bytes = cache_bytes
         self.evaluate = evaluate
-        self.positions: NDArray[np.int64] | None = None
-        self.value = -math.inf
-        self.bound = math.inf
         self.nodes = 0
         self.number = -1
-        self.left = 0.0
-        self.arrays: SearchArrays | None = None
-        self.level: Level | None = None
-        self.is_done = problem.tables.constant == -math.inf
-        if self.is_done:
-            self.bound = -math.inf
+        self._level: Level | None = None
+        self._arrays: SearchArrays | None = None
+        self._left = 0.0
+        self._rng = np.random.default_rng(0)
+        self._count = count
+        self._best: list[tuple[float, bytes]] = []
+        self._known: set[bytes] = set()
+        self._parts: list[_Part] = []
+        self._n_parts = 0
+        self._part: _Part | None = None
+        self._is_first = problem.tables.constant > -math.inf
+        self._first_bound = math.inf
 
     @property
-    def tolerance(self) -> float:
-        """The difference below which a configuration is not better."""
-        return TOLERANCE * max(1.0, abs(self.bound)) if math.isfinite(self.bound) else 0.0
+    def is_done(self) -> bool:
+        """Whether no other configuration has a larger value than the last one."""
+        return not self._is_first and self._part is None and self._open_bound() == -math.inf
 
     @property
-    def has_found(self) -> bool:
-        """Whether a configuration is known."""
-        return self.positions is not None
+    def bound(self) -> float:
+        """No other configuration than the best ones has a larger value."""
+        if self._is_first:
+            return self._first_bound
+        return max(self._threshold, self._open_bound(), self._current_bound())
+
+    @property
+    def value(self) -> float:
+        """The largest value known; −inf for none."""
+        return max(self._best)[0] if self._best else -math.inf
+
+    def found(self) -> list[tuple[float, NDArray[np.int64]]]:
+        """Return the values and positions of the best configurations, in descending order."""
+        best = sorted(self._best, key=lambda each: (-each[0], each[1]))
+        return [(value, np.frombuffer(key, dtype=np.int64)) for value, key in best]
 
     def advance(self, max_nodes: int) -> None:
         """Visit at most so many nodes; before that, start a level if it is time to."""
-        if not self.is_done and (self.arrays is None or self.left < 1):
+        if not self.is_done and self._left < 1:
             self._start_level()
         end = self.nodes + max_nodes
-        while not self.is_done and self.left >= 1 and self.nodes < end:
-            self._search(end - self.nodes)
-
-    def _search(self, max_nodes: int) -> None:
-        """Search until a leaf must be evaluated, or for some nodes."""
-        assert self.arrays is not None
-        assert self.level is not None
-        tree = self.level.tree.arrays
-        most = int(min(max_nodes, self.left))
-        reason, visited = run_search(tree, self.arrays, most, self.tolerance, self.level.evaluates)
-        spent = visited
-        if reason == LEAF:
-            spent += LEAF_NODES
-            states = self.arrays.states
-            self.arrays.returned[0] = self._offer(states) - exact_value(tree, states)
-        rounds = (self.nodes + spent) // _NODES_OF_DIVES
-        has_dives = rounds > self.nodes // _NODES_OF_DIVES
-        self.nodes += spent
-        self.left -= spent
-        if reason == DONE:
-            if not self.level.evaluates and self.arrays.best[0] > self.arrays.least[0]:
-                self._offer(solved_states(tree, self.arrays, self.tolerance))
-            self.bound = self.value
-            self.is_done = True
-            return
-        if has_dives:
-            before = self.value
-            self._dive(_FEW_DIVES, rounds * _FEW_DIVES)
-            if self.value > before:
-                raise_least(tree, self.arrays, self.value)
-        self.bound = min(self.bound, upper_bound(tree, self.arrays))
-        self._finish_if_equal()
+        while not self.is_done and self._left >= 1 and self.nodes < end:
+            self._search(int(min(end - self.nodes, self._left)))
 
     def _start_level(self) -> None:
-        self.level = self.arrays = None
+        before = self._level
+        self._level = self._arrays = None  # before others take memory
         self.number += 1
-        self.level = level = self.problem.level(self.number)
-        tree = level.tree.arrays
-        self.bound = min(self.bound, float(tree.constant[0]))
-        self.left = math.inf if level.is_last else level.next_cells / CELLS_OF_NODE
-        if level.evaluates and self.positions is None:
-            self._offer_explanation()
-        self._dive(_DIVES, 0)
-        self._finish_if_equal()
-        if not self.is_done:
-            self.arrays = search_arrays(tree, self.value, self.cache_bytes, self.left)
+        self._level = level = self.problem.level(self.number)
+        self._left = math.inf if level.is_last else level.next_cells / CELLS_OF_NODE
+        # The value of a leaf that is evaluated stands in no cache.
+        cache_bytes = 0 if level.evaluates else self.cache_bytes
+        self._arrays = search_arrays(level.tree, cache_bytes, self._left)
+        if self._is_first:
+            self._first_bound = min(self._first_bound, float(level.tree.constant[0]))
+            if level.evaluates and not self._best:
+                self._offer_explanation()
+            self._dive(_DIVES, 0)
+            self._open(_Part(-math.inf, 0, np.zeros(len(level.tree.sizes), np.int64), 0, ()))
+            self._end_first_if_equal()
+        elif before is None or not np.array_equal(before.variables, level.variables):
+            self._parts, self._part = [], None
+            self._divide_all()
+        elif self._part is not None:
+            heapq.heappush(self._parts, self._part)
+            self._part = None
+
+    def _search(self, max_nodes: int) -> None:
+        """Search in a part until a leaf must be evaluated, or for some nodes."""
+        if self._part is None:
+            self._open(heapq.heappop(self._parts))
+        level, arrays, part = self._level, self._arrays, self._part
+        assert level is not None
+        assert arrays is not None
+        assert part is not None
+        tolerance = self._tolerance
+        reason, visited = run_search(level.tree, arrays, max_nodes, tolerance, level.evaluates)
+        if reason == LEAF:
+            visited += LEAF_NODES
+            value = self._offer(arrays.states)
+            arrays.returned[0] = value - exact_value(level.tree, arrays.states)
+            raise_least(level.tree, arrays, self._threshold)
+        before, self.nodes = self.nodes // _NODES_OF_DIVES, self.nodes + visited
+        self._left -= visited
+        if reason == DONE:
+            self._part = None
+            is_better = arrays.best[0] > arrays.least[0]
+            if is_better:
+                states = solved_states(level.tree, arrays, tolerance)
+                value = self._offer(states)
+            if self._is_first:
+                self._end_first()
+            elif is_better:
+                self._divide(part, states, value)
+        elif self._is_first:
+            if (rounds := self.nodes // _NODES_OF_DIVES) > before:
+                self._dive(_FEW_DIVES, rounds * _FEW_DIVES)
+                raise_least(level.tree, arrays, self.value)
+            self._first_bound = min(self._first_bound, upper_bound(level.tree, arrays))
+            self._end_first_if_equal()
+
+    def _end_first_if_equal(self) -> None:
+        if self.value >= self._first_bound - self._tolerance:
+            self._end_first()
+
+    def _end_first(self) -> None:
+        """Go on after the best configuration."""
+        self._is_first, self._part = False, None
+        if self._count > 1 and self._best:
+            self._divide_all()
 
     def _dive(self, number: int, start: int) -> None:
         """Make some dives, from the one with number ``start``."""
-        assert self.level is not None
-        tree = self.level.tree.arrays
+        level = self._level
+        assert level is not None
+        tree = level.tree
         states = np.zeros(len(tree.sizes), dtype=np.int64)
-        scores = np.zeros(int(tree.sizes.max()))
-        seed = np.array([_SEED + 2 * start], dtype=np.uint64)
+        is_open = np.repeat(tree.is_open, tree.sizes)
         best = -math.inf
         for each in range(start, start + number):
-            near = np.full(len(tree.sizes), -1, dtype=np.int64)
-            if self.positions is not None:
-                near[1:] = self.positions[list(self.level.tree.variables)]
-            weights = [_NOISES[each % len(_NOISES)], _PREFERENCES[each % len(_PREFERENCES)]]
-            value = dive(tree, states, near, np.array(weights), seed, scores)
+            noise = self._rng.gumbel(size=len(is_open))
+            extra = _NOISES[each % len(_NOISES)] * noise
+            if self._best:
+                near = tree.choice_starts[1:-1] + self._nodes_at(self.found()[0][1])
+                extra[near] += _PREFERENCES[each % len(_PREFERENCES)]
+            value = dive(tree, states, np.where(is_open, extra, 0.0))
             # Where leaves must be evaluated, the value of a dive is only a bound.
-            best = self.value if self.level.evaluates else max(best, self.value)
-            if value > best + self.tolerance:
+            best = self.value if level.evaluates else max(best, self.value)
+            if value > best + self._tolerance:
                 best = value
                 self._offer(states)
-
-    def value_of(self, level: Level, states: Ints, positions: NDArray[np.int64]) -> float:
-        """Return the value of a configuration, by the states of nodes and the positions of all."""
-        if level.evaluates:
-            assert self.evaluate is not None
-            return self.evaluate(positions)
-        if any(self.problem.is_summed):
-            return float(exact_value(level.tree.arrays, states))
-        return self.problem.tables.value(positions.tolist())
-
-    def _offer(self, states: NDArray[np.int64]) -> float:
-        """Take a configuration of the nodes if it is the best one known; return its value."""
-        assert self.level is not None
-        positions = self._completed(states)
-        return self._offer_positions(positions, self.value_of(self.level, states, positions))
-
-    def _offer_positions(self, positions: NDArray[np.int64], value: float) -> float:
-        if value > self.value:
-            self.value, self.positions = value, positions
-        return value
 
     def _offer_explanation(self) -> None:
         """Start a marginal MAP from the most probable explanation, as far as that is known soon."""
@@ -317,198 +357,44 @@ class Progress:
         joint = Progress(problem, 0)
         while not joint.is_done and joint.number < 1:
             joint.advance(_NODES_OF_DIVES)
-        if joint.positions is not None:
-            assert self.evaluate is not None
-            self._offer_positions(joint.positions, self.evaluate(joint.positions))
+        if found := joint.found():
+            states = np.array([0, *self._nodes_at(found[0][1])])
+            self._offer(states)
 
-    def _completed(self, states: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the positions of all variables: those of the nodes, and the best of the rest.
-
-        Summed variables have any position.
-        """
-        assert self.level is not None
-        bounds, tree = self.level.bounds, self.level.tree
-        sizes, is_summed = self.problem.tables.sizes, self.problem.is_summed
-        positions = np.zeros(len(sizes), dtype=np.int64)
-        known = dict(zip(tree.variables, states[1:].tolist(), strict=True))
-        positions[list(known)] = list(known.values())
-        division = bounds.division
-        for v, parts in zip(reversed(division.order), reversed(division.parts), strict=True):
-            if v in known or is_summed[v]:
-                continue
-            scores: Floats = np.zeros(sizes[v])
-            for message in (bounds.messages[f] for part in parts for f in part):
-                scores = scores + message.values[tuple(positions[list(message.scope[:-1])])]
-            positions[v] = int(np.argmax(scores))
-        return positions
-
-    def _finish_if_equal(self) -> None:
-        if self.value >= self.bound - self.tolerance:
-            self.bound, self.is_done = self.value, True
-
-
-# --- The most probable configurations, in descending order, by partition and branch and bound -----
-
-
-class _Part(NamedTuple):
-    """The configurations with some states before a node, and other states at the node."""
-
-    negative_bound: float
-    """Parts are ordered by it."""
-    number: int
-    states: Ints
-    node: int
-    excluded: tuple[int, ...]
-    """The states that the node does not have."""
-
-    @property
-    def bound(self) -> float:
-        """No configuration of the part has a larger value."""
-        return -self.negative_bound
-
-
-class BestProgress:
-    """A search for several configurations in progress, which changes in place.
-
-    Parameters
-    ----------
-    first
-        A search for the best configuration.
-    count
-        The number of configurations.
-    """
-
-    def __init__(self, first: Progress, count: int) -> None:
-        self.first = first
-        self.count = count
-        self.searched = 0
-        self.left = 0.0
-        self.number = -1
-        self.level: Level | None = None
-        self._best: list[tuple[float, bytes]] = []
-        self._known: set[bytes] = set()
-        self._parts: list[_Part] = []
-        self._n_parts = 0
-        self._part: _Part | None = None
-        self._is_started = False
-
-    @property
-    def nodes(self) -> int:
-        """The number of nodes visited so far."""
-        return self.first.nodes + self.searched
-
-    @property
-    def has_found(self) -> bool:
-        """Whether a configuration is known."""
-        return self.first.has_found
-
-    @property
-    def is_done(self) -> bool:
-        """Whether no other configuration has a larger value than the last one."""
-        if not self.first.is_done or self.first.positions is None or self.count == 1:
-            return self.first.is_done
-        return self._is_started and self._part is None and self._open_bound() == -math.inf
-
-    @property
-    def bound(self) -> float:
-        """No other configuration than the best ones has a larger value."""
-        if not self.first.is_done:
-            return self.first.bound
-        if self.count == 1 or not self._is_started:
-            return self.first.value
-        return max(self._threshold, self._open_bound(), self._current_bound())
-
-    def found(self) -> list[tuple[float, NDArray[np.int64]]]:
-        """Return the values and positions of the best configurations, in descending order."""
-        if not self._is_started:
-            positions = self.first.positions
-            return [] if positions is None else [(self.first.value, positions)]
-        best = sorted(self._best, key=lambda each: (-each[0], each[1]))
-        return [(value, np.frombuffer(key, dtype=np.int64)) for value, key in best]
-
-    def advance(self, max_nodes: int) -> None:
-        """Visit at most so many nodes; before that, start a level if it is time to."""
-        if not self.first.is_done:
-            self.first.advance(max_nodes)
-        elif not self._is_started or self.left < 1:
-            self._start_level()
-        end = self.nodes + max_nodes
-        while self._is_started and not self.is_done and self.left >= 1 and self.nodes < end:
-            self._search(int(min(end - self.nodes, self.left)))
-
-    def _start_level(self) -> None:
-        before = self.level
-        self.number = self.first.number if before is None else self.number + 1
-        self.number = max(0, self.number)
-        self.level = level = self.first.problem.level(self.number, is_whole=True)
-        self.left = math.inf if level.is_last else level.next_cells / CELLS_OF_NODE
-        tree = level.tree.arrays
-        # The value of a leaf that is evaluated stands in no cache.
-        cache_bytes = 0 if level.evaluates else self.first.cache_bytes
-        self._arrays: SearchArrays = search_arrays(tree, -math.inf, cache_bytes, self.left)
-        self._gates = _gates(tree, level.tree.first_gate)
-        if self._part is not None:
-            heapq.heappush(self._parts, self._part)
-            self._part = None
-        if before is None or before.tree.variables != level.tree.variables:
-            self._parts = []
-            assert self.first.positions is not None
-            states = np.zeros(len(tree.sizes), dtype=np.int64)
-            states[1:] = self.first.positions[list(level.tree.variables)]
-            root = _Part(-math.inf, 0, states, 0, ())
-            self._take(root, states, self.first.value)
-        self._is_started = True
-
-    def _search(self, max_nodes: int) -> None:
-        """Search in a part until a leaf must be evaluated, or for some nodes."""
-        assert self.level is not None
-        if self._part is None:
-            self._open_part(heapq.heappop(self._parts))
-        part, arrays, tree = self._part, self._arrays, self._tree
-        assert part is not None
-        reason, visited = run_search(tree, arrays, max_nodes, self._tolerance, self.level.evaluates)
-        if reason == LEAF:
-            visited += LEAF_NODES
-            value = self._value(arrays.states)
-            arrays.returned[0] = value - exact_value(tree, arrays.states)
-            self._offer(arrays.states, value)
-            raise_least(tree, arrays, self._threshold)
-        self.searched += visited
-        self.left -= visited
-        if reason == DONE:
-            self._part = None
-            if arrays.best[0] > arrays.least[0]:
-                states = solved_states(tree, arrays, self._tolerance)
-                self._gates[:] = 0.0
-                self._take(part, states, self._value(states))
-
-    def _open_part(self, part: _Part) -> None:
+    def _open(self, part: _Part) -> None:
         """Start the search in a part."""
-        assert self.level is not None
-        tree, gates, node = self.level.tree.arrays, self._gates, part.node
-        starts = tree.choice_starts - 1
-        gates[:] = 0.0
-        gates[: starts[node]] = -math.inf
-        gates[starts[1:node] + part.states[1:node]] = 0.0
-        gates[starts[node] + np.array(part.excluded, dtype=np.int64)] = -math.inf
+        assert self._level is not None
+        assert self._arrays is not None
+        tree, arrays, node = self._level.tree, self._arrays, part.node
+        starts = tree.choice_starts
+        arrays.barred[:] = 0.0
+        arrays.barred[: starts[node]] = -math.inf
+        arrays.barred[starts[:node] + part.states[:node]] = 0.0
+        arrays.barred[starts[node] + np.array(part.excluded, dtype=np.int64)] = -math.inf
         # Subtrees below the node are those of all parts.
-        is_cached = tree.is_cached.copy()
-        is_cached[: node + 1] = 0
-        self._tree = tree._replace(is_cached=is_cached)
-        self._arrays.control[:] = 0
-        self._arrays.least[0] = self._threshold
+        arrays.is_cached[:], arrays.is_open[:] = tree.is_cached, tree.is_open
+        arrays.is_cached[: node + 1], arrays.is_open[: node + 1] = (not node), 1
+        arrays.control[:] = 0
+        arrays.least[0] = self._threshold
         self._part = part
 
-    def _take(self, part: _Part, states: Ints, value: float) -> None:
-        """Take the best configuration of a part, and divide the rest. All gates must be open."""
-        assert self.level is not None
-        tree = self.level.tree.arrays
-        self._offer(states, value)
-        if not self.level.evaluates:
+    def _divide_all(self) -> None:
+        """Divide all configurations but the best."""
+        assert self._level is not None
+        value, positions = self.found()[0]
+        states = np.array([0, *self._nodes_at(positions)])
+        self._divide(_Part(-math.inf, 0, states, 0, ()), states, value)
+
+    def _divide(self, part: _Part, states: Ints, value: float) -> None:
+        """Divide a part but for its best configuration."""
+        assert self._level is not None
+        assert self._arrays is not None
+        tree, arrays = self._level.tree, self._arrays
+        if not self._level.evaluates:
             self._offer_neighbors(states, value)
-        self._arrays.states[:] = states
-        fill_all_bounds(tree, self._arrays)
-        bounds = self._arrays.upper.copy()
+        arrays.states[:], arrays.barred[:] = states, 0.0
+        fill_all_bounds(tree, arrays)
+        bounds = arrays.upper.copy()
         starts = tree.choice_starts
         chosen = bounds[starts[:-1] + states]
         # The value of a subtree is the sum over its nodes.
@@ -518,7 +404,6 @@ class BestProgress:
         bounds[starts[part.node] + np.array(part.excluded, dtype=np.int64)] = -math.inf
         largest = without + np.maximum.reduceat(bounds, starts[:-1])
         smallest = self._threshold + self._tolerance
-        states = states.copy()
         for node in range(max(1, part.node), len(tree.sizes)):
             bound = min(float(largest[node]), value)
             if bound > smallest:
@@ -528,13 +413,13 @@ class BestProgress:
 
     def _offer_neighbors(self, states: Ints, value: float) -> None:
         """Offer the best configurations that differ in a single state."""
-        assert self.level is not None
-        tree = self.level.tree.arrays
+        assert self._level is not None
+        tree = self._level.tree
         starts = tree.choice_starts[:-1]
         node_of = np.repeat(np.arange(len(tree.sizes)), tree.sizes)
         changes = changed_values(tree, states)
         changes[starts + states] = -math.inf
-        for choice in np.argsort(-changes, kind="stable")[: self.count].tolist():
+        for choice in np.argsort(-changes, kind="stable")[: self._count].tolist():
             if value + changes[choice] <= self._threshold:
                 return
             node = int(node_of[choice])
@@ -542,50 +427,56 @@ class BestProgress:
             other[node] = choice - starts[node]
             self._offer(other, value + float(changes[choice]))
 
-    def _offer(self, states: Ints, value: float) -> None:
-        """Take a configuration of the nodes if it is among the best ones."""
-        key = self._positions(states).tobytes()
-        if key in self._known or not value > self._threshold:
-            return
-        self._known.add(key)
-        if len(self._best) < self.count:
+    def _offer(self, states: Ints, value: float | None = None) -> float:
+        """Take a configuration of the nodes if it is among the best ones; return its value."""
+        assert self._level is not None
+        positions = np.zeros(len(self.problem.tables.sizes), dtype=np.int64)
+        positions[self._level.variables] = states[1:]
+        value = self._value(states, positions) if value is None else value
+        key = positions.tobytes()
+        if value > self._threshold and key not in self._known:
+            self._known.add(key)
             heapq.heappush(self._best, (value, key))
-        else:
-            _, dropped = heapq.heapreplace(self._best, (value, key))
-            self._known.discard(dropped)
+            if len(self._best) > (1 if self._is_first else self._count):
+                self._known.discard(heapq.heappop(self._best)[1])
+        return value
 
-    def _value(self, states: Ints) -> float:
-        assert self.level is not None
-        return self.first.value_of(self.level, states, self._positions(states))
+    def _value(self, states: Ints, positions: Ints) -> float:
+        """Return the value of a configuration, by the states of nodes and the positions of all."""
+        level, problem = self._level, self.problem
+        assert level is not None
+        if level.evaluates:
+            assert self.evaluate is not None
+            return self.evaluate(positions)
+        if any(problem.is_summed):
+            return float(exact_value(level.tree, states))
+        return problem.tables.value(positions.tolist())
 
-    def _positions(self, states: Ints) -> NDArray[np.int64]:
-        """Return the positions of all variables; summed ones have the first."""
-        assert self.level is not None
-        positions = np.zeros(len(self.first.problem.tables.sizes), dtype=np.int64)
-        positions[list(self.level.tree.variables)] = states[1:]
-        return positions
+    def _nodes_at(self, positions: NDArray[np.int64]) -> Ints:
+        """Return the states of the nodes from node 1 at positions of all variables."""
+        assert self._level is not None
+        return positions[self._level.variables]
 
     @property
     def _tolerance(self) -> float:
-        return TOLERANCE * max(1.0, abs(self.first.value))
+        """The difference below which a configuration is not better."""
+        scale = abs(self._first_bound if self._is_first else self.value)
+        return TOLERANCE * max(1.0, scale) if math.isfinite(scale) else 0.0
 
     @property
     def _threshold(self) -> float:
         """The value that other configurations must exceed."""
-        return self._best[0][0] if len(self._best) == self.count else -math.inf
+        is_full = len(self._best) == (1 if self._is_first else self._count)
+        return self._best[0][0] if is_full else -math.inf
 
     def _open_bound(self) -> float:
         """Return the largest bound of the parts to be searched; −inf if none matters."""
-        bound = self._parts[0].bound if self._parts else -math.inf
+        bound = -self._parts[0].negative_bound if self._parts else -math.inf
         return bound if bound > self._threshold + self._tolerance else -math.inf
 
     def _current_bound(self) -> float:
         if self._part is None:
             return -math.inf
-        return min(self._part.bound, upper_bound(self._tree, self._arrays))
-
-
-def _gates(tree: TreeArrays, first: int) -> NDArray[np.float64]:
-    """Return a view of the tables that exclude states, one cell for each state of nodes from 1."""
-    start = int(tree.firsts[first]) if first < len(tree.firsts) else len(tree.cells) - 1
-    return tree.cells[start : start + int(tree.choice_starts[-1]) - 1]
+        assert self._level is not None
+        assert self._arrays is not None
+        return min(-self._part.negative_bound, upper_bound(self._level.tree, self._arrays))

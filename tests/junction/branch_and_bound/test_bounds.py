@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from bnmind.junction import RandomizedGreedy
 from bnmind.junction.search_bounds import LogTables, log_tables, shifted_tables
-from bnmind.junction.search_kernel import dive, exact_value
 from bnmind.junction.search_progress import Progress, SearchProblem
+from bnmind.junction.search_tree import dive, exact_value
 from bnmind.pgm import Factor, FactorModel, Variable
 from tests.junction.branch_and_bound.test_search import factor_models, joint_of
 from tests.modes import examples
@@ -60,10 +60,10 @@ def test_all_bounds_are_valid_and_the_search_ends_with_the_maximum(
         assert progress.bound >= (math.log(largest) if largest > 0 else -math.inf) - 1e-9
     assert progress.bound == progress.value
     if largest == 0:
-        assert progress.positions is None
+        assert not progress.found()
         return
     assert progress.value == pytest.approx(math.log(largest), rel=1e-9, abs=1e-9)
-    assert at_positions(tables, joint, progress.positions) == pytest.approx(largest, rel=1e-9)
+    assert at_positions(tables, joint, progress.found()[0][1]) == pytest.approx(largest, rel=1e-9)
 
 
 @settings(max_examples=examples(25))
@@ -124,11 +124,10 @@ def test_a_dive_ends_where_no_single_state_is_better(model: Any, seed: int) -> N
         finder=RandomizedGreedy(),
         max_cells=1,
     )
-    tree = problem.level(0, is_whole=True).tree.arrays
+    tree = problem.level(0).tree
     states = np.zeros(len(tree.sizes), dtype=np.int64)
-    near = np.full(len(states), -1, dtype=np.int64)
-    room = np.zeros(int(tree.sizes.max()))
-    value = dive(tree, states, near, np.array([3.0, 0.0]), np.array([seed], dtype=np.uint64), room)
+    noise = np.random.default_rng(seed).gumbel(size=int(tree.sizes.sum()))
+    value = dive(tree, states, 3.0 * noise)
     assume(value > -math.inf)
     assert value == exact_value(tree, states)
     for node in range(1, len(states)):
@@ -149,9 +148,9 @@ def test_a_sum_that_is_divided_leaves_a_chain_of_the_others() -> None:
         finder=RandomizedGreedy(),
         max_cells=1,
     )
-    tree = problem.level(0).tree
-    assert sorted(tables.variables[v].name for v in tree.variables) == ["a", "b", "c"]
-    assert tree.arrays.ends.tolist() == [4, 4, 4, 4]
+    level = problem.level(0)
+    assert sorted(tables.variables[v].name for v in level.variables) == ["a", "b", "c"]
+    assert level.tree.ends.tolist() == [4, 4, 4, 4]
     joint = joint_of(model).sum_to(["a", "b", "c"])
     progress = Progress(problem, 2**12, lambda at: math.log(at_positions(tables, joint, at)))
     while not progress.is_done:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from bnmind._jit import njit
 from bnmind.information import Floats
 from bnmind.junction.graphs import elimination, graph_of_scopes
-from bnmind.junction.search_bounds import Bounds, Message
+from bnmind.junction.search_bounds import Bounds
 
 # --- The tree that a branch and bound walks, as arrays for compiled code --------------------------
 #
@@ -24,9 +23,9 @@ from bnmind.junction.search_bounds import Bounds, Message
 # (an AND/OR search). A subtree depends only on the neighbors of its top when that is eliminated,
 # its *context*, so that its value is cached by their states.
 #
-# Subtrees without a divided bucket are not searched: their bounds are exact. The remaining nodes
-# are numbered so that each subtree is a range; node 0 stands above all of them and has a single
-# state.
+# A node is *open* if it or a node below it has a divided bucket. Other subtrees are not searched,
+# because their bounds are exact. The nodes are numbered so that each subtree is a range; node 0
+# stands above all of them and has a single state.
 #
 # References
 # ----------
@@ -66,6 +65,7 @@ class TreeArrays(NamedTuple):
     context: Ints
     context_strides: Ints
     is_cached: Ints
+    is_open: Ints
     scope_starts: Ints
     scopes: Ints
     strides: Ints
@@ -81,29 +81,12 @@ class TreeArrays(NamedTuple):
     """The upper bound of all values, and the part of it that is exact in every configuration."""
 
 
-@dataclass(frozen=True)
-class SearchTree:
-    """A pseudo-tree for a search, and the variables of its nodes."""
-
-    arrays: TreeArrays
-    variables: tuple[int, ...]
-    """The variable of each node but node 0, which has none, from node 1."""
-    first_gate: int = -1
-    """If each node has a table of zeros, which the caller may change to exclude states: its number
-    for node 1. Those of the other nodes follow."""
-
-
 def search_tree(
-    bounds: Bounds,
-    sizes: Sequence[int],
-    is_summed: Sequence[bool],
-    constant: float,
-    *,
-    is_whole: bool = False,
-) -> SearchTree:
-    """Return the tree of the nodes that need a search.
+    bounds: Bounds, sizes: Sequence[int], is_summed: Sequence[bool], constant: float
+) -> tuple[TreeArrays, Ints]:
+    """Return the tree of the variables that are not summed out, and the variables of its nodes.
 
-    If a bucket of a summed variable is divided, the tree is a chain of all other variables.
+    Node 0 has no variable. If a bucket of a summed variable is divided, the tree is a chain.
 
     Parameters
     ----------
@@ -115,31 +98,23 @@ def search_tree(
         For each variable, whether it is summed out; these are eliminated first.
     constant
         A value that every configuration has besides the tables.
-    is_whole
-        Whether the tree has all variables that are not summed out, with tables that the caller may
-        change.
     """
-    order = bounds.division.order
-    divided = bounds.division.divided
-    neighbors = _neighbors(bounds, sizes, order)
-    if any(is_summed[v] for v in divided):
-        chosen = [v for v in order if not is_summed[v]]
+    division = bounds.division
+    chosen = [v for v in division.order if not is_summed[v]]
+    if any(is_summed[v] for v in division.divided):
         neighbors = {v: tuple(chosen[i + 1 :]) for i, v in enumerate(chosen)}
         is_open = set(chosen)
-    elif is_whole:
-        is_open = {v for v in order if not is_summed[v]}
     else:
+        neighbors = _neighbors(bounds, sizes, division.order)
         is_open = set()
-        for v in order:
-            if v in divided:
+        for v in chosen:
+            if v in division.divided:
                 is_open.add(v)
             if v in is_open:
                 is_open.update(neighbors[v][:1])
-    parent = {v: neighbors[v][0] if neighbors[v] else -1 for v in is_open}
-    below: dict[int, list[int]] = {v: [] for v in (-1, *is_open)}
-    for v in order:
-        if v in is_open:
-            below[parent[v]].append(v)
+    below: dict[int, list[int]] = {v: [] for v in (-1, *chosen)}
+    for v in chosen:
+        below[neighbors[v][0] if neighbors[v] else -1].append(v)
     # Nodes in preorder: each subtree is a range.
     nodes, waiting = [], [-1]
     while waiting:
@@ -147,12 +122,30 @@ def search_tree(
         nodes.append(v)
         waiting.extend(reversed(below[v]))
     number = {v: i for i, v in enumerate(nodes)}
-    if is_whole:
-        gates = [Message((v,), np.zeros(sizes[v]), -1) for v in nodes[1:]]
-        bounds = replace(bounds, messages=(*bounds.messages, *gates))
-    arrays = _arrays(bounds, sizes, nodes, number, parent, neighbors, constant)
-    first_gate = len(arrays.firsts) - len(nodes) + 1 if is_whole else -1
-    return SearchTree(arrays, tuple(nodes[1:]), first_gate)
+    parents = [-1, *(number[neighbors[v][0]] if neighbors[v] else 0 for v in nodes[1:])]
+    ends = list(range(1, len(nodes) + 1))
+    for i in range(len(nodes) - 1, 0, -1):
+        ends[parents[i]] = max(ends[parents[i]], ends[i])
+    children = [[number[u] for u in below[v]] for v in nodes]
+    contexts = [sorted(number[u] for u in neighbors[v]) if v >= 0 else [] for v in nodes]
+    node_sizes = [1, *(sizes[v] for v in nodes[1:])]
+    context_strides, is_cached = _context_strides(contexts, node_sizes, children)
+    tree = TreeArrays(
+        sizes=_ints(node_sizes),
+        parents=_ints(parents),
+        ends=_ints(ends),
+        child_starts=_starts(children),
+        children=_flat(children),
+        context_starts=_starts(contexts),
+        context=_flat(contexts),
+        context_strides=_flat(context_strides),
+        is_cached=_ints(is_cached),
+        is_open=_ints([v in is_open for v in nodes]),
+        choice_starts=_ints(np.cumsum([0, *node_sizes])),
+        solution_starts=_ints(np.cumsum([0, *(end - i for i, end in enumerate(ends))])),
+        **_tables(bounds, number, constant),
+    )
+    return tree, _ints(nodes[1:])
 
 
 def _neighbors(
@@ -165,86 +158,50 @@ def _neighbors(
     return {order[v]: tuple([order[u] for u in rest]) for v, *rest in cliques}
 
 
-def _arrays(
-    bounds: Bounds,
-    sizes: Sequence[int],
-    nodes: Sequence[int],
-    number: dict[int, int],
-    parent: dict[int, int],
-    neighbors: dict[int, tuple[int, ...]],
-    constant: float,
-) -> TreeArrays:
-    n = len(nodes)
-    parents = [-1, *(number[parent[v]] for v in nodes[1:])]
-    ends = list(range(1, n + 1))
-    for i in range(n - 1, 0, -1):
-        ends[parents[i]] = max(ends[parents[i]], ends[i])
-    children: list[list[int]] = [[] for _ in nodes]
-    for i in range(1, n):
-        children[parents[i]].append(i)
-    bucket: list[list[int]] = [[] for _ in nodes]
-    own: list[list[int]] = [[] for _ in nodes]
-    uses: list[list[int]] = [[] for _ in nodes]
-    use_strides: list[list[int]] = [[] for _ in nodes]
+def _tables(bounds: Bounds, number: dict[int, int], constant: float) -> dict[str, Any]:
+    """Return the arrays of the tables, given the numbers of the nodes by variable."""
+    bucket: list[list[int]] = [[] for _ in number]
+    own: list[list[int]] = [[] for _ in number]
+    uses: list[list[int]] = [[] for _ in number]
+    use_strides: list[list[int]] = [[] for _ in number]
     scopes: list[list[int]] = []
     strides: list[list[int]] = []
-    firsts, cells, is_exact = [], [], []
+    cells, is_exact = [np.zeros(0)], []
     exact = constant
-    start = 0
     for message in bounds.messages:
         is_relaxed = message.source >= 0 and message.source in number
         if not message.scope and not is_relaxed:
             exact += float(message.values)
-        if not all(v in number for v in message.scope) or (not message.scope and not is_relaxed):
-            continue
-        f = len(scopes)
-        scope = [number[v] for v in message.scope]
-        if scope:
-            bucket[scope[-1]].append(f)
-        if is_relaxed:
-            own[number[message.source]].append(f)
-        shape = message.values.shape
-        strides.append([math.prod(shape[axis + 1 :]) for axis in range(len(shape))])
-        if not is_relaxed:
-            for i, stride in zip(scope, strides[-1], strict=True):
-                uses[i].append(f)
-                use_strides[i].append(stride)
-        scopes.append(scope)
-        is_exact.append(not is_relaxed)
-        firsts.append(start)
-        cells.append(message.values.ravel())
-        start += message.values.size
-    contexts = [sorted(number[u] for u in neighbors[v]) if v >= 0 else [] for v in nodes]
-    node_sizes = [1, *(sizes[v] for v in nodes[1:])]
-    context_strides, is_cached = _context_strides(contexts, node_sizes, children)
-    lengths = [ends[i] - i for i in range(n)]
-    return TreeArrays(
-        sizes=_ints(node_sizes),
-        parents=_ints(parents),
-        ends=_ints(ends),
-        child_starts=_starts(children),
-        children=_flat(children),
-        bucket_starts=_starts(bucket),
-        bucket=_flat(bucket),
-        own_starts=_starts(own),
-        own=_flat(own),
-        use_starts=_starts(uses),
-        uses=_flat(uses),
-        use_strides=_flat(use_strides),
-        is_exact=_ints(is_exact),
-        context_starts=_starts(contexts),
-        context=_flat(contexts),
-        context_strides=_flat(context_strides),
-        is_cached=_ints(is_cached),
-        scope_starts=_starts(scopes),
-        scopes=_flat(scopes),
-        strides=_flat(strides),
-        firsts=_ints(firsts),
-        cells=np.concatenate([*cells, np.zeros(1)]),
-        choice_starts=_ints(np.cumsum([0, *node_sizes])),
-        solution_starts=_ints(np.cumsum([0, *lengths])),
-        constant=np.array([bounds.total + constant, exact]),
-    )
+        elif all(v in number for v in message.scope):
+            f, scope, shape = len(scopes), [number[v] for v in message.scope], message.values.shape
+            strides.append([math.prod(shape[axis + 1 :]) for axis in range(len(shape))])
+            for i in scope[-1:]:
+                bucket[i].append(f)
+            if is_relaxed:
+                own[number[message.source]].append(f)
+            else:
+                for i, stride in zip(scope, strides[-1], strict=True):
+                    uses[i].append(f)
+                    use_strides[i].append(stride)
+            scopes.append(scope)
+            is_exact.append(not is_relaxed)
+            cells.append(message.values.ravel())
+    return {
+        "bucket_starts": _starts(bucket),
+        "bucket": _flat(bucket),
+        "own_starts": _starts(own),
+        "own": _flat(own),
+        "use_starts": _starts(uses),
+        "uses": _flat(uses),
+        "use_strides": _flat(use_strides),
+        "is_exact": _ints(is_exact),
+        "scope_starts": _starts(scopes),
+        "scopes": _flat(scopes),
+        "strides": _flat(strides),
+        "firsts": _starts(cells[1:])[:-1],
+        "cells": np.concatenate(cells),
+        "constant": np.array([bounds.total + constant, exact]),
+    }
 
 
 def _context_strides(
@@ -266,7 +223,7 @@ def _ints(values: Iterable[int]) -> Ints:
     return np.array([int(v) for v in values], dtype=np.int64)
 
 
-def _starts(lists: Sequence[Sequence[int]]) -> Ints:
+def _starts(lists: Sequence[Sequence[int] | Floats]) -> Ints:
     return _ints(np.cumsum([0, *(len(each) for each in lists)]))
 
 
@@ -345,12 +302,17 @@ class SearchArrays(NamedTuple):
     child_at: Ints
     """Which subtree of the current state is searched."""
     solution: Ints
-    """The best states of each subtree; −1 where a value came from the cache."""
+    """The best states of each subtree; the first is −1 where it was not searched."""
     control: Ints
     """The current node, what to do next, the top of the search, and whether a returned value is
     exact."""
     returned: Floats
     """The value that a subtree returned, or of a leaf."""
+    barred: Floats
+    """Zero, or −inf for a state that the search leaves out."""
+    is_open: Ints
+    is_cached: Ints
+    """Which nodes are searched, and whose values are cached."""
     cache_keys: Ints
     """Configurations of contexts; the places are a power of two."""
     cache_nodes: Ints
@@ -378,7 +340,7 @@ def _place(node: int, key: int, size: int) -> np.int64:
 @njit
 def cached_value(tree: TreeArrays, arrays: SearchArrays, node: int) -> int | np.int64:
     """Return where the value of a subtree in its context stands in the cache; −1 if nowhere."""
-    if not tree.is_cached[node] or arrays.cache_keys.size == 0:
+    if not arrays.is_cached[node] or arrays.cache_keys.size == 0:
         return -1
     key = _context_key(tree, arrays.states, node)
     size = arrays.cache_keys.size
@@ -395,7 +357,7 @@ def _remember(
     tree: TreeArrays, arrays: SearchArrays, node: int, value: float, is_exact: bool
 ) -> None:
     size = arrays.cache_keys.size
-    if not tree.is_cached[node] or size == 0:
+    if not arrays.is_cached[node] or size == 0:
         return
     key = _context_key(tree, arrays.states, node)
     first = _place(node, key, size)
@@ -432,7 +394,7 @@ def _fill_bounds(tree: TreeArrays, arrays: SearchArrays, node: int) -> None:
     for at in range(tree.own_starts[node], tree.own_starts[node + 1]):
         base -= tree.cells[table_start(tree, arrays.states, tree.own[at], 0)]
     for x in range(size):
-        arrays.upper[start + x] = base
+        arrays.upper[start + x] = base + arrays.barred[start + x]
     for at in range(tree.bucket_starts[node], tree.bucket_starts[node + 1]):
         cell = table_start(tree, arrays.states, tree.bucket[at], 1)
         for x in range(size):
@@ -546,6 +508,11 @@ def run_search(
     reason = -1
     while reason < 0:
         if phase == ENTER:
+            if node != top and not arrays.is_open[node]:
+                value, is_exact = 0.0, True
+                arrays.solution[tree.solution_starts[node]] = -1
+                phase = RETURN
+                continue
             if visited >= most_nodes:
                 reason = PAUSED
                 continue
@@ -555,9 +522,7 @@ def run_search(
                 is_exact = arrays.cache_is_exact[place] != 0
                 value = arrays.cache_values[place]
                 if is_exact or value <= arrays.least[node] + tolerance:
-                    start = tree.solution_starts[node]
-                    for i in range(tree.ends[node] - node):
-                        arrays.solution[start + i] = -1
+                    arrays.solution[tree.solution_starts[node]] = -1
                     phase = RETURN
                     continue
             _fill_bounds(tree, arrays, node)
@@ -624,19 +589,6 @@ _MOST_ROUNDS = 50
 
 
 @njit
-def _random(seed: NDArray[np.uint64]) -> float:
-    """Return a number above zero and below one (xorshift64*)."""
-    x = seed[0]
-    x ^= x >> np.uint64(12)
-    x ^= x << np.uint64(25)
-    x ^= x >> np.uint64(27)
-    seed[0] = x
-    product = x * np.uint64(0x2545F4914F6CDD1D)
-    number: float = (float(product >> np.uint64(11)) + 0.5) / 9007199254740992.0
-    return number
-
-
-@njit
 def exact_value(tree: TreeArrays, states: Ints) -> float:
     """Return the sum of the exact tables in a configuration."""
     total: float = tree.constant[1]
@@ -647,14 +599,7 @@ def exact_value(tree: TreeArrays, states: Ints) -> float:
 
 
 @njit
-def dive(
-    tree: TreeArrays,
-    states: Ints,
-    near: Ints,
-    weights: Floats,
-    seed: NDArray[np.uint64],
-    scores: Floats,
-) -> float:
+def dive(tree: TreeArrays, states: Ints, extra: Floats) -> float:
     """Fill in the states of all nodes; return the value of the configuration, −inf if impossible.
 
     Parameters
@@ -663,35 +608,21 @@ def dive(
         The tree.
     states
         The states of the nodes, to be filled in.
-    near
-        A configuration whose states are preferred; −1 for none.
-    weights
-        The scale of Gumbel noise that is added to the bounds, and what is added to the bounds of
-        the preferred states.
-    seed
-        A number other than zero, which changes.
-    scores
-        Room for the states of the largest node.
+    extra
+        What is added to the bound of each state of each node.
     """
-    noise = weights[0]
+    scores = np.empty(tree.sizes.max())
     for node in range(tree.sizes.size):
         size = tree.sizes[node]
         for x in range(size):
-            scores[x] = weights[1] if x == near[node] else 0.0
+            scores[x] = extra[tree.choice_starts[node] + x]
         for at in range(tree.bucket_starts[node], tree.bucket_starts[node + 1]):
             cell = table_start(tree, states, tree.bucket[at], 1)
             for x in range(size):
                 scores[x] += tree.cells[cell + x]
-        chosen, largest = 0, -np.inf
-        for x in range(size):
-            score = scores[x]
-            if noise > 0.0:
-                score -= noise * np.log(-np.log(_random(seed)))
-            if score > largest:
-                chosen, largest = x, score
-        if largest == -np.inf:
+        states[node] = np.argmax(scores[:size])
+        if scores[states[node]] == -np.inf:
             return -np.inf
-        states[node] = chosen
     _climb(tree, states, scores)
     return exact_value(tree, states)
 
@@ -750,17 +681,13 @@ _MOST_PLACES = 2**22
 """The most places of the cache."""
 
 
-def search_arrays(
-    tree: TreeArrays, least: float, cache_bytes: int, most_nodes: float
-) -> SearchArrays:
+def search_arrays(tree: TreeArrays, cache_bytes: int, most_nodes: float) -> SearchArrays:
     """Return the state of a search that starts.
 
     Parameters
     ----------
     tree
         The tree.
-    least
-        Only configurations with a value above this number matter.
     cache_bytes
         The limit for the bytes of the cache.
     most_nodes
@@ -770,7 +697,7 @@ def search_arrays(
     most = int(min(_MOST_PLACES, cache_bytes // _BYTES_OF_PLACE, 2 * most_nodes))
     # A power of two, or none. The memory of places that are never used is never taken.
     places = 1 << (most.bit_length() - 1) if most > 0 and tree.is_cached.any() else 0
-    arrays = SearchArrays(
+    return SearchArrays(
         states=np.zeros(n, dtype=np.int64),
         least=np.full(n, -np.inf),
         best=np.full(n, -np.inf),
@@ -782,14 +709,15 @@ def search_arrays(
         child_at=np.zeros(n, dtype=np.int64),
         solution=np.full(int(tree.solution_starts[-1]), -1, dtype=np.int64),
         control=np.zeros(4, dtype=np.int64),
+        barred=np.zeros(int(tree.choice_starts[-1])),
+        is_open=tree.is_open.copy(),
+        is_cached=tree.is_cached.copy(),
         returned=np.zeros(1),
         cache_keys=np.zeros(places, dtype=np.int64),
         cache_nodes=np.zeros(places, dtype=np.int64),
         cache_values=np.zeros(places),
         cache_is_exact=np.zeros(places, dtype=np.int8),
     )
-    arrays.least[0] = least
-    return arrays
 
 
 def _path(tree: TreeArrays, arrays: SearchArrays) -> list[int]:
@@ -841,12 +769,8 @@ def solved_states(tree: TreeArrays, arrays: SearchArrays, tolerance: float) -> I
     """
     n = len(tree.sizes)
     states = arrays.solution[:n].copy()
-    while True:
-        unknown = np.flatnonzero(states < 0)
-        if not len(unknown):
-            return states
-        node = int(unknown[0])
-        arrays.states[:node] = states[:node]
+    node = 0
+    while (node := _filled_to(tree, arrays, states, node)) < n:
         place = cached_value(tree, arrays, node)
         least = float(arrays.cache_values[place]) - 4 * tolerance if place >= 0 else -np.inf
         for each in (least, -np.inf):
@@ -856,6 +780,23 @@ def solved_states(tree: TreeArrays, arrays: SearchArrays, tolerance: float) -> I
             assert reason == DONE
             if arrays.best[node] > -np.inf:
                 break
-        start = int(tree.solution_starts[node])
-        end = int(tree.ends[node])
+        start, end = int(tree.solution_starts[node]), int(tree.ends[node])
         states[node:end] = arrays.solution[start : start + end - node]
+    return states
+
+
+@njit
+def _filled_to(tree: TreeArrays, arrays: SearchArrays, states: Ints, node: int) -> int:
+    """Fill in the states of subtrees with exact bounds from a node on; return the next open gap."""
+    while node < states.size:
+        if states[node] < 0:
+            if arrays.is_open[node]:
+                break
+            for at in range(node, tree.ends[node]):
+                _fill_bounds(tree, arrays, at)
+                states[at] = arrays.ordered[tree.choice_starts[at]]
+                arrays.states[at] = states[at]
+            node = tree.ends[node] - 1
+        arrays.states[node] = states[node]
+        node += 1
+    return node
