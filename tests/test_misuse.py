@@ -697,7 +697,6 @@ def of_methods() -> Iterator[Call]:
         (explanation.best, {"count": 2, "evidence": {"count": "1"}}),
         (search.run, {"max_nodes": 9, "seconds": 1.0}),
         (search.best, {"count": 2, "max_nodes": 9, "seconds": 1.0}),
-        (search.run_cases, {"cases": [{"count": "1"}, {}], "max_nodes": 9, "seconds": 1.0}),
         (search.given, {"case": {"count": "1"}}),
         (marginal.run, {"evidence": {"count": "1"}}),
         (sampling.run, {"evidence": {"count": "1"}, "n_samples": 2, "rng": _rng()}),

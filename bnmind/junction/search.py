@@ -296,56 +296,11 @@ class ExplanationSearch(Value):
         return _run_until(progress, self._best_known, max_nodes, seconds, until)
 
     @checked
-    def run_cases(
-        self,
-        cases: Iterable[Evidence],
-        *,
-        max_nodes: int | None = None,
-        seconds: float | None = None,
-        until: Callable[[BoundedExplanation], bool] | None = None,
-    ) -> tuple[BoundedExplanation, ...]:
-        """Return the best configuration for each of several cases.
-
-        The tables of the model are prepared once. Cases with findings on the same variables share
-        the elimination order and, for a marginal MAP, the plan of its sums. Equal cases are
-        searched once.
-
-        Parameters
-        ----------
-        cases
-            The findings of each case, besides those of this search. Cases may observe different
-            variables.
-        max_nodes, seconds, until
-            As in `run`, for each case.
-
-        Returns
-        -------
-        tuple of BoundedExplanation
-            In the order of the cases. An impossible case has no states, and is proven to have the
-            log-probability −inf.
-
-        Raises
-        ------
-        InvalidArgumentError
-            If a finding is invalid, is about a variable of this search's evidence, or is the state
-            of a target.
-        UnknownNameError
-            If there is no such variable or state.
-        """
-        asked = [self.given(case) for case in cases]
-        found: dict[Any, BoundedExplanation] = {}
-        for search in asked:
-            key = search._findings
-            if key not in found:
-                try:
-                    found[key] = search.run(max_nodes=max_nodes, seconds=seconds, until=until)
-                except ImpossibleEvidenceError:
-                    found[key] = _NOTHING
-        return tuple([found[search._findings] for search in asked])
-
-    @checked
     def given(self, case: Evidence) -> ExplanationSearch:
         """Return the search under more evidence, which shares the preparation of the model.
+
+        Searches with findings on the same variables also share the elimination order and, for a
+        marginal MAP, the plan of its sums.
 
         Parameters
         ----------
@@ -354,8 +309,11 @@ class ExplanationSearch(Value):
 
         Raises
         ------
-        InvalidArgumentError, UnknownNameError
-            As for `run_cases`.
+        InvalidArgumentError
+            If a finding is invalid, is about a variable of this search's evidence, or is the state
+            of a target.
+        UnknownNameError
+            If there is no such variable or state.
         """
         findings = _findings_of(self.model, by_name(case, "a case"))
         twice = [name for name in findings if name in self.evidence]
@@ -460,15 +418,6 @@ class ExplanationSearch(Value):
             return self._memory.setdefault(pattern, _Shared())
         return self._memory.get(pattern, _Shared())
 
-    @cached_property
-    def _findings(self) -> tuple[tuple[str, str | tuple[float, ...]], ...]:
-        """The evidence as a value: the state or the weights of each variable, by name."""
-        hard, soft = _split(self.evidence)
-        found: dict[str, str | tuple[float, ...]] = {**hard}
-        for name, finding in soft.items():
-            found[name] = tuple(likelihood(self.model.variable(name), finding).tolist())
-        return tuple(sorted(found.items()))
-
     def _states_at(self, positions: NDArray[np.int64]) -> dict[str, str]:
         """Return the states of the explained variables at positions of all variables."""
         at = self._explained_at(positions)
@@ -539,12 +488,6 @@ class ExplanationSearch(Value):
         if not is_possible(frozenset(names)):
             names = minimal_conflict(names, is_possible)
         return impossible({name: self.evidence[name] for name in names})
-
-
-_NOTHING = BoundedExplanation(
-    states={}, log_probability=-math.inf, upper_bound=-math.inf, nodes=0, is_proven=True
-)
-"""The result for an impossible case."""
 
 
 @checked

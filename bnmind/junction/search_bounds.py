@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -12,17 +13,19 @@ from numpy.typing import NDArray
 
 from bnmind._jit import njit
 from bnmind._values import Value
+from bnmind.errors import ImpossibleEvidenceError
 from bnmind.information import Floats
 from bnmind.junction.graphs import InteractionGraph, OrderFinder
-from bnmind.pgm.factor import Factor
+from bnmind.junction.reduction import possible_states
+from bnmind.junction.reduction import table as cells_of
 from bnmind.pgm.network import Potential
 from bnmind.pgm.variable import Variable
 
 # --- Models as sums of logarithmic tables, reduced to the states that evidence leaves possible ----
 #
 # A state is impossible if a table has no possible cell with it. Impossible states are removed until
-# none is left, and variables with a single state disappear. Tables over a part of another table's
-# variables are added to it.
+# none is left, and variables with a single state disappear. Then tables over a part of another
+# table's variables are added to it.
 
 _Scope = tuple[int, ...]
 
@@ -78,103 +81,34 @@ def log_tables(
     likelihoods
         Weights of the states of other variables, by name.
     """
-    number = {v.name: i for i, v in enumerate(variables)}
-    possible = [np.ones(v.n_states, dtype=np.bool_) for v in variables]
-    for name, state in evidence.items():
-        possible[number[name]] = np.arange(len(possible[number[name]])) == state
-    by_scope: dict[_Scope, Any] = {}
-    for potential in potentials:
-        factor = potential if isinstance(potential, Factor) else potential.to_factor()
-        scope = tuple([number[name] for name in factor.names])
-        order = sorted(range(len(scope)), key=scope.__getitem__)
-        _add(by_scope, tuple(sorted(scope)), _logarithms(factor.values.real.transpose(order)))
+    domains = {v.name: tuple(range(v.n_states)) for v in variables}
+    domains |= {name: (state,) for name, state in evidence.items()}
     for name, weights in likelihoods.items():
-        _add(by_scope, (number[name],), _logarithms(np.asarray(weights, dtype=np.float64)))
-    states = [np.arange(v.n_states) for v in variables]
-    constant, is_new = 0.0, True
-    while is_new:
-        _prune(by_scope, possible)
-        states = [own[each] for own, each in zip(states, possible, strict=True)]
-        if not all(len(own) for own in states):
-            return _impossible(variables)
-        by_scope, certain = _cut(by_scope, possible)
-        constant += certain
-        # A sum of tables has more impossible cells than the tables, so that states may follow.
-        by_scope = _absorbed(by_scope)
-        is_new = not all(each.all() for each in possible)
-        possible = [np.ones(len(own), dtype=np.bool_) for own in states]
-    tables = tuple([LogTable(scope, values) for scope, values in by_scope.items()])
-    return LogTables(
-        variables=tuple(variables), states=tuple(states), tables=tables, constant=constant
-    )
-
-
-def _impossible(variables: Sequence[Variable]) -> LogTables:
-    """Return the tables of a model without possible configurations."""
-    first = np.zeros(1, dtype=np.intp)
+        domains[name] = tuple(np.flatnonzero(weights).tolist())
+    constant = 0.0
+    try:
+        domains = possible_states(potentials, domains, max_cells=sys.maxsize)
+    except ImpossibleEvidenceError:
+        domains = {v.name: (0,) for v in variables}
+        potentials, likelihoods, constant = (), {}, -math.inf
+    tables = [([v.name for v in p.scope], cells_of(p, domains).real) for p in potentials]
+    tables += [([name], weights[list(domains[name])]) for name, weights in likelihoods.items()]
+    number = {v.name: i for i, v in enumerate(variables)}
+    by_scope: dict[_Scope, Any] = {}
+    for names, values in tables:
+        with np.errstate(divide="ignore"):
+            logs = np.log(values)
+        order = sorted(range(len(names)), key=lambda axis: number[names[axis]])
+        scope = tuple([number[names[axis]] for axis in order if logs.shape[axis] > 1])
+        logs = logs.transpose(order).reshape([len(domains[variables[v].name]) for v in scope])
+        by_scope[scope] = by_scope[scope] + logs if scope in by_scope else logs
+    constant += float(by_scope.pop((), 0.0))
     return LogTables(
         variables=tuple(variables),
-        states=(first,) * len(variables),
-        tables=(),
-        constant=-math.inf,
+        states=tuple([np.array(domains[v.name], dtype=np.intp) for v in variables]),
+        tables=tuple([LogTable(scope, values) for scope, values in _absorbed(by_scope).items()]),
+        constant=constant,
     )
-
-
-def _cut(
-    tables: Mapping[_Scope, Any], possible: Sequence[NDArray[np.bool_]]
-) -> tuple[dict[_Scope, Any], float]:
-    """Return the tables at the possible states, without certain variables, and a constant."""
-    states = [np.flatnonzero(each) for each in possible]
-    constant = 0.0
-    cut: dict[_Scope, Any] = {}
-    for scope, values in tables.items():
-        small = values[np.ix_(*[states[v] for v in scope])] if scope else values
-        rest = tuple([v for v in scope if len(states[v]) > 1])
-        small = small.reshape([len(states[v]) for v in rest])
-        if rest:
-            _add(cut, rest, small)
-        else:
-            constant += float(small)
-    return cut, constant
-
-
-def _logarithms(values: Any) -> Floats:
-    with np.errstate(divide="ignore"):
-        logs: Floats = np.log(values)
-    return logs
-
-
-def _add(tables: dict[_Scope, Any], scope: _Scope, values: Floats) -> None:
-    tables[scope] = tables[scope] + values if scope in tables else values
-
-
-def _prune(tables: Mapping[_Scope, Any], possible: list[NDArray[np.bool_]]) -> None:
-    """Mark the states that a table excludes, until no more are found (arc consistency)."""
-    of_variable: dict[int, list[_Scope]] = {}
-    cells = {scope: values > -math.inf for scope, values in tables.items()}
-    for scope in tables:
-        for v in scope:
-            of_variable.setdefault(v, []).append(scope)
-    # A table without zeros excludes nothing but the impossible states of its variables.
-    certain = {v for v, states in enumerate(possible) if not states.all()}
-    waiting = dict.fromkeys(
-        scope for scope in tables if not certain.isdisjoint(scope) or not cells[scope].all()
-    )
-    while waiting:
-        scope, _ = waiting.popitem()
-        if not scope:
-            continue
-        open_cells = cells[scope]
-        for axis, v in enumerate(scope):
-            shape = [-1 if a == axis else 1 for a in range(len(scope))]
-            open_cells = open_cells & possible[v].reshape(shape)
-        cells[scope] = open_cells
-        for axis, v in enumerate(scope):
-            others = tuple(a for a in range(len(scope)) if a != axis)
-            left = open_cells.any(axis=others) & possible[v]
-            if np.count_nonzero(left) < np.count_nonzero(possible[v]):
-                possible[v] = left
-                waiting.update(dict.fromkeys(of_variable[v]))
 
 
 def _absorbed(tables: Mapping[_Scope, Any]) -> dict[_Scope, Any]:
@@ -425,8 +359,6 @@ _ENOUGH = 1e-7
 
 def shifted_tables(tables: Sequence[LogTable], sizes: Sequence[int]) -> tuple[LogTable, ...]:
     """Return tables with the same sum and a bound that is at most that of the given ones.
-
-    Every state must be possible in every table.
 
     Parameters
     ----------
