@@ -42,7 +42,7 @@ from bnmind.junction.competition import CompetitionTask
 from bnmind.junction.gradient import DerivativePlan
 from bnmind.junction.graphs import Clique
 from bnmind.junction.sampling import Samples, SamplingPlan
-from bnmind.junction.search import BestExplanations, BoundedExplanation, ExplanationSearch
+from bnmind.junction.search import BestExplanations, ExplanationSearch
 from bnmind.junction.slices import SlicedPlan, SliceSums
 from bnmind.junction.walk import ExplanationPlan, MarginalMapPlan
 from bnmind.mastermind import Board, Channel, Reply, color_priors
@@ -277,7 +277,6 @@ def _case_answers() -> Any:
 
 @_add(
     BestExplanations,
-    BoundedExplanation,
     ExplanationSearch,
 )
 def _searches() -> Any:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,49 +41,6 @@ from bnmind.pgm.variable import Variable
 
 
 @dataclass(frozen=True, kw_only=True)
-class BoundedExplanation(Value):
-    """The best configuration that a search knows, and an upper bound for all others."""
-
-    states: Mapping[str, str]
-    """The state of every explained variable; empty if no possible configuration is known yet."""
-    log_probability: float
-    """Natural logarithm of the joint probability of these states and the evidence (for a product of
-    factors, of the product); −inf if no configuration is known."""
-    upper_bound: float
-    """No configuration has a larger logarithm, up to a relative rounding error of 1e-9."""
-    nodes: int
-    """The number of nodes visited so far."""
-    is_proven: bool
-    """Whether no configuration is more probable."""
-
-    @property
-    def gap(self) -> float:
-        """The difference between the upper bound and the best configuration; zero if proven."""
-        if self.is_proven:
-            return 0.0
-        return self.upper_bound - self.log_probability
-
-    def proven(self) -> Explanation:
-        """Return the explanation if it is proven.
-
-        Raises
-        ------
-        TooLargeError
-            If the search ended without a proof. The error says what is known.
-        """
-        if self.is_proven:
-            return Explanation(self.states, self.log_probability)
-        raise TooLargeError(
-            f"the search visited {self.nodes:,} nodes without a proof: the best configuration has"
-            f" the log-probability {self.log_probability:.6g}, and others may reach"
-            f" {self.upper_bound:.6g}. Search longer, allow more memory, or observe more"
-            " variables.",
-            needed=self.nodes + 1,
-            budget=self.nodes,
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
 class BestExplanations(Value):
     """The most probable configurations that a search knows, and an upper bound for all others."""
 
@@ -98,6 +55,19 @@ class BestExplanations(Value):
     is_proven: bool
     """Whether no other configuration is more probable than these, and there are as many as asked
     for, or all that are possible."""
+
+    @property
+    def states(self) -> Mapping[str, str]:
+        """The states of the most probable one known; empty if none is known."""
+        return self.explanations[0].states if self.explanations else {}
+
+    @property
+    def log_probability(self) -> float:
+        """Natural logarithm of the joint probability of these states and the evidence.
+
+        For a product of factors, of the product; −inf if no configuration is known.
+        """
+        return self.explanations[0].log_probability if self.explanations else -math.inf
 
     @property
     def n_proven(self) -> int:
@@ -130,7 +100,7 @@ class BestExplanations(Value):
         if self.is_proven:
             return self.explanations
         raise TooLargeError(
-            f"the search visited {counted(self.nodes, 'node')} and found"
+            f"the search visited {counted(self.nodes, 'node')} without a proof, and found"
             f" {counted(len(self.explanations), 'explanation')}, of which {self.n_proven} are"
             " proven; other configurations may have log-probabilities up to"
             f" {self.upper_bound:.6g}. Search longer, allow more memory, ask for fewer, or observe"
@@ -154,33 +124,6 @@ class BestExplanations(Value):
 
 _STEP = 20_000
 """The nodes between two looks at the clock and at Ctrl-C: about a tenth of a second."""
-
-
-_Known = TypeVar("_Known")
-
-
-def _run_until(
-    progress: Progress,
-    result: Callable[[Any], _Known],
-    max_nodes: int | None,
-    seconds: float | None,
-    until: Callable[[_Known], bool] | None,
-) -> _Known:
-    """Return what a search knows when it is complete, at the first of the limits, or at Ctrl-C."""
-    end = math.inf if seconds is None else time.monotonic() + seconds
-    try:
-        while not progress.is_done and time.monotonic() < end:
-            left = _STEP if max_nodes is None else min(_STEP, max_nodes - progress.nodes)
-            if left < 1:
-                break
-            progress.advance(left)
-            if until is not None and until(result(progress)):
-                break
-    except KeyboardInterrupt:
-        if not progress.found():
-            raise
-    return result(progress)
-
 
 _MOST_SHARED = 64
 """The most sets of evidence variables whose orders and plans are kept."""
@@ -234,8 +177,8 @@ class ExplanationSearch(Value):
         *,
         max_nodes: int | None = None,
         seconds: float | None = None,
-        until: Callable[[BoundedExplanation], bool] | None = None,
-    ) -> BoundedExplanation:
+        until: Callable[[BestExplanations], bool] | None = None,
+    ) -> BestExplanations:
         """Return the best configuration at the end of the search.
 
         Without limits, the search ends with a proof. Ctrl-C ends it with what is known; the result
@@ -259,7 +202,7 @@ class ExplanationSearch(Value):
         ImpossibleEvidenceError
             If the evidence has probability zero.
         """
-        return _run_until(self._progress(1), self._known, max_nodes, seconds, until)
+        return self._run_until(1, max_nodes, seconds, until)
 
     @checked
     def best(
@@ -292,8 +235,30 @@ class ExplanationSearch(Value):
             If the evidence has probability zero.
         """
         possible = check_count(count, self.variables)
-        progress = self._progress(min(count, possible))
-        return _run_until(progress, self._best_known, max_nodes, seconds, until)
+        return self._run_until(min(count, possible), max_nodes, seconds, until)
+
+    def _run_until(
+        self,
+        count: int,
+        max_nodes: int | None,
+        seconds: float | None,
+        until: Callable[[BestExplanations], bool] | None,
+    ) -> BestExplanations:
+        """Return what a search knows when it is complete, at the first limit, or at Ctrl-C."""
+        progress = Progress(self._problem, self.limits.max_bytes // 8, self._evaluate, count)
+        end = math.inf if seconds is None else time.monotonic() + seconds
+        try:
+            while not progress.is_done and time.monotonic() < end:
+                left = _STEP if max_nodes is None else min(_STEP, max_nodes - progress.nodes)
+                if left < 1:
+                    break
+                progress.advance(left)
+                if until is not None and until(self._known(progress)):
+                    break
+        except KeyboardInterrupt:
+            if not progress.found():
+                raise
+        return self._known(progress)
 
     @checked
     def given(self, case: Evidence) -> ExplanationSearch:
@@ -326,30 +291,14 @@ class ExplanationSearch(Value):
         search.__dict__.update(_potentials=self._potentials, _memory=self._memory)
         return search
 
-    def _progress(self, count: int) -> Progress:
-        return Progress(self._problem, self.limits.max_bytes // 8, self._evaluate, count)
-
-    def _known(self, progress: Progress) -> BoundedExplanation:
-        """Return the best configuration so far.
+    def _known(self, progress: Progress) -> BestExplanations:
+        """Return the best configurations so far.
 
         Raises
         ------
         ImpossibleEvidenceError
             If the search is complete and found none.
         """
-        best = progress.found()
-        if progress.is_done and not best:
-            raise self._refusal()
-        return BoundedExplanation(
-            states=self._states_at(best[0][1]) if best else {},
-            log_probability=progress.value,
-            upper_bound=progress.bound,
-            nodes=progress.nodes,
-            is_proven=progress.is_done,
-        )
-
-    def _best_known(self, progress: Progress) -> BestExplanations:
-        """Return the best configurations so far; raise errors as `_known` does."""
         best = progress.found()
         if progress.is_done and not best:
             raise self._refusal()
@@ -593,7 +542,7 @@ def searched(search: ExplanationSearch, findings: Mapping[str, Any]) -> Explanat
     ImpossibleEvidenceError
         If the evidence has probability zero.
     """
-    return search.given(findings).run(max_nodes=_most_nodes(search.limits)).proven()
+    return best_searched(search, findings, 1)[0]
 
 
 def best_searched(

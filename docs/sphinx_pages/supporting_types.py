@@ -42,7 +42,7 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
     "bnmind.junction.graphs": ("Clique", "Edge"),
     "bnmind.junction.inference.compiled_query": ("Savings",),
     "bnmind.junction.sampling": ("Samples", "SamplingPlan"),
-    "bnmind.junction.search": ("BestExplanations", "BoundedExplanation", "ExplanationSearch"),
+    "bnmind.junction.search": ("BestExplanations", "ExplanationSearch"),
     "bnmind.junction.slices": ("SlicedPlan", "SliceSums"),
     "bnmind.junction.triangulation.greedy": ("Pass",),
     "bnmind.junction.triangulation.randomized_greedy": ("Searched",),

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
 from bnmind.junction import Limits, compile_explanation, compile_marginal_map, compile_search
-from bnmind.junction.search import BoundedExplanation
+from bnmind.junction.search import BestExplanations
 from bnmind.pgm import Factor, FactorModel, Network, Variable
 from tests.junction.test_most_probable import probability, questions, weighed
 from tests.modes import examples
@@ -109,7 +109,7 @@ def test_bounds_are_valid_wherever_the_search_ends(model: FactorModel, nodes: in
     if largest == 0:
         return
     search = compile_search(model, limits=SMALL)
-    infos: list[BoundedExplanation] = []
+    infos: list[BestExplanations] = []
     while not infos or not infos[-1].is_proven:
         infos.append(search.run(max_nodes=nodes * (len(infos) + 1)))
     assert search.run(max_nodes=nodes) == infos[0]
@@ -192,7 +192,7 @@ def test_a_grid_has_the_explanation_of_the_exact_plan() -> None:
     assert found.is_proven
     assert dict(found.states) == dict(exact.states)
     assert found.log_probability == pytest.approx(exact.log_probability, rel=1e-12)
-    assert found.proven() == type(exact)(found.states, found.log_probability)
+    assert found.proven() == (type(exact)(found.states, found.log_probability),)
 
 
 def test_a_search_without_a_proof_says_so() -> None:
@@ -206,9 +206,9 @@ def test_a_search_without_a_proof_says_so() -> None:
 
 
 def test_a_search_ends_when_the_caller_says_so() -> None:
-    seen: list[BoundedExplanation] = []
+    seen: list[BestExplanations] = []
 
-    def until(known: BoundedExplanation) -> bool:
+    def until(known: BestExplanations) -> bool:
         seen.append(known)
         return True
 
@@ -218,7 +218,7 @@ def test_a_search_ends_when_the_caller_says_so() -> None:
 
 
 def test_ctrl_c_returns_the_best_configuration_known() -> None:
-    def until(known: BoundedExplanation) -> bool:
+    def until(known: BestExplanations) -> bool:
         raise KeyboardInterrupt
 
     search = compile_search(grid(12, 3), limits=Limits(max_bytes=2**12))
