@@ -6,14 +6,14 @@ import math
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._messages import counted, listed
+from bnmind._messages import counted
 from bnmind._values import Value
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
@@ -33,7 +33,7 @@ from bnmind.junction.search_progress import (
 )
 from bnmind.junction.triangulation.annealing import TreeAnnealing
 from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
-from bnmind.junction.walk import Explanation, check_count, in_order
+from bnmind.junction.walk import Explanation, check_count, check_explained, in_order
 from bnmind.pgm.network import FactorModel, Network, Potential
 from bnmind.pgm.variable import Variable
 
@@ -356,16 +356,13 @@ class ExplanationSearch(Value):
         )
 
     @cached_property
-    def _memory(self) -> dict[_Pattern, _Shared]:
-        return {}
+    def _memory(self) -> Callable[[_Pattern], _Shared]:
+        return lru_cache(_MOST_SHARED)(lambda pattern: _Shared())
 
     @cached_property
     def _shared(self) -> _Shared:
         hard, soft = _split(self.evidence)
-        pattern = frozenset(hard), frozenset(soft)
-        if len(self._memory) < _MOST_SHARED:
-            return self._memory.setdefault(pattern, _Shared())
-        return self._memory.get(pattern, _Shared())
+        return self._memory((frozenset(hard), frozenset(soft)))
 
     def _states_at(self, positions: NDArray[np.int64]) -> dict[str, str]:
         """Return the states of the explained variables at positions of all variables."""
@@ -389,19 +386,20 @@ class ExplanationSearch(Value):
         hard, soft = _split(self.evidence)
         plan, variables = self._plan(self.targets), self.variables
         answering = Answering(plan.compiled)
-        weights = {v.name: likelihood(v, soft.pop(v.name)) for v in variables if v.name in soft}
+        with np.errstate(divide="ignore"):
+            # Sums of logarithms, because a product could be too small for a float.
+            logs = {
+                v.name: np.log(likelihood(v, soft.pop(v.name))) for v in variables if v.name in soft
+            }
 
         def evaluate(positions: NDArray[np.int64]) -> float:
-            at = {
-                v.name: state
-                for v, state in zip(variables, self._explained_at(positions), strict=True)
-            }
-            factors = [float(weight[at[name]]) for name, weight in weights.items()]
-            if not all(factors):
+            states = self._states_at(positions)
+            log_factor = math.fsum(
+                float(logs[v.name][v.index(states[v.name])]) for v in variables if v.name in logs
+            )
+            if log_factor == -math.inf:
                 return -math.inf
-            # Their product could be too small for a float.
-            log_factor = math.fsum(map(math.log, factors))
-            findings = {**hard, **{v.name: v.states[at[v.name]] for v in variables}, **soft}
+            findings = {**hard, **states, **soft}
             try:
                 # A search for findings that contradict each other would take long.
                 posterior = plan.run(findings) if plan.by_case else answering.attempt(findings)
@@ -505,18 +503,9 @@ def _check_targets(
     model: Network | FactorModel, targets: tuple[str, ...] | None, findings: Mapping[str, Any]
 ) -> None:
     """Raise an error if the targets are not valid beside some findings."""
-    if targets is None:
-        return
-    problems = [
-        f"{model.variable(name).name} cannot be both explained and evidence"
-        for name in targets
-        if isinstance(findings.get(name), str)
-    ]
-    if not targets:
-        problems.append("there must be at least one variable to explain")
-    problems += [f"{n} is explained twice" for n in dict.fromkeys(targets) if targets.count(n) > 1]
-    if problems:
-        raise InvalidArgumentError(listed(problems), tuple(problems))
+    if targets is not None:
+        hard, _ = _split(findings)
+        check_explained([model.variable(name).name for name in targets], hard)
 
 
 # --- Searches whose effort is limited like that of a plan -----------------------------------------

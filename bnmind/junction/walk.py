@@ -705,6 +705,18 @@ class MarginalMapPlan(Value):
         return Explanation(states, log_probability)
 
 
+def check_explained(names: Sequence[str], observed: Collection[str]) -> None:
+    """Raise `InvalidArgumentError` if variables cannot be explained beside observed ones."""
+    problems = [
+        f"{name} cannot be both explained and evidence" for name in names if name in observed
+    ]
+    if not names:
+        problems.append("there must be at least one variable to explain")
+    problems += [f"{n} is explained twice" for n in dict.fromkeys(names) if names.count(n) > 1]
+    if problems:
+        raise InvalidArgumentError(listed(problems), tuple(problems))
+
+
 @checked
 def compile_marginal_map(
     model: Network | FactorModel,
@@ -753,13 +765,7 @@ def compile_marginal_map(
     """
     explained = [model.variable(name) for name in variables]
     observed = list(evidence)
-    problems = [
-        f"{v.name} cannot be both explained and evidence" for v in explained if v.name in observed
-    ]
-    if not explained:
-        problems.append("there must be at least one variable to explain")
-    if problems:
-        raise InvalidArgumentError(listed(problems), tuple(problems))
+    check_explained([v.name for v in explained], observed)
     cells = math.prod(v.n_states for v in explained)
     if cells > max_joint:
         raise TooLargeError(

@@ -148,7 +148,7 @@ def test_a_search_for_several_ends_with_the_gap() -> None:
     found = search.best(5, max_nodes=50)
     assert not found.is_proven
     assert found.gap == found.upper_bound - found.explanations[-1].log_probability > 0
-    with pytest.raises(TooLargeError, match="50 nodes without .* 1 explanation, of which 0"):
+    with pytest.raises(TooLargeError, match=r"50 nodes without .* 1 explanation, of which 0"):
         found.proven()
     assert search.best(5, seconds=0).explanations == ()
     assert search.best(5, seconds=0).gap == math.inf
