@@ -219,8 +219,7 @@ class Progress:
         self.evaluate = evaluate
         self.nodes = 0
         self.number = -1
-        self._level: Level | None = None
-        self._arrays: SearchArrays | None = None
+        self._level: tuple[Level, SearchArrays] | None = None
         self._left = 0.0
         self._rng = np.random.default_rng(0)
         self._count = count
@@ -262,15 +261,21 @@ class Progress:
         while not self.is_done and self._left >= 1 and self.nodes < end:
             self._search(int(min(end - self.nodes, self._left)))
 
+    @property
+    def _now(self) -> tuple[Level, SearchArrays]:
+        """The level, which must have started, and the state of its search."""
+        assert self._level is not None
+        return self._level
+
     def _start_level(self) -> None:
-        before = self._level
-        self._level = self._arrays = None  # before others take memory
+        before = None if self._level is None else self._level[0].variables
+        self._level = None  # before others take memory
         self.number += 1
-        self._level = level = self.problem.level(self.number)
+        level = self.problem.level(self.number)
         self._left = math.inf if level.is_last else level.next_cells / CELLS_OF_NODE
         # The value of a leaf that is evaluated stands in no cache.
         cache_bytes = 0 if level.evaluates else self.cache_bytes
-        self._arrays = search_arrays(level.tree, cache_bytes, self._left)
+        self._level = level, search_arrays(level.tree, cache_bytes, self._left)
         if self._is_first:
             self._first_bound = min(self._first_bound, float(level.tree.constant[0]))
             if level.evaluates and not self._best:
@@ -278,7 +283,7 @@ class Progress:
             self._dive(_DIVES, 0)
             self._open(_Part(-math.inf, 0, np.zeros(len(level.tree.sizes), np.int64), 0, ()))
             self._end_first_if_equal()
-        elif before is None or not np.array_equal(before.variables, level.variables):
+        elif before is None or not np.array_equal(before, level.variables):
             self._parts, self._part = [], None
             self._divide_all()
         elif self._part is not None:
@@ -289,9 +294,8 @@ class Progress:
         """Search in a part until a leaf must be evaluated, or for some nodes."""
         if self._part is None:
             self._open(heapq.heappop(self._parts))
-        level, arrays, part = self._level, self._arrays, self._part
-        assert level is not None
-        assert arrays is not None
+        level, arrays = self._now
+        part = self._part
         assert part is not None
         tolerance = self._tolerance
         reason, visited = run_search(level.tree, arrays, max_nodes, tolerance, level.evaluates)
@@ -331,8 +335,7 @@ class Progress:
 
     def _dive(self, number: int, start: int) -> None:
         """Make some dives, from the one with number ``start``."""
-        level = self._level
-        assert level is not None
+        level, _ = self._now
         tree = level.tree
         states = np.zeros(len(tree.sizes), dtype=np.int64)
         is_open = np.repeat(tree.is_open, tree.sizes)
@@ -363,9 +366,8 @@ class Progress:
 
     def _open(self, part: _Part) -> None:
         """Start the search in a part."""
-        assert self._level is not None
-        assert self._arrays is not None
-        tree, arrays, node = self._level.tree, self._arrays, part.node
+        level, arrays = self._now
+        tree, node = level.tree, part.node
         starts = tree.choice_starts
         arrays.barred[:] = 0.0
         arrays.barred[: starts[node]] = -math.inf
@@ -373,24 +375,22 @@ class Progress:
         arrays.barred[starts[node] + np.array(part.excluded, dtype=np.int64)] = -math.inf
         # Subtrees below the node are those of all parts.
         arrays.is_cached[:], arrays.is_open[:] = tree.is_cached, tree.is_open
-        arrays.is_cached[: node + 1], arrays.is_open[: node + 1] = (not node), 1
+        arrays.is_cached[: node + 1], arrays.is_open[: node + 1] = 0, 1
         arrays.control[:] = 0
         arrays.least[0] = self._threshold
         self._part = part
 
     def _divide_all(self) -> None:
         """Divide all configurations but the best."""
-        assert self._level is not None
         value, positions = self.found()[0]
         states = np.array([0, *self._nodes_at(positions)])
         self._divide(_Part(-math.inf, 0, states, 0, ()), states, value)
 
     def _divide(self, part: _Part, states: Ints, value: float) -> None:
         """Divide a part but for its best configuration."""
-        assert self._level is not None
-        assert self._arrays is not None
-        tree, arrays = self._level.tree, self._arrays
-        if not self._level.evaluates:
+        level, arrays = self._now
+        tree = level.tree
+        if not level.evaluates:
             self._offer_neighbors(states, value)
         arrays.states[:], arrays.barred[:] = states, 0.0
         fill_all_bounds(tree, arrays)
@@ -413,8 +413,7 @@ class Progress:
 
     def _offer_neighbors(self, states: Ints, value: float) -> None:
         """Offer the best configurations that differ in a single state."""
-        assert self._level is not None
-        tree = self._level.tree
+        tree = self._now[0].tree
         starts = tree.choice_starts[:-1]
         node_of = np.repeat(np.arange(len(tree.sizes)), tree.sizes)
         changes = changed_values(tree, states)
@@ -429,9 +428,8 @@ class Progress:
 
     def _offer(self, states: Ints, value: float | None = None) -> float:
         """Take a configuration of the nodes if it is among the best ones; return its value."""
-        assert self._level is not None
         positions = np.zeros(len(self.problem.tables.sizes), dtype=np.int64)
-        positions[self._level.variables] = states[1:]
+        positions[self._now[0].variables] = states[1:]
         value = self._value(states, positions) if value is None else value
         key = positions.tobytes()
         if value > self._threshold and key not in self._known:
@@ -443,19 +441,17 @@ class Progress:
 
     def _value(self, states: Ints, positions: Ints) -> float:
         """Return the value of a configuration, by the states of nodes and the positions of all."""
-        level, problem = self._level, self.problem
-        assert level is not None
+        level, _ = self._now
         if level.evaluates:
             assert self.evaluate is not None
             return self.evaluate(positions)
-        if any(problem.is_summed):
+        if any(self.problem.is_summed):
             return float(exact_value(level.tree, states))
-        return problem.tables.value(positions.tolist())
+        return self.problem.tables.value(positions.tolist())
 
     def _nodes_at(self, positions: NDArray[np.int64]) -> Ints:
         """Return the states of the nodes from node 1 at positions of all variables."""
-        assert self._level is not None
-        return positions[self._level.variables]
+        return positions[self._now[0].variables]
 
     @property
     def _tolerance(self) -> float:
@@ -477,6 +473,5 @@ class Progress:
     def _current_bound(self) -> float:
         if self._part is None:
             return -math.inf
-        assert self._level is not None
-        assert self._arrays is not None
-        return min(-self._part.negative_bound, upper_bound(self._level.tree, self._arrays))
+        level, arrays = self._now
+        return min(-self._part.negative_bound, upper_bound(level.tree, arrays))
