@@ -1,12 +1,13 @@
-"""Models as sums of logarithmic tables, and upper bounds of their best explanation."""
+"""Sums of logarithmic tables, upper bounds of their best explanation, and trees of a search."""
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from bnmind._jit import njit
 from bnmind._values import Value
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.information import Floats
-from bnmind.junction.graphs import InteractionGraph, OrderFinder
+from bnmind.junction.graphs import InteractionGraph, OrderFinder, elimination, graph_of_scopes
 from bnmind.junction.reduction import possible_states
 from bnmind.junction.reduction import table as cells_of
 from bnmind.pgm.network import Potential
@@ -523,3 +524,321 @@ def _summed_first(
         (v, u) for v, adjacent in neighbors.items() for u in adjacent if v < u
     ]
     return order, edges
+
+
+# --- The tree that a branch and bound walks, as arrays for compiled code --------------------------
+#
+# The search assigns the variables in the reverse order of elimination. The *pseudo-tree* has a node
+# for each variable; its parent is the first of its neighbors to be eliminated after it. Given the
+# states of the nodes above, the subtrees of a node are independent, and each is searched on its own
+# (an AND/OR search). A subtree depends only on the neighbors of its top when that is eliminated,
+# its *context*, so that its value is cached by their states.
+#
+# A node is *open* if it or a node below it has a divided bucket. Other subtrees are not searched,
+# because their bounds are exact. The nodes are numbered so that each subtree is a range; node 0
+# stands above all of them and has a single state.
+#
+# References
+# ----------
+# R. Dechter and R. Mateescu, "AND/OR search spaces for graphical models", Artificial Intelligence
+# 171 (2007); R. Marinescu and R. Dechter, "AND/OR branch-and-bound search for combinatorial
+# optimization in graphical models", Artificial Intelligence 173 (2009).
+
+Ints: TypeAlias = NDArray[np.int64]
+
+MOST_CONTEXTS = 2**62
+"""The most configurations of a context whose values are cached."""
+
+
+class TreeArrays(NamedTuple):
+    """A pseudo-tree and its tables. Lists of lists are one array, with the starts of its parts."""
+
+    sizes: Ints
+    """The number of states of each node."""
+    parents: Ints
+    ends: Ints
+    """The subtree of node i consists of the nodes i to ends[i] − 1."""
+    child_starts: Ints
+    children: Ints
+    bucket_starts: Ints
+    bucket: Ints
+    """The tables whose deepest variable is that of the node."""
+    own_starts: Ints
+    own: Ints
+    """The tables that the mini-buckets of the node give."""
+    use_starts: Ints
+    uses: Ints
+    use_strides: Ints
+    """The exact tables that have the variable of the node, and the strides of its axis."""
+    is_exact: Ints
+    """Whether each table is one of the model, or the exact value of a part of it."""
+    context_starts: Ints
+    context: Ints
+    context_strides: Ints
+    is_cached: Ints
+    is_open: Ints
+    scope_starts: Ints
+    scopes: Ints
+    strides: Ints
+    """The nodes of each table from the top, and the strides of their axes; the last one is 1."""
+    firsts: Ints
+    """The first cell of each table."""
+    cells: Floats
+    choice_starts: Ints
+    """Where the states of each node start in an array of the states of all nodes."""
+    solution_starts: Ints
+    """Where the states of each subtree start in an array of those of all subtrees."""
+    constant: Floats
+    """The upper bound of all values, and the part of it that is exact in every configuration."""
+
+
+def search_tree(
+    bounds: Bounds, sizes: Sequence[int], is_summed: Sequence[bool], constant: float
+) -> tuple[TreeArrays, Ints]:
+    """Return the tree of the variables that are not summed out, and the variables of its nodes.
+
+    Node 0 has no variable. If a bucket of a summed variable is divided, the tree is a chain.
+
+    Parameters
+    ----------
+    bounds
+        The tables of the mini-buckets.
+    sizes
+        The number of states of each variable.
+    is_summed
+        For each variable, whether it is summed out; these are eliminated first.
+    constant
+        A value that every configuration has besides the tables.
+    """
+    division = bounds.division
+    chosen = [v for v in division.order if not is_summed[v]]
+    if any(is_summed[v] for v in division.divided):
+        neighbors = {v: tuple(chosen[i + 1 :]) for i, v in enumerate(chosen)}
+        is_open = set(chosen)
+    else:
+        neighbors = _neighbors(bounds, sizes, division.order)
+        is_open = set()
+        for v in chosen:
+            if v in division.divided:
+                is_open.add(v)
+            if v in is_open:
+                is_open.update(neighbors[v][:1])
+    below: dict[int, list[int]] = {v: [] for v in (-1, *chosen)}
+    for v in chosen:
+        below[neighbors[v][0] if neighbors[v] else -1].append(v)
+    # Nodes in preorder: each subtree is a range.
+    nodes, waiting = [], [-1]
+    while waiting:
+        v = waiting.pop()
+        nodes.append(v)
+        waiting.extend(reversed(below[v]))
+    number = {v: i for i, v in enumerate(nodes)}
+    parents = [-1, *(number[neighbors[v][0]] if neighbors[v] else 0 for v in nodes[1:])]
+    ends = list(range(1, len(nodes) + 1))
+    for i in range(len(nodes) - 1, 0, -1):
+        ends[parents[i]] = max(ends[parents[i]], ends[i])
+    children = [[number[u] for u in below[v]] for v in nodes]
+    contexts = [sorted(number[u] for u in neighbors[v]) if v >= 0 else [] for v in nodes]
+    node_sizes = [1, *(sizes[v] for v in nodes[1:])]
+    context_strides, is_cached = _context_strides(contexts, node_sizes, children)
+    tree = TreeArrays(
+        sizes=_ints(node_sizes),
+        parents=_ints(parents),
+        ends=_ints(ends),
+        child_starts=_starts(children),
+        children=_flat(children),
+        context_starts=_starts(contexts),
+        context=_flat(contexts),
+        context_strides=_flat(context_strides),
+        is_cached=_ints(is_cached),
+        is_open=_ints([v in is_open for v in nodes]),
+        choice_starts=_ints(np.cumsum([0, *node_sizes])),
+        solution_starts=_ints(np.cumsum([0, *(end - i for i, end in enumerate(ends))])),
+        **_tables(bounds, number, constant),
+    )
+    return tree, _ints(nodes[1:])
+
+
+def _neighbors(
+    bounds: Bounds, sizes: Sequence[int], order: Sequence[int]
+) -> dict[int, tuple[int, ...]]:
+    """Return the neighbors of each variable when it is eliminated exactly, in the order."""
+    scopes = [[str(v) for v in each.scope] for each in bounds.messages if each.source < 0]
+    graph = graph_of_scopes({str(v): sizes[v] for v in order}, scopes)
+    cliques = elimination(graph, range(len(order))).cliques
+    return {order[v]: tuple([order[u] for u in rest]) for v, *rest in cliques}
+
+
+def _tables(bounds: Bounds, number: dict[int, int], constant: float) -> dict[str, Any]:
+    """Return the arrays of the tables, given the numbers of the nodes by variable."""
+    bucket: list[list[int]] = [[] for _ in number]
+    own: list[list[int]] = [[] for _ in number]
+    uses: list[list[int]] = [[] for _ in number]
+    use_strides: list[list[int]] = [[] for _ in number]
+    scopes: list[list[int]] = []
+    strides: list[list[int]] = []
+    cells, is_exact = [np.zeros(0)], []
+    exact = constant
+    for message in bounds.messages:
+        is_relaxed = message.source >= 0 and message.source in number
+        if not message.scope and not is_relaxed:
+            exact += float(message.values)
+        elif all(v in number for v in message.scope):
+            f, scope, shape = len(scopes), [number[v] for v in message.scope], message.values.shape
+            strides.append([math.prod(shape[axis + 1 :]) for axis in range(len(shape))])
+            for i in scope[-1:]:
+                bucket[i].append(f)
+            if is_relaxed:
+                own[number[message.source]].append(f)
+            else:
+                for i, stride in zip(scope, strides[-1], strict=True):
+                    uses[i].append(f)
+                    use_strides[i].append(stride)
+            scopes.append(scope)
+            is_exact.append(not is_relaxed)
+            cells.append(message.values.ravel())
+    return {
+        "bucket_starts": _starts(bucket),
+        "bucket": _flat(bucket),
+        "own_starts": _starts(own),
+        "own": _flat(own),
+        "use_starts": _starts(uses),
+        "uses": _flat(uses),
+        "use_strides": _flat(use_strides),
+        "is_exact": _ints(is_exact),
+        "scope_starts": _starts(scopes),
+        "scopes": _flat(scopes),
+        "strides": _flat(strides),
+        "firsts": _starts(cells[1:])[:-1],
+        "cells": np.concatenate(cells),
+        "constant": np.array([bounds.total + constant, exact]),
+    }
+
+
+def _context_strides(
+    contexts: Sequence[Sequence[int]], sizes: Sequence[int], children: Sequence[Sequence[int]]
+) -> tuple[list[list[int]], list[bool]]:
+    """Return the strides that number the configurations of contexts, and which are cached."""
+    strides, is_cached = [], []
+    for i, context in enumerate(contexts):
+        total, own = 1, []
+        for u in context:
+            own.append(total if total < MOST_CONTEXTS else 0)
+            total *= sizes[u]
+        strides.append(own)
+        is_cached.append(bool(i and children[i] and total < MOST_CONTEXTS))
+    return strides, is_cached
+
+
+def _ints(values: Iterable[int]) -> Ints:
+    return np.array([int(v) for v in values], dtype=np.int64)
+
+
+def _starts(lists: Sequence[Sequence[int] | Floats]) -> Ints:
+    return _ints(np.cumsum([0, *(len(each) for each in lists)]))
+
+
+def _flat(lists: Sequence[Sequence[int]]) -> Ints:
+    return _ints([value for each in lists for value in each])
+
+
+# --- The problem of a search, and its bounds at levels of growing memory --------------------------
+
+_FIRST_CELLS = 2**14
+_GROWTH = 2**5
+"""The cells of all tables at the first level, and their growth from level to level."""
+
+_THOROUGH = 2
+"""The first level whose search takes so long that a longer search for an order pays."""
+
+
+class Level(NamedTuple):
+    """A tree with bounds in limited memory."""
+
+    tree: TreeArrays
+    variables: Ints
+    """The variable of each node from node 1."""
+    is_last: bool
+    """Whether no level has more memory."""
+    next_cells: int
+    """The limit for the cells of the next level."""
+    evaluates: bool
+    """Whether the sums over the summed variables must be computed at each leaf."""
+
+
+Orders: TypeAlias = dict[bool, tuple[tuple[int, ...], int]]
+"""Orders of elimination and their sizes, after a short and after a longer search."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SearchProblem:
+    """A sum of tables, to be maximized over some variables and summed over the others."""
+
+    tables: LogTables
+    is_summed: tuple[bool, ...]
+    """For each variable, whether the exponentials are summed over its states."""
+    finder: OrderFinder
+    max_cells: int
+    """The most cells of all tables of the bounds."""
+    thorough: OrderFinder | None = None
+    """The search for the order of the levels with more memory; None for the same order."""
+    orders: Orders = field(default_factory=dict)
+    """The orders found so far, which problems with evidence on the same variables share."""
+
+    @cached_property
+    def shifted(self) -> tuple[LogTable, ...]:
+        """Tables with the same sum and tighter bounds."""
+        if any(self.is_summed):
+            return self.tables.tables
+        return shifted_tables(self.tables.tables, self.tables.sizes)
+
+    def _order(self, *, is_thorough: bool) -> tuple[tuple[int, ...], int]:
+        """Return an order of the variables that are not certain, and its size."""
+        sizes = self.tables.sizes
+        free = {v for v, size in enumerate(sizes) if size > 1}
+        order, size = self.orders.get(is_thorough, ((), 0))
+        if not free <= set(order):
+            finder = self.thorough if is_thorough and self.thorough else self.finder
+            scopes = [table.scope for table in self.shifted]
+            order, size = constrained_order(scopes, sizes, self.is_summed, finder)
+            if is_thorough:
+                short, short_size = self._order(is_thorough=False)
+                order, size = (order, size) if size < short_size else (short, short_size)
+            self.orders[is_thorough] = order, size
+        return tuple([v for v in order if v in free]), size
+
+    def level(self, number: int) -> Level:
+        """Return the bounds and the tree of a level."""
+        goals = [min(_FIRST_CELLS * _GROWTH**k, self.max_cells) for k in (number, number + 1)]
+        sizes = self.tables.sizes
+        is_thorough = number >= _THOROUGH and self.thorough is not None
+        order, _ = self._order(is_thorough=is_thorough)
+        division = _largest_division(
+            [table.scope for table in self.shifted], sizes, order, goals[0]
+        )
+        bounds = bounds_of(self.shifted, division, sizes, self.is_summed)
+        tree, variables = search_tree(bounds, sizes, self.is_summed, self.tables.constant)
+        is_last = goals[0] >= self.max_cells or not division.divided
+        evaluates = any(self.is_summed[v] for v in division.divided)
+        return Level(tree, variables, is_last, goals[1], evaluates)
+
+
+def _largest_division(
+    scopes: Sequence[tuple[int, ...]], sizes: Sequence[int], order: Sequence[int], max_cells: int
+) -> Division:
+    """Return the division with the largest mini-buckets whose tables fit."""
+
+    def division(exponent: int) -> Division:
+        return divide(scopes, sizes, order, 2**exponent)
+
+    fits, low, high = division(0), 0, max(1, max_cells.bit_length())
+    while high - low > 1:
+        middle = (low + high) // 2
+        found = division(middle)
+        if found.cells + 2 * found.largest > max_cells:
+            high = middle
+        else:
+            fits, low = found, middle
+            if not fits.divided:
+                break
+    return fits

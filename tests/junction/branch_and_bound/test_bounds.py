@@ -11,9 +11,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from bnmind.junction import RandomizedGreedy
-from bnmind.junction.search_bounds import LogTables, log_tables, shifted_tables
-from bnmind.junction.search_progress import Progress, SearchProblem
-from bnmind.junction.search_tree import dive, exact_value
+from bnmind.junction.search import Progress
+from bnmind.junction.search_bounds import LogTables, SearchProblem, log_tables, shifted_tables
+from bnmind.junction.search_kernel import dive, exact_value
 from bnmind.pgm import Factor, FactorModel, Variable
 from tests.junction.branch_and_bound.test_search import factor_models, joint_of
 from tests.modes import examples

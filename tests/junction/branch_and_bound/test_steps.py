@@ -9,7 +9,7 @@ import pickle
 import numpy as np
 import pytest
 
-import bnmind.junction.search_progress as progress
+import bnmind.junction.search_bounds as bounds_module
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.junction import (
     Limits,
@@ -78,7 +78,7 @@ def test_ctrl_c_before_anything_is_found_is_not_caught(monkeypatch: pytest.Monke
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bnmind.junction.search_progress.Progress.advance", interrupted)
+    monkeypatch.setattr("bnmind.junction.search.Progress.advance", interrupted)
     with pytest.raises(KeyboardInterrupt):
         compile_search(grid(2, 1)).run()
 
@@ -104,7 +104,7 @@ def test_where_the_bounds_are_exact_no_node_is_visited(targets: list[str] | None
 def test_a_hard_search_goes_on_with_tighter_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     # The first bounds take little memory, and few nodes are visited before the next ones.
     for name, value in (("_FIRST_CELLS", 2**5), ("_GROWTH", 4), ("_THOROUGH", 1)):
-        monkeypatch.setattr(progress, name, value)
+        monkeypatch.setattr(bounds_module, name, value)
     model = grid(8, 2)
     exact = compile_explanation(model).best(60)
     search = compile_search(model, limits=Limits(max_bytes=2**18))
