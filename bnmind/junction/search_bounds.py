@@ -558,7 +558,7 @@ class TreeArrays(NamedTuple):
     parents: Ints
     ends: Ints
     """The subtree of node i consists of the nodes i to ends[i] − 1."""
-    child_starts: Ints
+    children_starts: Ints
     children: Ints
     bucket_starts: Ints
     bucket: Ints
@@ -566,7 +566,7 @@ class TreeArrays(NamedTuple):
     own_starts: Ints
     own: Ints
     """The tables that the mini-buckets of the node give."""
-    use_starts: Ints
+    uses_starts: Ints
     uses: Ints
     use_strides: Ints
     """The exact tables that have the variable of the node, and the strides of its axis."""
@@ -577,7 +577,7 @@ class TreeArrays(NamedTuple):
     context_strides: Ints
     is_cached: Ints
     is_open: Ints
-    scope_starts: Ints
+    scopes_starts: Ints
     scopes: Ints
     strides: Ints
     """The nodes of each table from the top, and the strides of their axes; the last one is 1."""
@@ -645,15 +645,12 @@ def search_tree(
         sizes=_ints(node_sizes),
         parents=_ints(parents),
         ends=_ints(ends),
-        child_starts=_starts(children),
-        children=_flat(children),
-        context_starts=_starts(contexts),
-        context=_flat(contexts),
         context_strides=_flat(context_strides),
         is_cached=_ints(is_cached),
         is_open=_ints([v in is_open for v in nodes]),
         choice_starts=_ints(np.cumsum([0, *node_sizes])),
         solution_starts=_ints(np.cumsum([0, *(end - i for i, end in enumerate(ends))])),
+        **_lists(children=children, context=contexts),
         **_tables(bounds, number, constant),
     )
     return tree, _ints(nodes[1:])
@@ -698,18 +695,11 @@ def _tables(bounds: Bounds, number: dict[int, int], constant: float) -> dict[str
             is_exact.append(not is_relaxed)
             cells.append(message.values.ravel())
     return {
-        "bucket_starts": _starts(bucket),
-        "bucket": _flat(bucket),
-        "own_starts": _starts(own),
-        "own": _flat(own),
-        "use_starts": _starts(uses),
-        "uses": _flat(uses),
+        **_lists(bucket=bucket, own=own, uses=uses, scopes=scopes),
         "use_strides": _flat(use_strides),
         "is_exact": _ints(is_exact),
-        "scope_starts": _starts(scopes),
-        "scopes": _flat(scopes),
         "strides": _flat(strides),
-        "firsts": _starts(cells[1:])[:-1],
+        "firsts": _ints(np.cumsum([0, *map(len, cells)])[1:-1]),
         "cells": np.concatenate(cells),
         "constant": np.array([bounds.total + constant, exact]),
     }
@@ -734,8 +724,11 @@ def _ints(values: Iterable[int]) -> Ints:
     return np.array([int(v) for v in values], dtype=np.int64)
 
 
-def _starts(lists: Sequence[Sequence[int] | Floats]) -> Ints:
-    return _ints(np.cumsum([0, *(len(each) for each in lists)]))
+def _lists(**lists: Sequence[Sequence[int]]) -> dict[str, Any]:
+    """Return lists of lists as one array each, with the starts of their parts."""
+    arrays = {name: _flat(parts) for name, parts in lists.items()}
+    starts = {name: np.cumsum([0, *map(len, parts)]) for name, parts in lists.items()}
+    return {**arrays, **{f"{name}_starts": _ints(each) for name, each in starts.items()}}
 
 
 def _flat(lists: Sequence[Sequence[int]]) -> Ints:

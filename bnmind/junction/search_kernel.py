@@ -161,7 +161,7 @@ def _remember(
 def table_start(tree: TreeArrays, states: Ints, table: int, skipped: int) -> int:
     """Return the cell of a table at the current states, without the last ``skipped`` axes."""
     cell: int = tree.firsts[table]
-    for at in range(tree.scope_starts[table], tree.scope_starts[table + 1] - skipped):
+    for at in range(tree.scopes_starts[table], tree.scopes_starts[table + 1] - skipped):
         cell += tree.strides[at] * states[tree.scopes[at]]
     return cell
 
@@ -205,7 +205,7 @@ def _keep_solution(tree: TreeArrays, arrays: SearchArrays, node: int) -> None:
     """Copy the best states of the subtrees of a node to those of the node."""
     start = tree.solution_starts[node]
     arrays.solution[start] = arrays.states[node]
-    for at in range(tree.child_starts[node], tree.child_starts[node + 1]):
+    for at in range(tree.children_starts[node], tree.children_starts[node + 1]):
         child = tree.children[at]
         source = tree.solution_starts[child]
         to = start + child - node
@@ -246,7 +246,7 @@ def _take_value(
         return parent, NEXT
     arrays.child_at[parent] += 1
     at = arrays.child_at[parent]
-    if at < tree.child_starts[parent + 1]:
+    if at < tree.children_starts[parent + 1]:
         child = tree.children[at]
         arrays.least[child] = threshold - total
         return child, ENTER
@@ -328,8 +328,8 @@ def run_search(
             arrays.positions[node] += 1
             arrays.states[node] = x
             arrays.totals[node] = bound
-            first = tree.child_starts[node]
-            if first < tree.child_starts[node + 1]:
+            first = tree.children_starts[node]
+            if first < tree.children_starts[node + 1]:
                 arrays.child_at[node] = first
                 child = tree.children[first]
                 arrays.least[child] = threshold - bound
@@ -414,7 +414,7 @@ def _fill_exact(tree: TreeArrays, states: Ints, node: int, scores: Floats) -> No
     size = tree.sizes[node]
     for x in range(size):
         scores[x] = 0.0
-    for at in range(tree.use_starts[node], tree.use_starts[node + 1]):
+    for at in range(tree.uses_starts[node], tree.uses_starts[node + 1]):
         stride = tree.use_strides[at]
         cell = table_start(tree, states, tree.uses[at], 0) - stride * states[node]
         for x in range(size):
