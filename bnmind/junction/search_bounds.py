@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._jit import njit
-from bnmind._values import Value
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.information import Floats
 from bnmind.junction.graphs import InteractionGraph, OrderFinder, elimination, graph_of_scopes
@@ -31,16 +30,17 @@ from bnmind.pgm.variable import Variable
 _Scope = tuple[int, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class LogTable(Value):
+class LogTable(NamedTuple):
     """A table of logarithms over some variables, by number; −inf for impossible cells."""
 
     scope: _Scope
     values: Floats
+    source: int = -1
+    """The variable whose elimination gave it; −1 for a table of the model."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class LogTables(Value):
+class LogTables:
     """A function of some variables as a sum of tables and a constant."""
 
     variables: tuple[Variable, ...]
@@ -151,18 +151,6 @@ def _absorbed(tables: Mapping[_Scope, Any]) -> dict[_Scope, Any]:
 # inequality", ICML (2011).
 
 
-class Message(NamedTuple):
-    """A table of bucket elimination.
-
-    Its axes are the variables from the last eliminated to the first, in whose bucket it stands.
-    """
-
-    scope: tuple[int, ...]
-    values: Floats
-    source: int
-    """The variable whose elimination gave it; −1 for a table of the model."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Division:
     """A division of all buckets into mini-buckets."""
@@ -247,8 +235,9 @@ class Bounds:
     """The tables of a bucket elimination in limited memory."""
 
     division: Division
-    messages: tuple[Message, ...]
-    """The tables of the model, and those that the mini-buckets give."""
+    messages: tuple[LogTable, ...]
+    """The tables of the model, and those that the mini-buckets give. Their axes are the variables
+    from the last eliminated to the first, in whose bucket they stand."""
     total: float
     """The upper bound of the largest value."""
 
@@ -276,7 +265,7 @@ def bounds_of(
     for table, scope in zip(tables, division.scopes, strict=False):
         axes = [table.scope.index(v) for v in scope]
         values = np.ascontiguousarray(table.values.transpose(axes))
-        messages.append(Message(scope, values, -1))
+        messages.append(LogTable(scope, values))
     rank = {v: i for i, v in enumerate(division.order)}
     total = 0.0
     for v, parts in zip(division.order, division.parts, strict=True):
@@ -286,7 +275,7 @@ def bounds_of(
             _match(sums, weight)
         for scope, values in sums:
             gone = _eliminated(values, (-1,), weight)
-            messages.append(Message(scope[:-1], np.array(gone, order="C"), v))
+            messages.append(LogTable(scope[:-1], np.array(gone, order="C"), v))
             if len(scope) == 1:
                 total += float(gone)
         if not parts and is_summed[v]:
@@ -297,7 +286,7 @@ def bounds_of(
 _Table = tuple[tuple[int, ...], Any]
 
 
-def _sum(parts: Sequence[Message], rank: Mapping[int, int], sizes: Sequence[int]) -> _Table:
+def _sum(parts: Sequence[LogTable], rank: Mapping[int, int], sizes: Sequence[int]) -> _Table:
     """Return the sum of some tables."""
     members = set().union(*(part.scope for part in parts))
     scope = tuple(sorted(members, key=rank.__getitem__, reverse=True))
