@@ -527,21 +527,24 @@ def _samples(
         # The distributions are sorted, parents first.
         for cpd in network.cpds:
             name = cpd.variable.name
-            rows = _rows(cpd, tables, [states[v.name] for v in cpd.parents])
-            if name in fixed:
-                logs += np.log(rows[:, fixed[name]])
-                states[name] = np.full(n, fixed[name], dtype=np.intp)
+            at = [states[v.name] for v in cpd.parents]
+            seen = fixed.get(name)
+            if isinstance(cpd, FunctionalCPD):
+                drawn = np.broadcast_to(cpd.function(*at), n).astype(np.intp)
+                if seen is not None:
+                    logs += np.log(drawn == seen)
+            elif seen is not None:
+                logs += np.log(_rows(cpd, tables, at)[:, seen])
             else:
-                states[name] = pick(rows, rng.random(n))
+                drawn = pick(_rows(cpd, tables, at), rng.random(n))
+            states[name] = drawn if seen is None else np.full(n, seen, dtype=np.intp)
             if name in weights:
                 logs += np.log(weights[name][states[name]])
     return states, logs
 
 
 def _rows(cpd: CPD, tables: Mapping[str, Floats], at: Sequence[NDArray[np.intp]]) -> Floats:
-    """Return the distribution given the states of the parents, ``(samples, states)``."""
-    if isinstance(cpd, FunctionalCPD):
-        return np.atleast_2d(np.eye(cpd.variable.n_states)[cpd.function(*at)])
+    """Return the distributions given the states of the parents, ``(samples, states)``."""
     if isinstance(cpd, NoisyExtremum):
         return _extrema(cpd, at)
     return np.atleast_2d(tables[cpd.variable.name][tuple(at)])
