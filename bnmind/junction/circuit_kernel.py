@@ -333,9 +333,8 @@ def _run(
             left, right, result = steps[step, 0], steps[step, 1], n_inputs + step
             quiet[result] = quiet[left] and (right < 0 or quiet[right])
             x, y = at[left], _ONE if right < 0 else at[right]
-            if (quiet[result] and closed[result]) or (x < 0 and y < 0):
-                at[result] = _ONE
-                continue
+            if quiet[result] and closed[result]:
+                x = y = _ONE
             own = left if y < 0 else right
             may_share = keeps_order[step, 0 if y < 0 else 1] and (x < 0 or y < 0)
         else:
@@ -354,10 +353,10 @@ def _run(
             left, right = n_registers + n_inputs + step, steps[step, 1 - side]
             result = n_registers + own
             x, y = at[left], _ONE if right < 0 else at[right]
-            if x < 0 and y < 0:
-                at[result] = _ONE
-                continue
             may_share = y < 0 and keeps_order[step, side]
+        if x < 0 and y < 0:
+            at[result] = _ONE
+            continue
         bits = known_bits[step]
         low, high = 0, steps[step, 2]
         if x >= 0:

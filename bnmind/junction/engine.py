@@ -27,7 +27,6 @@ from bnmind.errors import (
 )
 from bnmind.information import Floats, entropy
 from bnmind.junction.causes import are_layered, may_be_swept
-from bnmind.junction.circuit import Circuit, is_loaded
 from bnmind.junction.engine_planning import (
     Planner,
     PlanStore,
@@ -50,6 +49,7 @@ from bnmind.pgm.network import FactorModel, Network, Potential
 from bnmind.pgm.variable import Variable
 
 if TYPE_CHECKING:
+    from bnmind.junction.circuit import Circuit
     from bnmind.junction.sampling import Samples
     from bnmind.junction.walk import Explanation
 
@@ -103,6 +103,8 @@ class Routes:
 
     def posterior(self, scopes: Scopes, seen: Seen) -> Posterior:
         """Return the joint distribution of each target given evidence."""
+        from bnmind.junction.circuit import is_loaded
+
         is_first, self._is_first = self._is_first, False
         if (is_first and not is_loaded()) or (
             self._has_large_effects
@@ -217,6 +219,8 @@ class Routes:
         return circuit
 
     def _compiled(self) -> Stored:
+        from bnmind.junction.circuit import Circuit
+
         most = min(self.planner.limits.max_bytes, self.store.most_bytes)
         try:
             circuit = Circuit.of(

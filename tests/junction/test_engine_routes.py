@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import bnmind
+import bnmind.junction.circuit as circuit_module
 from bnmind.errors import ImpossibleEvidenceError, TooLargeError
 from bnmind.junction import (
     Engine,
@@ -21,6 +22,12 @@ from bnmind.junction import (
 from bnmind.pgm import Factor, FactorModel, FunctionalCPD, Network, Parity, TabularCPD, Variable
 from bnmind.pgm import noisy_or as noisy
 from tests.wheel import ask, read_wheel, state_names
+
+
+@pytest.fixture(autouse=True)
+def _not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Begin each engine as in a process that has not loaded any machine code."""
+    monkeypatch.setattr(circuit_module, "is_loaded", lambda: False)
 
 
 def titles(engine: Engine) -> list[str]:
@@ -60,6 +67,16 @@ def test_the_first_question_takes_a_plan_and_then_one_circuit_all_others(name: s
     same(engine, None, evidence)
     same(engine, [v.name for v in network.variables[:5]], evidence)
     assert len(titles(engine)) == 2
+
+
+def test_the_first_question_takes_the_circuit_if_its_code_is_loaded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(circuit_module, "is_loaded", lambda: True)
+    engine = compile_model(read_wheel("asia"))
+    same(engine, None, {"xray": "yes"})
+    same(engine, ["lung"], {})
+    assert [title.split(":")[0] for title in titles(engine)] == ["any evidence"]
 
 
 def test_few_targets_take_the_same_circuit() -> None:
