@@ -3,63 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, reduce
+from itertools import accumulate, chain, pairwise
+from operator import or_
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._values import ReadOnlyDict, Sealed, made, sealed
+from bnmind._values import ReadOnlyDict, Sealed, sealed
 from bnmind.information import Floats
-from bnmind.junction.program.program_inputs import Answer
-from bnmind.junction.sweep import CaseSweep, Part, SweepOrder, parts_of, sweep_order
+from bnmind.junction.graphs import bits
+from bnmind.junction.reduction import without_barren
+from bnmind.junction.sweep import CaseSweep, Part, parts_of, sweep_order
 from bnmind.pgm.cpd import FunctionalCPD
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.functions import is_stepwise
 from bnmind.pgm.network import Potential
-from bnmind.pgm.noisy import NoisyExtremum, NoisyMaximum
+from bnmind.pgm.noisy import NoisyExtremum
 from bnmind.pgm.tabular import TabularCPD
 from bnmind.pgm.variable import Variable
-from bnmind.rank_one.chains import Effect, effect_of
-
-# --- Products of many small numbers, group by group, without underflow ----------------------------
-
-_BLOCK = 512
-"""The most mantissas, of at least 1/2 each, that are multiplied without scaling."""
-
-
-def products_by_group(
-    values: Floats, groups: NDArray[np.intp], n_groups: int
-) -> tuple[Floats, NDArray[np.int64]]:
-    """Return the product of the values of each group, as mantissas and powers of two.
-
-    Parameters
-    ----------
-    values
-        Numbers that are not negative.
-    groups
-        The group of each of them. Empty groups have the product one.
-    n_groups
-        The number of groups.
-    """
-    order = np.argsort(groups, kind="stable")
-    members, mantissas = groups[order], values[order]
-    powers = np.zeros(n_groups, dtype=np.int64)
-    while True:
-        mantissas, more = np.frexp(mantissas)
-        np.add.at(powers, members, more)
-        firsts = np.flatnonzero(np.diff(members, prepend=-1))
-        if len(firsts) == len(members):
-            break
-        lengths = np.diff(firsts, append=len(members))
-        within = np.arange(len(members)) - np.repeat(firsts, lengths)
-        starts = np.flatnonzero(within % _BLOCK == 0)
-        mantissas = np.multiply.reduceat(mantissas, starts)
-        members = members[starts]
-    result = np.ones(n_groups)
-    result[members] = mantissas
-    return result, powers
-
+from bnmind.rank_one.chains import effect_of
 
 # --- Models whose hidden variables are independent causes of observed effects ---------------------
 #
@@ -73,6 +39,20 @@ def products_by_group(
 # M. Shwe, B. Middleton, D. Heckerman, M. Henrion, E. Horvitz, H. Lehmann, G. Cooper, "Probabilistic
 # diagnosis using a reformulation of the INTERNIST-1/QMR knowledge base", Methods of Information in
 # Medicine 30 (1991), 241-255.
+
+
+Effect: TypeAlias = NoisyExtremum | FunctionalCPD
+
+
+class _Arcs(NamedTuple):
+    """The probabilities that a parent has no effect on a noisy extremum, for each of its states."""
+
+    rows: NDArray[np.intp]
+    """The row of the state, see `IndependentCauses.rows`."""
+    extrema: NDArray[np.intp]
+    """The number of the extremum."""
+    logs: Floats
+    """The natural logarithms."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -89,20 +69,47 @@ class IndependentCauses(Sealed):
     """The noisy extrema."""
     functions: tuple[FunctionalCPD, ...]
     """The functions."""
-    least: NDArray[np.intp]
-    """For each noisy extremum, its state without an effect."""
-    arcs: NDArray[np.intp]
-    """``(arcs, 3)``: for each arc from a cause to a noisy extremum, the number of the extremum, the
-    cause, and the place in ``chances`` of its first state."""
-    chances: Floats
-    """For each arc and each state of the cause, the probability of no effect."""
-    leaks: Floats
-    """For each noisy extremum, the probability that its leak has no effect."""
 
     @property
-    def effects(self) -> tuple[NoisyExtremum | FunctionalCPD, ...]:
+    def effects(self) -> tuple[Effect, ...]:
         """The noisy extrema, then the functions."""
         return (*self.extrema, *self.functions)
+
+    @cached_property
+    def rows(self) -> Mapping[str, slice]:
+        """The places of the states of all causes in one list, then those of observed parents."""
+        parents = [v for cpd in self.extrema for v in cpd.parents]
+        variables = {v.name: v for v in (*self.causes, *parents)}
+        ends = accumulate([v.n_states for v in variables.values()], initial=0)
+        return {
+            name: slice(*ends_of) for name, ends_of in zip(variables, pairwise(ends), strict=True)
+        }
+
+    @cached_property
+    def least(self) -> NDArray[np.intp]:
+        """For each noisy extremum, its state without an effect."""
+        return np.array([cpd.least for cpd in self.extrema], dtype=np.intp)
+
+    @cached_property
+    def arcs(self) -> _Arcs:
+        """The probabilities of no effect."""
+        rows, extrema, chances = [], [], [np.empty(0)]
+        for e, (cpd, least) in enumerate(zip(self.extrema, self.least.tolist(), strict=True)):
+            for v, link in zip(cpd.parents, cpd.links, strict=True):
+                place = self.rows[v.name]
+                rows += range(place.start, place.stop)
+                extrema += [e] * v.n_states
+                chances.append(link[least])
+        return _Arcs(
+            np.array(rows, dtype=np.intp),
+            np.array(extrema, dtype=np.intp),
+            _logs(np.concatenate(chances)),
+        )
+
+    @cached_property
+    def leaks(self) -> Floats:
+        """For each noisy extremum, the logarithm of the probability that its leak has no effect."""
+        return _logs(np.array([cpd.contributions[0][cpd.least, 0] for cpd in self.extrema]))
 
     def at(self, states: Mapping[str, int], more: Sequence[Factor] = ()) -> CaseSweep | None:
         """Return the sweep for given evidence.
@@ -119,20 +126,72 @@ class IndependentCauses(Sealed):
         CaseSweep or None
             None if the evidence is impossible, or the effects have no order that suits all of them.
         """
-        weights, log_constant, active = self._weights(states, more)
-        if weights is None:
+        positions = np.array([states[cpd.variable.name] for cpd in self.extrema], dtype=np.intp)
+        is_least = positions == self.least
+        logs, log_constant = self._without_effects(states, more, is_least)
+        starts = np.array([self.rows[v.name].start for v in self.causes], dtype=np.intp)
+        n_states = [v.n_states for v in self.causes]
+        most = np.maximum.reduceat(logs, starts)
+        if not np.all(most > -np.inf) or not log_constant > -math.inf:
             return None
-        place = {v.name: i for i, v in enumerate(self.causes)}
+        weights = np.exp(logs - np.repeat(most, n_states))
+        sums = np.add.reduceat(weights, starts)
+        weights = sealed(weights / np.repeat(sums, n_states))
+        log_constant += float((most + np.log(sums)).sum())
+
+        active = [self.extrema[e] for e in np.flatnonzero(~is_least).tolist()]
+        connected = self._connected([*active, *self.functions], states)
+        if connected is None:
+            return None
+        parts, log_of_others = connected
+        return CaseSweep(
+            causes=self.causes,
+            weights=tuple(np.split(weights, starts[1:])),
+            parts=tuple(parts),
+            log_constant=log_constant + log_of_others,
+        )
+
+    def _without_effects(
+        self, states: Mapping[str, int], more: Sequence[Factor], is_least: NDArray[np.bool_]
+    ) -> tuple[Floats, float]:
+        """Return the logarithms of the weights of the causes without the effects to sweep over.
+
+        The second value is the logarithm of what depends on no cause.
+        """
+        rows, extrema, logs = self.arcs
+        n = max((place.stop for place in self.rows.values()), default=0)
+        chosen = np.where(is_least[extrema], logs, 0.0)
+        logs = np.bincount(rows, chosen, minlength=n).astype(np.float64)
+        constant = float(self.leaks[is_least].sum())
+        for table in (*self.tables, *more):
+            index = tuple([states.get(v.name, slice(None)) for v in table.scope])
+            values = _logs(np.real(table.values[index]))
+            hidden = [v.name for v in table.scope if v.name not in states]
+            if hidden:
+                logs[self.rows[hidden[0]]] += values
+            else:
+                constant += float(values)
+        observed = [name for name in self.rows if name in states]
+        constant += sum(float(logs[self.rows[name]][states[name]]) for name in observed)
+        return logs[: sum(v.n_states for v in self.causes)], constant
+
+    def _connected(
+        self, effects: Sequence[Effect], states: Mapping[str, int]
+    ) -> tuple[list[Part], float] | None:
+        """Return the connected effects, and the logarithm of the probability of those alone.
+
+        None if they are impossible, or have no order that suits all of them.
+        """
         effects_of: dict[int, list[int]] = {}
-        n_results: dict[int, int] = {}
-        for e, cpd in enumerate(active):
+        n_results = dict.fromkeys(range(len(effects)), 2)
+        log_constant = 0.0
+        for e, cpd in enumerate(effects):
             hidden = [self.number[v.name] for v in cpd.parents if v.name not in states]
             for c in hidden:
                 effects_of.setdefault(c, []).append(e)
-            n_results[e] = 2
-            if hidden and not isinstance(cpd, FunctionalCPD):
+            if hidden and isinstance(cpd, NoisyExtremum):
                 continue
-            effect = effect_of(cpd, states, self.number, place)
+            effect = effect_of(cpd, states, self.number, self.number)
             if effect is None or not effect.start.any():
                 return None
             n_results[e] = max(2, effect.most_results)
@@ -142,125 +201,23 @@ class IndependentCauses(Sealed):
                     return None
                 log_constant += math.log(chance)
         parts = []
-        n_states = [v.n_states for v in self.causes]
-        seen: set[int] = set()
         for group in parts_of(effects_of):
-            members = set(group)
-            seen |= members
-            shared = {
-                c: mine for c, mine in effects_of.items() if len(mine) > 1 and mine[0] in members
-            }
-            part = self._part(group, active, states, sweep_order(shared, n_results, n_states))
-            if part is None:
+            shared = {c: es for c, es in effects_of.items() if len(es) > 1 and es[0] in group}
+            order = sweep_order(shared, n_results, [v.n_states for v in self.causes])
+            place = dict.fromkeys(self.number, -1)
+            place |= {self.causes[c].name: i for i, c in enumerate(order.causes)}
+            found = {e: effect_of(effects[e], states, self.number, place) for e in sorted(group)}
+            members = {e: effect for e, effect in found.items() if effect is not None}
+            if len(members) < len(found) or math.isinf(order.cost):
                 return None
-            parts.append(part)
-        return CaseSweep(
-            causes=self.causes,
-            weights=weights,
-            parts=tuple(parts),
-            log_constant=log_constant,
-        )
+            parts.append(Part(members, order))
+        return parts, log_constant
 
-    def _part(
-        self,
-        group: Sequence[int],
-        active: Sequence[NoisyExtremum | FunctionalCPD],
-        states: Mapping[str, int],
-        order: SweepOrder,
-    ) -> Part | None:
-        """Return connected effects with the order of their causes."""
-        if math.isinf(order.cost):
-            return Part(ReadOnlyDict({}), order)
-        place = dict.fromkeys((v.name for v in self.causes), -1)
-        place |= {self.causes[c].name: i for i, c in enumerate(order.causes)}
-        effects: dict[int, Effect] = {}
-        for e in group:
-            effect = effect_of(active[e], states, self.number, place)
-            if effect is None:
-                return None
-            effects[e] = effect
-        return Part(ReadOnlyDict(effects), order)
 
-    def _weights(
-        self, states: Mapping[str, int], more: Sequence[Factor]
-    ) -> tuple[tuple[Floats, ...] | None, float, list[NoisyExtremum | FunctionalCPD]]:
-        """Return the distribution of each cause without the effects that need a sweep.
-
-        The second value is the logarithm of what was divided out, and the third are the effects.
-        """
-        log_constant = 0.0
-        weights = [np.ones(v.n_states) for v in self.causes]
-        powers = 0
-        for table in (*self.tables, *more):
-            index = tuple([states.get(v.name, slice(None)) for v in table.scope])
-            values = np.real(table.values[index])
-            hidden = [v.name for v in table.scope if v.name not in states]
-            if hidden:
-                c = self.number[hidden[0]]
-                weights[c] = weights[c] * values
-                power = math.frexp(float(weights[c].max()))[1]
-                weights[c] = np.ldexp(weights[c], -power)
-                powers += power
-            elif values > 0:
-                log_constant += math.log(float(values))
-            else:
-                return None, 0.0, []
-        positions = np.array([states[cpd.variable.name] for cpd in self.extrema], dtype=np.intp)
-        is_least = positions == self.least
-        chosen = self.arcs[is_least[self.arcs[:, 0]]] if len(self.extrema) else self.arcs
-        scaled, scales = self._without_effects(weights, chosen)
-        powers += int(scales.sum())
-        for e in np.flatnonzero(is_least).tolist():
-            cpd = self.extrema[e]
-            chance = float(self.leaks[e])
-            if any(v.name in states for v in cpd.parents):
-                least = int(self.least[e])
-                for v, link in zip(cpd.parents, cpd.links, strict=True):
-                    if v.name in states:
-                        chance *= float(link[least, states[v.name]])
-            if not chance > 0:
-                return None, 0.0, []
-            log_constant += math.log(chance)
-        normalized = []
-        for v, row in zip(self.causes, scaled, strict=True):
-            weight = row[: v.n_states]
-            total = float(weight.sum())
-            if not total > 0:
-                return None, 0.0, []
-            log_constant += math.log(total)
-            normalized.append(sealed(weight / total))
-        active: list[NoisyExtremum | FunctionalCPD] = [
-            self.extrema[e] for e in np.flatnonzero(~is_least).tolist()
-        ]
-        active += self.functions
-        return tuple(normalized), log_constant + powers * math.log(2), active
-
-    def _without_effects(
-        self, weights: Sequence[Floats], arcs: NDArray[np.intp]
-    ) -> tuple[Floats, NDArray[np.int64]]:
-        """Return the weights times the probabilities of no effect on some arcs.
-
-        The first array is ``(causes, states)``, with zeros where a cause has fewer states, and the
-        second has the power of two that was divided out of each row.
-        """
-        n_states = np.array([v.n_states for v in self.causes], dtype=np.intp)
-        result = np.zeros((len(self.causes), max(n_states, default=0)))
-        powers = np.zeros(result.shape, dtype=np.int64)
-        for c, weight in enumerate(weights):
-            result[c, : len(weight)] = weight
-        for x in range(result.shape[1]):
-            mine = arcs[n_states[arcs[:, 1]] > x]
-            products, exponents = products_by_group(
-                self.chances[mine[:, 2] + x], mine[:, 1], len(self.causes)
-            )
-            result[:, x], more = np.frexp(result[:, x])
-            result[:, x] *= products
-            powers[:, x] = more + exponents
-        lowest = np.iinfo(np.int32).min
-        scales = np.where(result > 0, powers, lowest).max(axis=1, initial=lowest)
-        scales[scales == lowest] = 0
-        shifts = np.clip(powers - scales[:, None], -2_000, 0)
-        return np.ldexp(result, shifts), scales
+def _logs(values: Floats) -> Floats:
+    """Return natural logarithms; −inf for zero."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(values))
 
 
 def independent_causes(
@@ -280,55 +237,34 @@ def independent_causes(
         The variables of each target, at most one of which may be hidden.
     """
     known = frozenset(observed)
-    if any(sum(v.name not in known for v in target) > 1 for target in targets):
-        return None
+    scopes = [[v for v in target if v.name not in known] for target in targets]
     tables: list[Factor | TabularCPD] = []
     extrema: list[NoisyExtremum] = []
     functions: list[FunctionalCPD] = []
     for potential in potentials:
         if isinstance(potential, Factor | TabularCPD):
-            if sum([v.name not in known for v in potential.scope]) > 1:
-                return None
             if isinstance(potential, Factor) and not _is_positive(potential):
                 return None
+            scopes.append([v for v in potential.scope if v.name not in known])
             tables.append(potential)
         elif potential.variable.name not in known:
             return None
-        elif isinstance(potential, FunctionalCPD):
-            if not is_stepwise(potential.function):
-                return None
-            functions.append(potential)
         elif isinstance(potential, NoisyExtremum):
             extrema.append(potential)
+        elif isinstance(potential, FunctionalCPD) and is_stepwise(potential.function):
+            functions.append(potential)
         else:
             return None
-    if not extrema and not functions:
+    if any(len(scope) > 1 for scope in scopes) or not (extrema or functions):
         return None
-    hidden = {v.name: v for p in potentials for v in p.scope if v.name not in known}
-    hidden |= {v.name: v for target in targets for v in target if v.name not in known}
-    number = {name: i for i, name in enumerate(hidden)}
-    least, arcs, chances, leaks, filled = [], [], [], [], 0
-    for e, cpd in enumerate(extrema):
-        lowest = 0 if isinstance(cpd, NoisyMaximum) else cpd.variable.n_states - 1
-        least.append(lowest)
-        leaks.append(cpd.contributions[0][lowest, 0])
-        for v, link in zip(cpd.parents, cpd.links, strict=True):
-            c = number.get(v.name)
-            if c is not None:
-                arcs.append((e, c, filled))
-                chances.append(link[lowest])
-                filled += v.n_states
-    return made(
-        IndependentCauses,
+    parents = [v for cpd in (*extrema, *functions) for v in cpd.parents if v.name not in known]
+    hidden = {v.name: v for v in (*chain.from_iterable(scopes), *parents)}
+    return IndependentCauses(
         causes=tuple(hidden.values()),
-        number=ReadOnlyDict(number),
+        number=ReadOnlyDict({name: i for i, name in enumerate(hidden)}),
         tables=tuple(tables),
         extrema=tuple(extrema),
         functions=tuple(functions),
-        least=sealed(np.array(least, dtype=np.intp)),
-        arcs=sealed(np.array(arcs, dtype=np.intp).reshape(len(arcs), 3)),
-        chances=sealed(np.concatenate([*chances, np.empty(0)])),
-        leaks=sealed(np.array(leaks, dtype=np.float64)),
     )
 
 
@@ -347,40 +283,29 @@ def common_cells(causes: IndependentCauses) -> int:
 
     The effects are closed one after another, those with the fewest neighbors first.
     """
-    effects = causes.effects
-    hidden = [[v.name for v in cpd.parents if v.name in causes.number] for cpd in effects]
+    parents = [[v.name for v in cpd.parents if v.name in causes.number] for cpd in causes.effects]
     effects_of: dict[str, int] = {}
-    for e, names in enumerate(hidden):
+    for e, names in enumerate(parents):
         for name in names:
             effects_of[name] = effects_of.get(name, 0) | 1 << e
-    bits = [math.log2(cpd.variable.n_states) for cpd in effects]
-    neighbors = []
-    for e, names in enumerate(hidden):
-        touched = 1 << e
-        for name in names:
-            touched |= effects_of[name]
-        neighbors.append(touched)
-    order = sorted(range(len(effects)), key=lambda e: neighbors[e].bit_count())
+    size = [math.log2(cpd.variable.n_states) for cpd in causes.effects]
+    neighbors = [
+        reduce(or_, [effects_of[n] for n in names], 1 << e) for e, names in enumerate(parents)
+    ]
     opened = 0
     now = most = 0.0
-    for e in order:
-        new = neighbors[e] & ~opened
-        opened |= new
-        while new:
-            low = new & -new
-            now += bits[low.bit_length() - 1]
-            new ^= low
+    for e in sorted(range(len(size)), key=lambda e: neighbors[e].bit_count()):
+        now += sum([size[other] for other in bits(neighbors[e] & ~opened)])
+        opened |= neighbors[e]
         most = max(most, now)
-        if most > _MOST_BITS:
-            break
-        now -= bits[e]
+        now -= size[e]
     return int(2 ** min(most, _MOST_BITS))
 
 
 # --- Answers to queries about independent causes of observed effects, without a junction tree -----
 #
-# See `bnmind.junction.causes`. The tree for any evidence is hopeless if there are
-# many effects, but for the evidence at hand a sweep takes milliseconds.
+# The tree for any evidence is hopeless if there are many effects, but for the evidence at hand a
+# sweep takes milliseconds.
 
 _LARGE = 2**12
 """The cells of the tables of all effects above which sweeps are considered."""
@@ -389,90 +314,13 @@ _MANY = 16.0
 """The binary digits of the states of all effects above which sweeps are considered. With fewer
 effects, a tree for any evidence is small enough."""
 
-_QUICK = 2.0**24
-"""The multiplications of a sweep that needs no comparison with a tree."""
-
-_SIGNED_COST = 4
-"""The cost of multiplications of a plan with negative or complex numbers, which lose digits."""
-
-
-@dataclass(frozen=True, eq=False)
-class SweptCase(Sealed):
-    """A sweep that answers a query, and its answers."""
-
-    sweep: CaseSweep
-    answers: tuple[Answer, ...]
-    """The rules for reading each target."""
-
-    @classmethod
-    def of(
-        cls,
-        causes: IndependentCauses,
-        states: Mapping[str, int],
-        factors: Sequence[Factor],
-        targets: Iterable[tuple[Variable, ...]],
-    ) -> SweptCase | None:
-        """Return the sweep for given evidence; None if there is none.
-
-        Parameters
-        ----------
-        causes
-            The model.
-        states, factors
-            The evidence, as for `IndependentCauses.at`.
-        targets
-            The variables of each target, at most one of them hidden.
-        """
-        sweep = causes.at(states, factors)
-        if sweep is None:
-            return None
-        return cls(sweep, tuple([_answer(target, states, causes.number) for target in targets]))
-
-    @property
-    def is_quick(self) -> bool:
-        """Whether a comparison with a tree does not pay."""
-        return self.sweep.cost <= _QUICK
-
-    def is_better_than(self, multiplications: int, *, signed: bool) -> bool:
-        """Return whether the sweep is cheaper than a plan, which may have negative numbers."""
-        return self.sweep.cost <= (_SIGNED_COST if signed else 1) * multiplications
-
 
 def may_be_swept(potentials: Iterable[Potential | NoisyExtremum]) -> bool:
     """Return whether a model has effects so many and so large that sweeps are considered."""
     effects = [p for p in potentials if not isinstance(p, Factor | TabularCPD)]
-    if sum([cpd.n_cells for cpd in effects]) <= _LARGE:
-        return False
-    return sum([math.log2(cpd.variable.n_states) for cpd in effects]) > _MANY
-
-
-def are_layered(
-    potentials: Sequence[Potential],
-    known: Container[str],
-    targets: Iterable[Sequence[str]],
-) -> bool:
-    """Return whether all hidden variables are independent causes of large observed effects.
-
-    Effects without evidence must be barren. Each target may have one hidden variable.
-    """
-    hidden_targets = [[name for name in target if name not in known] for target in targets]
-    if any(len(names) > 1 for names in hidden_targets):
-        return False
-    needed = {name for names in hidden_targets for name in names}
-    hidden_effects = set()
-    observed_effects = []
-    for potential in potentials:
-        if isinstance(potential, Factor | TabularCPD):
-            if len(potential.scope) > 1 and sum([v.name not in known for v in potential.scope]) > 1:
-                return False
-        elif potential.variable.name in known:
-            observed_effects.append(potential)
-        else:
-            hidden_effects.add(potential.variable.name)
-    if not may_be_swept(observed_effects) or not hidden_effects.isdisjoint(needed):
-        return False
-    used = (v.name for p in potentials for v in (p.scope if isinstance(p, Factor) else p.parents))
-    return not hidden_effects or hidden_effects.isdisjoint(used)
+    cells = accumulate(cpd.n_cells for cpd in effects)
+    digits = accumulate(math.log2(cpd.variable.n_states) for cpd in effects)
+    return any(n > _LARGE for n in cells) and any(n > _MANY for n in digits)
 
 
 def large_causes(
@@ -483,23 +331,18 @@ def large_causes(
     """Return a model with large effects as independent causes, as by `independent_causes`."""
     if not may_be_swept(potentials):
         return None
-    causes = independent_causes(potentials, observed, targets)
-    return None if causes is None or not may_be_swept(causes.effects) else causes
+    return independent_causes(potentials, observed, targets)
 
 
-def _answer(
-    target: tuple[Variable, ...], states: Mapping[str, int], number: Mapping[str, int]
-) -> Answer:
-    """Return the rule for reading a target, with at most one hidden variable."""
-    hidden = [v for v in target if v.name not in states]
-    shape = tuple([v.n_states for v in hidden])
-    return made(
-        Answer,
-        variables=target,
-        observed=tuple([v.name for v in target if v.name in states]),
-        axes=None,
-        view=shape,
-        shape=shape,
-        register=number[hidden[0].name] if hidden else None,
-        cells=None,
-    )
+def are_layered(
+    potentials: Sequence[Potential],
+    known: Iterable[str],
+    targets: Sequence[Sequence[Variable]],
+) -> bool:
+    """Return whether all hidden variables are independent causes of large observed effects.
+
+    Effects without evidence must be barren. Each target may have one hidden variable.
+    """
+    observed = frozenset(known)
+    needed = observed.union(v.name for target in targets for v in target)
+    return large_causes(without_barren(potentials, needed), observed, targets) is not None

@@ -108,7 +108,7 @@ class Routes:
         is_first, self._is_first = self._is_first, False
         if (is_first and not is_loaded()) or (
             self._has_large_effects
-            and are_layered(self.reader.model.potentials, seen.positions, scopes)
+            and are_layered(self.reader.model.potentials, seen.positions, self.reader.named(scopes))
         ):
             return self.planner.posterior(scopes, seen)
         runs = [math.prod(self._sizes(scope, seen)[:-1]) for scope in scopes if len(scope) > 1]

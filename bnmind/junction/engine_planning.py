@@ -81,7 +81,7 @@ def _query_bytes(compiled: CompiledQuery) -> int:
         steps += compiled.swept.steps
     causes = compiled.query.causes
     if causes is not None:
-        arrays += [causes.arcs, causes.chances]
+        arrays += causes.arcs
     in_arrays = bytes_of_lists + sum([int(a.nbytes) for a in arrays])
     return _PLAN + in_arrays + _STEP * steps + _TARGET * parts
 

@@ -25,7 +25,7 @@ from bnmind.pgm.cpd import CPD, FunctionalCPD
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.functions import Addition, Exactly, Parity, Threshold
 from bnmind.pgm.network import Potential
-from bnmind.pgm.noisy import NoisyMaximum, NoisyMinimum
+from bnmind.pgm.noisy import NoisyExtremum
 from bnmind.pgm.tabular import TabularCPD
 from bnmind.pgm.variable import Variable
 from bnmind.rank_one.chains import chain_form, observed_chain, with_parents_in_order
@@ -531,14 +531,12 @@ def without_effects(potentials: Sequence[Potential], domains: Domains) -> tuple[
     factors: list[Factor] = []
     products: dict[Variable, Floats] = {}
     for potential in potentials:
-        if not isinstance(potential, NoisyMaximum | NoisyMinimum):
+        if not isinstance(potential, NoisyExtremum) or (
+            tuple(domains[potential.variable.name]) != (potential.least,)
+        ):
             rest.append(potential)
             continue
-        child = potential.variable
-        least = 0 if isinstance(potential, NoisyMaximum) else child.n_states - 1
-        if tuple(domains[child.name]) != (least,):
-            rest.append(potential)
-            continue
+        child, least = potential.variable, potential.least
         leak, *links = potential.contributions
         certain = np.where(np.arange(child.n_states) == least, leak[least, 0], 0.0)
         factors.append(Factor((child,), certain))

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from functools import reduce
+from typing import NamedTuple
 
 import numpy as np
 
 from bnmind._messages import many
 from bnmind._values import Sealed, sealed
 from bnmind.information import Floats
+from bnmind.junction.program.program_inputs import Answer
 from bnmind.pgm.factor import Values
 from bnmind.pgm.variable import Variable
 from bnmind.rank_one.chains import Effect
@@ -54,23 +56,14 @@ class SweepOrder:
         return KEPT_CELLS + (2 * math.isqrt(len(self.causes) + 1) + 4) * self.largest
 
 
-def parts_of(effects_of: Mapping[int, Sequence[int]]) -> list[list[int]]:
+def parts_of(effects_of: Mapping[int, Sequence[int]]) -> list[set[int]]:
     """Return the effects in groups without common causes; ``effects_of`` each cause."""
-    root: dict[int, int] = {}
-
-    def find(e: int) -> int:
-        while root.setdefault(e, e) != e:
-            root[e] = root[root[e]]
-            e = root[e]
-        return e
-
+    groups: list[set[int]] = []
     for effects in effects_of.values():
-        for other in effects[1:]:
-            root[find(other)] = find(effects[0])
-    groups: dict[int, list[int]] = {}
-    for e in sorted({e for effects in effects_of.values() for e in effects}):
-        groups.setdefault(find(e), []).append(e)
-    return list(groups.values())
+        mine = [group for group in groups if not group.isdisjoint(effects)]
+        groups = [group for group in groups if group.isdisjoint(effects)]
+        groups.append(set(effects).union(*mine))
+    return groups
 
 
 def sweep_order(
@@ -193,29 +186,16 @@ less than 2⁻¹⁰⁷⁴ by underflow."""
 _SMALL = 2**10
 """The most cells of a table that is multiplied by a matrix in one call."""
 
-_Change: TypeAlias = tuple[str, int]
-"""What happens to the table: an effect is opened, a cause acts, or an effect is closed."""
-
-
-@dataclass(frozen=True, eq=False)
-class Swept:
-    """The result of a sweep over connected effects."""
-
-    beliefs: Mapping[int, Floats]
-    """The distribution of each cause."""
-    mantissa: float
-    """The probability of the effects is this times two to the ``power``."""
-    power: int
-
 
 def sweep(
     effects: Mapping[int, Effect],
     order: Sequence[int],
-    priors: Mapping[int, Floats],
-) -> Swept | None:
-    """Return the distributions of the causes of connected effects, and their probability.
+    priors: Sequence[Floats],
+) -> tuple[dict[int, Floats], float] | None:
+    """Return the distributions of the causes of connected effects.
 
-    None if the evidence is impossible, or so improbable that numbers may underflow.
+    The second value is the logarithm of the probability of the effects. None if the evidence is
+    impossible, or so improbable that numbers may underflow.
 
     Parameters
     ----------
@@ -228,89 +208,49 @@ def sweep(
         The weights of the states of each cause.
     """
     shared = set(order)
-    starts, own = {}, {}
+    alone, starts = {}, {}
     power = 0
     for e, effect in effects.items():
-        alone = [
-            (c, m) for c, m in zip(effect.causes, effect.moves, strict=True) if c not in shared
-        ]
-        own[e] = _Own.of(effect.start, alone, priors)
-        starts[e] = own[e].last
-        power += own[e].power
+        own = [c for c in effect.causes if c not in shared]
+        alone[e] = _Run({e: effect}, {e: effect.start}, own, priors, closes=False)
+        starts[e], more = alone[e].forward()
+        power += more
     run = _Run(effects, starts, order, priors)
     table, more = run.forward()
     total = float(table)
     if not total >= _LEAST:
         return None
-    weights, gradients = run.backward()
+    weights, gradients = run.backward(np.ones(()))
     for e, gradient in gradients.items():
-        weights.update(own[e].weights(gradient))
-    beliefs = {}
-    for c, weight in weights.items():
-        all_states = float(weight.sum())
-        if not all_states >= _LEAST:
-            return None
-        beliefs[c] = weight / all_states
-    return Swept(beliefs, total, power + more)
+        weights |= alone[e].backward(gradient)[0]
+    sums = {c: float(weight.sum()) for c, weight in weights.items()}
+    if not all(one >= _LEAST for one in sums.values()):
+        return None
+    beliefs = {c: weight / sums[c] for c, weight in weights.items()}
+    return beliefs, math.log(total) + (power + more) * math.log(2)
 
 
-@dataclass(frozen=True, eq=False)
-class _Own:
-    """The causes of a single effect, which act on its partial results alone."""
+class _Change(NamedTuple):
+    """A change of the table: an effect is opened, a cause acts, or an effect is closed."""
 
-    causes: tuple[int, ...]
-    priors: tuple[Floats, ...]
-    matrices: tuple[Floats, ...]
-    """``(states, results after, results before)`` for each cause, times the weights."""
-    vectors: tuple[Floats, ...]
-    """The weights of the partial results before each cause, and after the last one."""
-    power: int
-
-    @classmethod
-    def of(
-        cls,
-        start: Floats,
-        alone: Sequence[tuple[int, tuple[Floats | None, ...]]],
-        priors: Mapping[int, Floats],
-    ) -> _Own:
-        vectors, matrices = [start], []
-        power = 0
-        for c, moves in alone:
-            n = len(vectors[-1])
-            stack = np.array([np.eye(n) if m is None else m for m in moves])
-            stack *= priors[c][:, None, None]
-            matrices.append(stack)
-            after, more = _scaled(stack.sum(axis=0) @ vectors[-1])
-            vectors.append(after)
-            power += more
-        causes = tuple(c for c, _ in alone)
-        return cls(causes, tuple(priors[c] for c in causes), tuple(matrices), tuple(vectors), power)
-
-    @property
-    def last(self) -> Floats:
-        return self.vectors[-1]
-
-    def weights(self, gradient: Floats) -> dict[int, Floats]:
-        """Return the weights of each cause's states, given those of the results after all."""
-        result = {}
-        for c, stack, before in zip(
-            reversed(self.causes), reversed(self.matrices), self.vectors[-2::-1], strict=True
-        ):
-            back = gradient @ stack  # (states, results before)
-            result[c] = back @ before
-            gradient, _ = _scaled(back.sum(axis=0))
-        return result
+    kind: str
+    number: int
+    """Of the effect or the cause."""
+    opened: tuple[int, ...]
+    """The open effects before the change, the latest first."""
 
 
 class _Run:
-    """The sweep over the causes of several effects."""
+    """A sweep over some causes; the effects may stay open at its end."""
 
     def __init__(
         self,
         effects: Mapping[int, Effect],
         starts: Mapping[int, Floats],
         order: Sequence[int],
-        priors: Mapping[int, Floats],
+        priors: Sequence[Floats],
+        *,
+        closes: bool = True,
     ) -> None:
         self.effects, self.starts, self.priors = effects, starts, priors
         self.moves: dict[int, list[tuple[int, tuple[Floats | None, ...]]]] = {c: [] for c in order}
@@ -318,18 +258,32 @@ class _Run:
             for c, m in zip(effect.causes, effect.moves, strict=True):
                 if c in self.moves:
                     self.moves[c].append((e, m))
-        self.changes = _changes(effects, self.moves, order)
-        self.open: list[tuple[int, ...]] = [()]
-        """The open effects before each change, the latest first."""
-        for kind, i in self.changes:
-            now = self.open[-1]
-            self.open.append(
-                (i, *now) if kind == "open" else tuple(e for e in now if e != i or kind == "act")
-            )
+        self.changes = list(self._changes(closes=closes))
         self.kept: dict[int, Floats] = {}
 
+    def _changes(self, *, closes: bool) -> Iterator[_Change]:
+        """Yield what happens to the table, in order."""
+        left = {e: sum(c in self.moves for c in one.causes) for e, one in self.effects.items()}
+        opened: tuple[int, ...] = ()
+        unopened = set(self.effects)
+        acts: list[tuple[int | None, list[int]]] = [(None, [e]) for e, n in left.items() if not n]
+        acts += [(c, [e for e, _ in moves]) for c, moves in self.moves.items()]
+        for c, mine in acts:
+            for e in mine:
+                if e in unopened:
+                    yield _Change("open", e, opened)
+                    opened = (e, *opened)
+                    unopened.discard(e)
+            if c is not None:
+                yield _Change("act", c, opened)
+            for e in mine:
+                left[e] -= 1
+                if closes and left[e] <= 0:
+                    yield _Change("close", e, opened)
+                    opened = tuple(other for other in opened if other != e)
+
     def forward(self) -> tuple[Floats, int]:
-        """Return the last table, a number, and the power of two taken out."""
+        """Return the last table, and the power of two taken out."""
         table = np.ones(())
         power = cells = 0
         self.kept = {0: table}
@@ -345,16 +299,17 @@ class _Run:
                 every = max(1, math.isqrt(len(self.changes) - i))
         return table, power
 
-    def backward(self) -> tuple[dict[int, Floats], dict[int, Floats]]:
-        """Return the weights of each cause's states, and of each effect's first results."""
+    def backward(self, back: Floats) -> tuple[dict[int, Floats], dict[int, Floats]]:
+        """Return the weights of each cause's states, and of each effect's first results.
+
+        ``back`` are the weights of the last table.
+        """
         beliefs: dict[int, Floats] = {}
         gradients: dict[int, Floats] = {}
-        back = np.ones(())
-        for i in reversed(range(len(self.changes))):
-            kind, number = self.changes[i]
+        for i, (kind, number, opened) in reversed(list(enumerate(self.changes))):
             before = self._table(i)
             if kind == "close":
-                axis = self.open[i].index(number)
+                axis = opened.index(number)
                 end = self.effects[number].end
                 shape = [1] * before.ndim
                 shape[axis] = len(end)
@@ -364,32 +319,14 @@ class _Run:
                 gradients[number], _ = _scaled(flat @ before.ravel())
                 back = np.tensordot(self.starts[number], back, axes=1)
             else:
-                back = self._back_through(number, self.open[i], (before, back), beliefs)
+                beliefs[number] = np.zeros(len(self.priors[number]))
+                total = np.zeros_like(before)
+                for x, moved in self._by_state(self.changes[i], back, transposed=True):
+                    beliefs[number][x] = np.vdot(before, moved)
+                    total += moved
+                back = total
             back, _ = _scaled(back)
         return beliefs, gradients
-
-    def _back_through(
-        self,
-        c: int,
-        opened: tuple[int, ...],
-        tables: tuple[Floats, Floats],
-        found: dict[int, Floats],
-    ) -> Floats:
-        """Return the table of the sweep back before a cause, and record its weights."""
-        before, back = tables
-        prior = self.priors[c]
-        belief = np.zeros(len(prior))
-        total: Floats | None = None
-        for x in np.flatnonzero(prior).tolist():
-            moved = back
-            for e, matrices in self.moves[c]:
-                moved = _moved(moved, opened.index(e), matrices[x], transposed=True)
-            belief[x] = prior[x] * np.vdot(before, moved)
-            moved = prior[x] * moved
-            total = moved if total is None else np.add(total, moved, out=total)
-        found[c] = belief
-        assert total is not None  # some state has a weight
-        return total
 
     def _table(self, i: int) -> Floats:
         """Return the table before change ``i``, and drop those after it."""
@@ -404,46 +341,25 @@ class _Run:
 
     def _after(self, i: int, table: Floats) -> tuple[Floats, int]:
         """Return the table after change ``i``, and the power of two taken out."""
-        kind, number = self.changes[i]
+        kind, number, opened = self.changes[i]
         if kind == "open":
             return np.multiply.outer(self.starts[number], table), 0
         if kind == "close":
-            axis = self.open[i].index(number)
+            axis = opened.index(number)
             return np.tensordot(self.effects[number].end, table, axes=(0, axis)), 0
-        prior = self.priors[number]
-        total: Floats | None = None
+        return _scaled(reduce(np.add, (one for _, one in self._by_state(self.changes[i], table))))
+
+    def _by_state(
+        self, change: _Change, table: Floats, *, transposed: bool = False
+    ) -> Iterator[tuple[int, Floats]]:
+        """Yield the positive states of a cause, and the table that it makes in each of them."""
+        prior = self.priors[change.number]
         for x in np.flatnonzero(prior).tolist():
             moved = table
-            for e, matrices in self.moves[number]:
-                moved = _moved(moved, self.open[i].index(e), matrices[x])
-            moved = prior[x] * moved
-            total = moved if total is None else np.add(total, moved, out=total)
-        assert total is not None  # some state has a weight
-        return _scaled(total)
-
-
-def _changes(
-    effects: Mapping[int, Effect],
-    moves: Mapping[int, Sequence[tuple[int, object]]],
-    order: Sequence[int],
-) -> list[_Change]:
-    """Return what happens to the table, in order."""
-    left = {e: sum(c in moves for c in effect.causes) for e, effect in effects.items()}
-    changes: list[_Change] = []
-    opened = set()
-    for e, count in left.items():
-        if not count:
-            changes += [("open", e), ("close", e)]
-    for c in order:
-        mine = [e for e, _ in moves[c]]
-        changes += [("open", e) for e in mine if e not in opened]
-        opened.update(mine)
-        changes.append(("act", c))
-        for e in mine:
-            left[e] -= 1
-            if not left[e]:
-                changes.append(("close", e))
-    return changes
+            for e, matrices in self.moves[change.number]:
+                axis = change.opened.index(e)
+                moved = _moved(moved, axis, matrices[x], transposed=transposed)
+            yield x, prior[x] * moved
 
 
 def _moved(table: Floats, axis: int, matrix: Floats | None, *, transposed: bool = False) -> Floats:
@@ -482,9 +398,14 @@ _BOTH_WAYS = 3
 """The multiplications of a sweep and of a sweep back, which also multiplies the two tables, as a
 multiple of those of a sweep."""
 
+_QUICK = 2**24
+"""The multiplications of a sweep that needs no comparison with a tree."""
 
-@dataclass(frozen=True, eq=False)
-class Part(Sealed):
+_SIGNED_COST = 4
+"""The cost of multiplications of a plan with negative or complex numbers, which lose digits."""
+
+
+class Part(NamedTuple):
     """Effects that are connected by common causes, and the order of these."""
 
     effects: Mapping[int, Effect]
@@ -505,16 +426,23 @@ class CaseSweep(Sealed):
     """The logarithm of the probability of the evidence, without these effects."""
 
     @property
-    def cost(self) -> float:
-        """The predicted multiplications of a run; infinite if they are too many to count."""
-        return _BOTH_WAYS * math.fsum(part.order.cost for part in self.parts) + 8 * sum(
-            len(effect.causes) for part in self.parts for effect in part.effects.values()
-        )
+    def steps(self) -> int:
+        """The number of multiplications of tables in a run."""
+        return sum(len(effect.causes) for part in self.parts for effect in part.effects.values())
 
     @property
     def multiplications(self) -> int:
         """The predicted multiplications of a run."""
-        return int(self.cost)
+        return int(_BOTH_WAYS * sum(part.order.cost for part in self.parts)) + 8 * self.steps
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether a comparison with a tree does not pay."""
+        return self.multiplications <= _QUICK
+
+    def is_better_than(self, multiplications: int, *, signed: bool) -> bool:
+        """Return whether the sweep is cheaper than a plan, which may have negative numbers."""
+        return self.multiplications <= (_SIGNED_COST if signed else 1) * multiplications
 
     @property
     def peak_cells(self) -> int:
@@ -531,10 +459,25 @@ class CaseSweep(Sealed):
             f" {many(int(largest))} cells at most"
         )
 
-    @property
-    def steps(self) -> int:
-        """The number of multiplications of tables in a run."""
-        return sum(len(effect.causes) for part in self.parts for effect in part.effects.values())
+    def answers(self, targets: Iterable[tuple[Variable, ...]]) -> tuple[Answer, ...]:
+        """Return the rules for reading targets, of at most one cause each, from the beliefs."""
+        number = {v.name: i for i, v in enumerate(self.causes)}
+        answers = []
+        for target in targets:
+            hidden = [v for v in target if v.name in number]
+            shape = tuple([v.n_states for v in hidden])
+            answers.append(
+                Answer(
+                    variables=target,
+                    observed=tuple([v.name for v in target if v.name not in number]),
+                    axes=None,
+                    view=shape,
+                    shape=shape,
+                    register=number[hidden[0].name] if hidden else None,
+                    cells=None,
+                )
+            )
+        return tuple(answers)
 
     def run(self) -> tuple[Sequence[Values], float] | None:
         """Return the distributions of the causes and the log of the evidence.
@@ -543,13 +486,12 @@ class CaseSweep(Sealed):
         """
         beliefs = list(self.weights)
         log_evidence = self.log_constant
-        priors = dict(enumerate(self.weights))
         with np.errstate(under="ignore"):
             for part in self.parts:
-                swept = sweep(part.effects, part.order.causes, priors)
+                swept = sweep(part.effects, part.order.causes, self.weights)
                 if swept is None:
                     return None
-                log_evidence += math.log(swept.mantissa) + swept.power * math.log(2)
-                for c, belief in swept.beliefs.items():
+                log_evidence += swept[1]
+                for c, belief in swept[0].items():
                     beliefs[c] = sealed(belief)
         return beliefs, log_evidence

@@ -106,6 +106,11 @@ class NoisyExtremum(ABC, Conditional):
         """
 
     @property
+    def least(self) -> int:
+        """The position of the child's state without an effect; the last one for a minimum."""
+        return int(self._ordered(np.arange(self.variable.n_states))[0])
+
+    @property
     def contributions(self) -> tuple[Floats, ...]:
         """The leak as a column, then the links."""
         assert self.leak is not None  # set by the constructor

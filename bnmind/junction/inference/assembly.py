@@ -13,7 +13,7 @@ import numpy as np
 
 from bnmind._values import ReadOnlyDict, made, sealed
 from bnmind.errors import TooLargeError
-from bnmind.junction.causes import SweptCase, common_cells, large_causes
+from bnmind.junction.causes import common_cells, large_causes
 from bnmind.junction.forms import choose_forms, estimated_cells, without_effects
 from bnmind.junction.graphs import EliminationOrder, InteractionGraph, JunctionTree, graph_of_scopes
 from bnmind.junction.inference.compiled_query import (
@@ -50,6 +50,7 @@ from bnmind.junction.reduction import (
     without_conjugates,
     without_leaves,
 )
+from bnmind.junction.sweep import CaseSweep
 from bnmind.junction.triangulation.randomized_greedy import MOST_WORK, BoundedFinder, SharedSearch
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import Potential
@@ -433,9 +434,9 @@ def _built(query: Query, known: Known) -> CompiledQuery:
         sources=(),
         program=Program(n_inputs=0, steps=(), spent=(), scopes=(), sizes=()),
         numbered=(),
-        answers=swept.answers,
+        answers=swept.answers(query.targets),
         halved=False,
-        swept=swept.sweep,
+        swept=swept,
     )
 
 
@@ -453,7 +454,7 @@ def _with_causes(query: Query) -> Query:
     )
 
 
-def _swept_case(query: Query, known: Known) -> SweptCase | None:
+def _swept_case(query: Query, known: Known) -> CaseSweep | None:
     """Return the sweep that answers a query with all its evidence; None if there is none."""
     causes, fixed, limits = query.causes, known.fixed, query.limits
     is_complete = all(v.name in fixed for v in query.evidence)
@@ -463,10 +464,10 @@ def _swept_case(query: Query, known: Known) -> SweptCase | None:
         return None
     states = {v.name: v.index(fixed[v.name]) for v in query.evidence}
     factors = [Factor(query.inputs[name], values) for name, values in known.given.items()]
-    swept = SweptCase.of(causes, states, factors, query.targets)
-    if swept is None or swept.sweep.cost > limits.max_multiplications:
+    swept = causes.at(states, factors)
+    if swept is None or swept.multiplications > limits.max_multiplications:
         return None
-    return swept if 8 * swept.sweep.peak_cells <= limits.max_bytes else None
+    return swept if 8 * swept.peak_cells <= limits.max_bytes else None
 
 
 def _whole_plan(
