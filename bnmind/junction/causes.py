@@ -93,7 +93,8 @@ class IndependentCauses(Sealed):
     @cached_property
     def arcs(self) -> _Arcs:
         """The probabilities of no effect."""
-        rows, extrema, chances = [], [], [np.empty(0)]
+        rows, extrema = list[int](), list[int]()
+        chances = [np.empty(0)]
         for e, (cpd, least) in enumerate(zip(self.extrema, self.least.tolist(), strict=True)):
             for v, link in zip(cpd.parents, cpd.links, strict=True):
                 place = self.rows[v.name]

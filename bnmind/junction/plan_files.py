@@ -6,15 +6,15 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import Enum
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._files import parse_document, read_text, write_file
+from bnmind._files import read_text, write_file
 from bnmind.errors import InvalidArgumentError, InvalidModelError, ModelFileError, UnknownNameError
 from bnmind.junction.graphs import (
     EliminationOrder,
@@ -35,6 +35,9 @@ from bnmind.junction.triangulation.greedy import MinFill
 from bnmind.junction.triangulation.randomized_greedy import BoundedFinder, Start
 from bnmind.pgm.network import FactorModel, Network, Potential
 
+if TYPE_CHECKING:
+    from bnmind.pgm.formats.records import PlanRecord
+
 # --- Fingerprints of models: equal for equal tables, and different for all others in practice -----
 
 
@@ -53,7 +56,8 @@ def fingerprint(potentials: Iterable[Potential]) -> str:
     """
     digest = hashlib.sha256()
     for potential in potentials:
-        _add(digest, potential)
+        for text, _ in _walk(potential):
+            digest.update(text)
     return digest.hexdigest()
 
 
@@ -67,45 +71,41 @@ def has_code(value: object) -> bool:
     >>> has_code(FunctionalCPD.sum_of("sum", (a, b))), has_code([lambda x: 1 - x])
     (False, True)
     """
-    if is_dataclass(value) and not isinstance(value, type):
-        if callable(value) and type(value).__module__.partition(".")[0] != "bnmind":
-            return True
-        return any(has_code(getattr(value, field.name)) for field in fields(value) if field.init)
-    if isinstance(value, Mapping):
-        return any(map(has_code, value.values()))
-    if isinstance(value, tuple | list):
-        return any(map(has_code, value))
-    return callable(value)
+    return any(is_code for _, is_code in _walk(value))
 
 
-def _add(digest: Any, value: object) -> None:
-    """Add a value with its type and the number of its parts, so that no two values mix."""
+def _walk(value: object) -> Iterator[tuple[bytes, bool]]:
+    """Yield a text for each part of a value, and whether it is code outside of this package.
+
+    A text holds the type of the part and the number of its own parts, so that no two values mix.
+    """
+    parts: list[Any] = []
+    is_code = False
     if isinstance(value, np.ndarray):
         array = np.ascontiguousarray(value, dtype=value.dtype.newbyteorder("<"))
-        digest.update(f"array {array.dtype.str} {array.shape};".encode())
-        digest.update(array.tobytes())
-    elif isinstance(value, Enum):
-        digest.update(f"{type(value).__qualname__}.{value.name};".encode())
+        yield f"array {array.dtype.str} {array.shape};".encode() + array.tobytes(), False
+        return
+    if isinstance(value, Enum):
+        text = f"{type(value).__qualname__}.{value.name}"
     elif is_dataclass(value) and not isinstance(value, type):
-        given = [field.name for field in fields(value) if field.init]
-        digest.update(f"{type(value).__qualname__} {len(given)};".encode())
-        for name in given:
-            _add(digest, getattr(value, name))
+        parts = [getattr(value, field.name) for field in fields(value) if field.init]
+        text = f"{type(value).__qualname__} {len(parts)}"
+        is_code = callable(value) and type(value).__module__.partition(".")[0] != "bnmind"
     elif isinstance(value, Mapping):
-        digest.update(f"mapping {len(value)};".encode())
-        for key in sorted(value, key=repr):
-            _add(digest, key)
-            _add(digest, value[key])
+        parts = [part for key in sorted(value, key=repr) for part in (key, value[key])]
+        text = f"mapping {len(value)}"
     elif isinstance(value, tuple | list):
-        digest.update(f"list {len(value)};".encode())
-        for item in value:
-            _add(digest, item)
+        parts = list(value)
+        text = f"list {len(parts)}"
     elif callable(value):
-        module = getattr(value, "__module__", "")
         name = getattr(value, "__qualname__", type(value).__qualname__)
-        digest.update(f"function {module}.{name};".encode())
+        text = f"function {getattr(value, '__module__', '')}.{name}"
+        is_code = True
     else:
-        digest.update(f"{type(value).__name__} {value!r};".encode())
+        text = f"{type(value).__name__} {value!r}"
+    yield f"{text};".encode(), is_code
+    for part in parts:
+        yield from _walk(part)
 
 
 # --- Plans in files -------------------------------------------------------------------------------
@@ -122,10 +122,12 @@ _LARGEST = 2**28
 
 @dataclass(frozen=True)
 class _KnownOrders:
-    """A finder that knows the orders of some graphs, by their variables."""
+    """A `BoundedFinder` that knows the orders of some graphs, by their variables."""
 
     orders: Mapping[frozenset[str], tuple[tuple[str, tuple[str, ...]], ...]]
     """For each set of variables, the names of searches and the orders that they found."""
+    effort: ClassVar[float] = 1.0
+    restarts: ClassVar[int] = 0
 
     def __call__(self, graph: InteractionGraph) -> EliminationOrder:
         """Return the smallest known order; for another graph, that of one greedy pass."""
@@ -135,17 +137,6 @@ class _KnownOrders:
             for method, order in known
         ]
         return min(found, key=lambda order: order.total_size) if found else MinFill()(graph)
-
-
-@dataclass(frozen=True)
-class _KnownBoundedOrders(_KnownOrders):
-    """A `BoundedFinder` that knows the orders of some graphs.
-
-    Plans of such finders may do without a tree; those of others have the tree of the order.
-    """
-
-    effort: ClassVar[float] = 1.0
-    restarts: ClassVar[int] = 0
 
     def wanted(self, cells: int, n: int) -> float:
         """Return no work."""
@@ -239,8 +230,8 @@ def read_plan(
         If a run would exceed the limits.
     """
     name = os.fspath(path)
-    content = _content(read_text(path, most=_LARGEST), name)
-    asked = [content["evidence"], content["soft"], *content["targets"], *content["inputs"].values()]
+    record = _record(read_text(path, most=_LARGEST), name)
+    asked = [record.evidence, record.soft, *record.targets, *record.inputs.values()]
     needed = {variable for scope in asked for variable in scope}
     other_model = ModelFileError(f"{name} holds a plan for another model than the given one", name)
     try:
@@ -248,23 +239,23 @@ def read_plan(
             model.variable(variable)
     except UnknownNameError as fault:
         raise other_model from fault
-    if fingerprint(without_barren(model.potentials, needed)) != content["model"]:
+    if fingerprint(without_barren(model.potentials, needed)) != record.model:
         raise other_model
     try:
-        plan = _compiled(model, content, limits)
+        plan = _compiled(model, record, limits)
     except (InvalidArgumentError, InvalidModelError, UnknownNameError) as fault:
         raise ModelFileError(f"{name} is a damaged plan: {fault}", name) from fault
-    known = set(map(tuple, content["orders"]))
+    known = set(map(tuple, record.orders))
     if any(tree.order.variables not in known for tree in plan.compiled.trees):
         raise ModelFileError(
             f"{name} lacks the order of a junction tree of the plan: it is damaged, or from another"
             " version of bnmind; compile the plan again",
             name,
         )
-    if plan.compiled.total_size != content["total_size"]:
+    if plan.compiled.total_size != record.total_size:
         raise ModelFileError(
             f"{name} holds a plan whose orders give {plan.compiled.total_size:,} cells instead of"
-            f" {content['total_size']:,}: it is damaged, or from another version of bnmind; compile"
+            f" {record.total_size:,}: it is damaged, or from another version of bnmind; compile"
             " the plan again",
             name,
         )
@@ -275,61 +266,33 @@ def read_plan(
     return Plan(replace(plan.compiled, query=query))
 
 
-def _compiled(model: Network | FactorModel, content: Mapping[str, Any], limits: Limits) -> Plan:
-    """Return the plan with the orders of a file."""
-    orders: dict[frozenset[str], tuple[tuple[str, tuple[str, ...]], ...]] = {}
-    for method, order in zip(content["methods"], content["orders"], strict=True):
-        names = frozenset(order)
-        orders[names] = (*orders.get(names, ()), (method, tuple(order)))
-    return plan_of(
-        model,
-        (content["evidence"], content["soft"], content["targets"], content["inputs"]),
-        order=(_KnownBoundedOrders if content["bounded"] else _KnownOrders)(orders),
-        limits=replace(limits, only_restrictions=content["only_restrictions"]),
-        compress=content["compress"],
-        factorize=content["factorize"],
-    )
+def _record(text: str, path: str) -> PlanRecord:
+    """Return the content of a file."""
+    from bnmind._records import record_from_json
+    from bnmind.pgm.formats.records import PlanRecord
 
-
-_KINDS: Mapping[str, tuple[Any, str]] = {
-    "model": (str, "a text"),
-    "evidence": (list, "a list of names"),
-    "soft": (list, "a list of names"),
-    "targets": (list, "lists of names"),
-    "inputs": (dict, "lists of names"),
-    "only_restrictions": (bool, "true or false"),
-    "compress": (bool, "true or false"),
-    "factorize": (bool, "true or false"),
-    "bounded": (bool, "true or false"),
-    "orders": (list, "lists of names"),
-    "methods": (list, "a list of names"),
-    "total_size": (int, "a whole number"),
-}
-
-
-def _content(text: str, path: str) -> dict[str, Any]:
-    """Return the checked content of a file."""
     try:
-        content = parse_document(text, _FORMAT, _VERSION)
+        record = record_from_json(text, _FORMAT, {_VERSION: PlanRecord})
+        if len(record.methods) != len(record.orders):
+            raise ModelFileError("there must be a method for each order")
     except ModelFileError as fault:
         raise ModelFileError(f"expected a plan in {path}: {fault}", path) from fault
-    problems = []
-    for field, (kind, text) in _KINDS.items():
-        value = content.get(field)
-        is_good = type(value) is kind
-        if is_good and kind in (list, dict):
-            is_good = _are_lists_of_names([value] if text == "a list of names" else value)
-        if not is_good:
-            problems.append(f"{field} must be {text}")
-    if not problems and len(content["methods"]) != len(content["orders"]):
-        problems.append("there must be a method for each order")
-    if problems:
-        raise ModelFileError(f"{path} is a damaged plan: {'; '.join(problems)}", path)
-    return content
+    return record
 
 
-def _are_lists_of_names(lists: Any) -> bool:
-    return all(
-        isinstance(names, list) and all(isinstance(name, str) for name in names)
-        for names in (lists.values() if isinstance(lists, dict) else lists)
+def _compiled(model: Network | FactorModel, record: PlanRecord, limits: Limits) -> Plan:
+    """Return the plan with the orders of a file."""
+    orders: dict[frozenset[str], tuple[tuple[str, tuple[str, ...]], ...]] = {}
+    for method, order in zip(record.methods, record.orders, strict=True):
+        names = frozenset(order)
+        orders[names] = (*orders.get(names, ()), (method, tuple(order)))
+    known = _KnownOrders(orders)
+    return plan_of(
+        model,
+        (record.evidence, record.soft, record.targets, record.inputs),
+        # Plans of a `BoundedFinder` may do without a tree; those of others have that of the order.
+        order=known if record.bounded else known.__call__,
+        limits=replace(limits, only_restrictions=record.only_restrictions),
+        compress=record.compress,
+        factorize=record.factorize,
     )
