@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from graphlib import CycleError
 from typing import Any, TypeAlias, TypeGuard
 
@@ -116,47 +115,21 @@ def closures(
     # Sets of later variables contain those of earlier ones. They come first, so that most others
     # need not be computed.
     hidden.sort(key=lambda names: sorted([place.get(name, -1) for name in names], reverse=True))
-    variables = frozenset().union(*hidden)
-    walked: list[tuple[frozenset[str], frozenset[str]]] = []
-    index = _Index(variables)
+    sets: list[frozenset[str]] = []
+    seen: set[str] = set()
     total = 0
     for names in reversed(hidden):
-        if index.covers(names):
+        # A single variable that was seen has all its ancestors beside it.
+        if names <= seen and (len(names) == 1 or any(names <= other for other in sets)):
             continue
-        ancestors = closure(parents, names, base)
-        total += len(ancestors)
+        sets.append(closure(parents, names, base))
+        seen |= sets[-1]
+        total += len(sets[-1])
         if total > _SLACK * most:
             return None
-        walked.append((names, ancestors))
-        index.add(ancestors)
-    # Drop sets that lie in larger sets found later.
-    walked.sort(key=lambda pair: -len(pair[1]))
-    index = _Index(variables)
-    for names, ancestors in walked:
-        if not index.covers(names):
-            index.add(ancestors)
-    return index.sets if sum(map(len, index.sets)) <= most else None
-
-
-class _Index:
-    """Sets of variables, indexed by the variables of the targets."""
-
-    def __init__(self, asked: frozenset[str]) -> None:
-        self.sets: list[frozenset[str]] = []
-        self._holding: dict[str, list[frozenset[str]]] = {name: [] for name in asked}
-
-    def add(self, names: frozenset[str]) -> None:
-        self.sets.append(names)
-        for name in names:
-            if name in self._holding:
-                self._holding[name].append(names)
-
-    def covers(self, names: frozenset[str]) -> bool:
-        """Return whether some set contains all these variables."""
-        if not names:
-            return bool(self.sets)
-        fewest = min([self._holding[name] for name in names], key=len)
-        return any(names <= members for members in fewest)
+    sets.sort(key=len, reverse=True)
+    sets = [names for names in sets if not any(names < other for other in sets)]
+    return sets if sum(map(len, sets)) <= most else None
 
 
 def ancestral_groups(
@@ -474,22 +447,13 @@ class Reduction(Sealed):
         return np.ascontiguousarray(np.broadcast_to(flat, sizes)).ravel()
 
 
-@lru_cache(maxsize=256)
-def _all_of(n: int) -> NDArray[np.intp]:
-    """Return the positions of n states."""
-    return sealed(np.arange(n, dtype=np.intp))
-
-
 def lift_of(domains: Domains) -> tuple[dict[str, int], dict[str, Lift]]:
     """Return sizes and lifts that drop impossible states and certain variables."""
     lifts = {
         name: made(
             Lift,
             home=name if len(states) > 1 else None,
-            # Positions ascend, so the last one tells whether all are possible.
-            positions=_all_of(len(states))
-            if states[-1] == len(states) - 1
-            else sealed(np.array(states, dtype=np.intp)),
+            positions=sealed(np.array(states, dtype=np.intp)),
         )
         for name, states in domains.items()
     }
@@ -503,86 +467,49 @@ def without_leaves(model: Reduction, protected: Iterable[str]) -> Reduction:
     nothing (the C_i of a color that the guess does not have). The table is replaced by a number.
     This may make further variables removable.
     """
+    contents: list[Table | FunctionTable] = [*map(_essential, model.tables), *model.functions]
+    holders: dict[str, set[int]] = {name: set() for name in model.sizes}
+    for i, content in enumerate(contents):
+        for name in content.scope:
+            holders[name].add(i)
     safe = frozenset(protected)
-    tables = [_essential(table) for table in model.tables]
-    functions = list(model.functions)
-    summed: set[str] = set()
-    # Each removal may enable the other kind.
-    while _sum_tables(tables, functions, safe, summed) + _sum_functions(
-        tables, functions, safe, summed
-    ):
-        continue
-    used = {name for scope in _scopes(tables, functions) for name in scope} | safe
-    known = used | summed
-    # A variable in no table contributes a factor: its number of states.
-    forgotten = [size for name, size in model.sizes.items() if name not in known]
-    tables += [Table((), np.asarray(float(size))) for size in forgotten]
-    sizes = {name: size for name, size in model.sizes.items() if name in used}
-    return replace(model, sizes=sizes, tables=tuple(tables), functions=tuple(functions))
-
-
-def _scopes(tables: Sequence[Table], functions: Sequence[FunctionTable]) -> list[Scope]:
-    return [table.scope for table in tables] + [function.scope for function in functions]
-
-
-def _sum_tables(
-    tables: list[Table], functions: list[FunctionTable], safe: frozenset[str], summed: set[str]
-) -> int:
-    """Replace tables with a variable that sums out to a constant by numbers; return how many.
-
-    The variables of functions and the ``safe`` variables stay.
-    """
-    safe |= {name for function in functions for name in function.scope}
-    holders: dict[str, set[int]] = {}
-    for i, table in enumerate(tables):
-        for name in table.scope:
-            holders.setdefault(name, set()).add(i)
     waiting = [name for name, where in holders.items() if len(where) == 1 and name not in safe]
-    count = 0
     for name in waiting:
         if len(holders[name]) != 1:
             continue
-        (place,) = holders[name]
-        table = tables[place]
-        total = table.values.sum(axis=table.scope.index(name))
-        low, high = np.abs(total - total.flat[0]).max(), np.abs(total.flat[0])
-        if low <= _CONSTANT * high:
-            tables[place] = Table((), np.asarray(total.flat[0]))
-            summed.add(name)
-            count += 1
-            for other in table.scope:
-                holders[other].remove(place)
+        (i,) = holders[name]
+        content = contents[i]
+        if (total := _constant_sum(content, name)) is None:
+            continue
+        contents[i] = Table((), total)
+        del holders[name]
+        for other in content.scope:
+            if other != name:
+                holders[other].remove(i)
+                # Each removal may enable others.
                 if len(holders[other]) == 1 and other not in safe:
                     waiting.append(other)
-    return count
+    # A variable in no table contributes a factor: its number of states.
+    forgotten = [name for name, where in holders.items() if not where and name not in safe]
+    tables = [content for content in contents if isinstance(content, Table)]
+    tables += [Table((), np.asarray(float(model.sizes[name]))) for name in forgotten]
+    return replace(
+        model,
+        sizes={n: model.sizes[n] for n in holders if holders[n] or n in safe},
+        tables=tuple(tables),
+        functions=tuple(content for content in contents if isinstance(content, FunctionTable)),
+    )
 
 
-def _sum_functions(
-    tables: list[Table], functions: list[FunctionTable], safe: frozenset[str], summed: set[str]
-) -> int:
-    """Remove functions whose value no other table depends on; return how many.
-
-    The table of a function with a state in every row sums out to one.
-    """
-    uses = Counter(name for scope in _scopes(tables, functions) for name in scope)
-    waiting: dict[str, list[FunctionTable]] = {}
-    for function in functions:
-        waiting.setdefault(function.scope[0], []).append(function)
-    ends = [name for name in waiting if uses[name] == 1]
-    gone: set[str] = set()
-    # Each removal may make others removable.
-    for name in ends:
-        (function,) = waiting[name]
-        if name in safe or np.any(function.positions < 0):
-            continue
-        gone.add(name)
-        for other in function.scope:
-            uses[other] -= 1
-            if uses[other] == 1 and other in waiting and other not in gone:
-                ends.append(other)
-    summed |= gone
-    functions[:] = [f for f in functions if f.scope[0] not in gone]
-    return len(gone)
+def _constant_sum(content: Table | FunctionTable, name: str) -> Values | None:
+    """Return the sum of a table over a variable if it does not depend on the others."""
+    if isinstance(content, FunctionTable):
+        # With a state in every row, the table sums out to one.
+        is_one = name == content.scope[0] and bool(np.all(content.positions >= 0))
+        return np.ones(()) if is_one else None
+    total = content.values.sum(axis=content.scope.index(name))
+    first = np.asarray(total.flat[0])
+    return first if np.abs(total - first).max() <= _CONSTANT * np.abs(first) else None
 
 
 def _essential(table: Table) -> Table:
