@@ -175,8 +175,16 @@ class _Form:
 
     potentials: tuple[Potential, ...]
     cells: int
-    """The cells of its tables, on the possible states."""
+    """The numbers that a plan stores for it, on the possible states."""
     is_signed: bool = False
+
+
+def _form(potentials: Sequence[Potential], domains: Domains, *, is_signed: bool = False) -> _Form:
+    """Return a form; all states of its new variables are possible."""
+    states = {
+        v.name: domains.get(v.name) or tuple(range(v.n_states)) for p in potentials for v in p.scope
+    }
+    return _Form(tuple(potentials), sum(n_numbers(p, states) for p in potentials), is_signed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,7 +213,7 @@ def choose_forms(
     domains: Domains,
     *,
     observed: Iterable[str] = (),
-    joints: Iterable[Iterable[str]] = (),
+    joints: Sequence[Sequence[str]] = (),
     order: OrderFinder = _min_fill,
     max_cells: int = 2**22,
     signed: bool = True,
@@ -253,13 +261,12 @@ def choose_forms(
     ]
     if not places:
         return tuple(potentials)
-    estimate = _Estimate(
-        potentials=tuple(potentials),
+    estimate = Estimate(
+        potentials=potentials,
         domains=domains,
         observed=frozenset(observed),
-        joints=tuple(map(tuple, joints)),
+        joints=joints,
         order=order,
-        goes_on=goes_on,
     )
     fits = all(n_numbers(potentials[i], domains) <= max_cells for i in places)
     if fits and estimate.cost({}) <= _SMALL_TREE:
@@ -267,49 +274,29 @@ def choose_forms(
     names = {v.name for potential in potentials for v in potential.scope} | set(domains)
     place = {name: i for i, name in enumerate(domains)}
     forms = {i: _forms(potentials[i], domains, names, place, max_cells) for i in places}
-    chosen, cost = _best(_choices(potentials, domains, forms), estimate)
+    chosen, cost = _best(_choices(potentials, domains, forms), estimate, goes_on)
     if signed and goes_on() and _WORTH * cost > _SIGNED_LEAST:
-        forms = {i: _with_signs(potentials[i], domains, names, form) for i, form in forms.items()}
-        other, other_cost = _best(_choices(potentials, domains, forms), estimate)
+        forms = {i: form | _rank_one(potentials[i], domains, names) for i, form in forms.items()}
+        other, other_cost = _best(_choices(potentials, domains, forms), estimate, goes_on)
         chosen = other if other_cost < _WORTH * cost else chosen
     parts = [chosen[i].potentials if i in chosen else (one,) for i, one in enumerate(potentials)]
     return tuple(itertools.chain.from_iterable(parts))
 
 
-def estimated_cells(
-    potentials: Sequence[Potential],
-    domains: Domains,
-    *,
-    observed: Iterable[str] = (),
-    joints: Iterable[Iterable[str]] = (),
-    order: OrderFinder = _min_fill,
-) -> int:
-    """Return an estimate of the cells of a plan, from a quick order; see `choose_forms`."""
-    estimate = _Estimate(
-        potentials=tuple(potentials),
-        domains=domains,
-        observed=frozenset(observed),
-        joints=tuple(map(tuple, joints)),
-        order=order,
-    )
-    return int(estimate.cost({}))
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
-class _Estimate:
-    """An estimate of the cost of a plan."""
+class Estimate:
+    """An estimate of the cost of a plan from a quick order; see `choose_forms` for the fields."""
 
-    potentials: tuple[Potential, ...]
+    potentials: Sequence[Potential]
     domains: Domains
-    observed: frozenset[str]
-    joints: tuple[tuple[str, ...], ...]
-    order: OrderFinder
-    goes_on: Callable[[], bool] = lambda: True
+    observed: frozenset[str] = frozenset()
+    joints: Sequence[Sequence[str]] = ()
+    order: OrderFinder = _min_fill
 
     def cost(self, chosen: Mapping[int, _Form]) -> float:
         """Return the cells of the tree and of the chosen tables; signed ones count more."""
         sizes = {name: len(states) for name, states in self.domains.items()}
-        scopes: list[tuple[str, ...]] = list(self.joints)
+        scopes: list[tuple[str, ...]] = [tuple(joint) for joint in self.joints]
         functions: list[tuple[str, ...]] = []
         cells = 0.0
         for i, potential in enumerate(self.potentials):
@@ -385,52 +372,38 @@ def _forms(
 ) -> dict[str, _Form]:
     """Return the forms without signs that a distribution may take, by kind.
 
-    New variables have names outside ``names``. The parents of a chain are in the order of their
-    ``place``.
+    New variables have names outside ``names``. The parents of an ordered chain are in the order of
+    their ``place``.
     """
     assert not isinstance(potential, Factor)  # as chosen by the caller
-    forms = {}
-    cells = n_numbers(potential, domains)
-    if cells <= max_cells:
-        forms[_TABLE] = _Form((potential,), cells)
     name = _free(f"{potential.variable.name}_of", names, len(potential.parents))
     states = {v.name: domains[v.name] for v in potential.scope}
+    known = {name: possible[0] for name, possible in states.items() if len(possible) == 1}
     ordered = with_parents_in_order(potential, place)
-    kinds = {_CHAIN: potential} if ordered is potential else {_CHAIN: potential, _ORDERED: ordered}
-    for kind, cpd in kinds.items():
-        chain = chain_form(cpd, states=states, name=name, max_cells=_LONG_CHAIN)
-        if chain is not None:
-            forms[kind] = _Form(chain, sum(_numbers(part, domains) for part in chain))
-    known = {v.name: domains[v.name][0] for v in potential.scope if len(domains[v.name]) == 1}
+    found: dict[str, Sequence[Potential] | None] = {}
+    if n_numbers(potential, domains) <= max_cells:
+        found[_TABLE] = [potential]
+    found[_CHAIN] = chain_form(potential, states=states, name=name, max_cells=_LONG_CHAIN)
+    if ordered is not potential:
+        found[_ORDERED] = chain_form(ordered, states=states, name=name, max_cells=_LONG_CHAIN)
     if potential.variable.name in known:
-        for kind, order in ((_OBSERVED, None), (_OBSERVED_ORDERED, place)):
-            factors = observed_chain(potential, known, name, place=order)
-            if factors is not None:
-                forms[kind] = _Form(factors, sum(_remaining(f.scope, domains) for f in factors))
-    form = None if _has_signs(potential) else _rank_one(potential, domains, names)
-    if form is not None and not form.is_signed:
-        forms[_RANK_ONE] = form
-    return forms or {_TABLE: _Form((potential,), cells)}
+        found[_OBSERVED] = observed_chain(potential, known, name)
+        found[_OBSERVED_ORDERED] = observed_chain(potential, known, name, place=place)
+    forms = {kind: _form(parts, domains) for kind, parts in found.items() if parts is not None}
+    rank_one = {} if _has_signs(potential) else _rank_one(potential, domains, names)
+    forms |= {kind: form for kind, form in rank_one.items() if not form.is_signed}
+    return forms or {_TABLE: _form([potential], domains)}
 
 
-def _with_signs(
-    potential: Potential, domains: Domains, names: set[str], forms: dict[str, _Form]
-) -> dict[str, _Form]:
-    """Return the possible forms of a distribution, including the signed one."""
+def _rank_one(potential: Potential, domains: Domains, names: set[str]) -> dict[str, _Form]:
+    """Return the rank-one form of a distribution by its kind, if there is one."""
     assert not isinstance(potential, Factor)
-    if _RANK_ONE in forms:
-        return forms
-    form = _rank_one(potential, domains, names)
-    return forms if form is None else {**forms, _RANK_ONE: form}
-
-
-def _rank_one(cpd: CPD, domains: Domains, names: set[str]) -> _Form | None:
-    states = {v.name: domains[v.name] for v in cpd.scope}
-    form = rank_one_form(cpd, states=states, name=_free(f"B_{cpd.variable.name}", names))
+    states = {v.name: domains[v.name] for v in potential.scope}
+    name = _free(f"B_{potential.variable.name}", names)
+    form = rank_one_form(potential, states=states, name=name)
     if form is None:
-        return None
-    cells = sum(_remaining(factor.scope, domains) for factor in form.factors)
-    return _Form(form.factors, cells, form.is_signed)
+        return {}
+    return {_RANK_ONE: _form(form.factors, domains, is_signed=form.is_signed)}
 
 
 def _has_signs(cpd: CPD) -> bool:
@@ -440,17 +413,6 @@ def _has_signs(cpd: CPD) -> bool:
     )
 
 
-def _numbers(part: CPD, domains: Domains) -> int:
-    """Return how many numbers a plan stores for a link of a chain."""
-    return n_numbers(
-        part, {v.name: domains.get(v.name, tuple(range(v.n_states))) for v in part.scope}
-    )
-
-
-def _remaining(scope: Sequence[Variable], domains: Domains) -> int:
-    return math.prod(len(domains[v.name]) if v.name in domains else v.n_states for v in scope)
-
-
 def _free(name: str, taken: set[str], count: int = 0) -> str:
     """Return an unused name that is also unused with suffixes up to ``count``."""
     while {name, *(f"{name}_{i}" for i in range(count + 1))} & taken:
@@ -458,35 +420,31 @@ def _free(name: str, taken: set[str], count: int = 0) -> str:
     return name
 
 
-def _best(choices: Sequence[_Choice], estimate: _Estimate) -> tuple[dict[int, _Form], float]:
+def _best(
+    choices: Sequence[_Choice], estimate: Estimate, goes_on: Callable[[], bool]
+) -> tuple[dict[int, _Form], float]:
     """Return the best form found for each distribution, and the cost.
 
     The search takes the best common kind first, and then improves it group by group.
     """
-    starts = [
-        {place: form for choice in choices for place, form in choice.taking(start).items()}
-        for start in _STARTS
-    ]
-    best = starts[0]
-    cost = estimate.cost(best)
-    for number, start in enumerate(starts[1:], 1):
-        if any(start == other for other in starts[:number]):
+    best: dict[int, _Form] = {}
+    cost = math.inf
+    tried: list[dict[int, _Form]] = []
+    steps: list[tuple[Sequence[_Choice], Sequence[str]]] = [(choices, kinds) for kinds in _STARTS]
+    steps += [([choice], [kind]) for choice in choices[:_MOST_GROUPS] for kind in choice.forms]
+    for some, kinds in steps:
+        other = dict(best)
+        for choice in some:
+            other |= choice.taking(kinds)
+        if tried and (other == best or other in tried):
             continue
-        if not estimate.goes_on():
-            return best, cost
-        new_cost = estimate.cost(start)
+        if tried and not goes_on():
+            break
+        if some is choices:
+            tried.append(other)
+        new_cost = estimate.cost(other)
         if new_cost < cost:
-            best, cost = start, new_cost
-    for choice in choices[:_MOST_GROUPS]:
-        for kind in choice.forms:
-            other = {**best, **choice.taking([kind])}
-            if all(other[place] is best[place] for place in choice.places):
-                continue
-            if not estimate.goes_on():
-                return best, cost
-            new_cost = estimate.cost(other)
-            if new_cost < cost:
-                best, cost = other, new_cost
+            best, cost = other, new_cost
     return best, cost
 
 

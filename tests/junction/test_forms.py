@@ -332,21 +332,16 @@ def test_the_chosen_form_is_the_cheapest(family: str, linked: bool) -> None:
     places = [i for i, p in enumerate(potentials) if not isinstance(p, Factor | TabularCPD)]
     names = {v.name for p in potentials for v in p.scope}
     order = {name: i for i, name in enumerate(known)}
-    estimate = forms_module._Estimate(
-        potentials=potentials,
-        domains=known,
-        observed=frozenset(),
-        joints=(),
-        order=forms_module._min_fill,
-    )
+    estimate = forms_module.Estimate(potentials=potentials, domains=known)
     offered = {i: forms_module._forms(potentials[i], known, names, order, 2**22) for i in places}
     for signed in (False, True):
         if signed:
             offered = {
-                i: forms_module._with_signs(potentials[i], known, names, forms)
+                i: forms | forms_module._rank_one(potentials[i], known, names)
                 for i, forms in offered.items()
             }
-        _, cost = forms_module._best(forms_module._choices(potentials, known, offered), estimate)
+        choices = forms_module._choices(potentials, known, offered)
+        _, cost = forms_module._best(choices, estimate, lambda: True)
         for kinds in itertools.product(*offered.values()):
             other = {i: offered[i][kind] for i, kind in zip(places, kinds, strict=True)}
             assert cost <= estimate.cost(other), (kinds, signed)

@@ -14,7 +14,7 @@ import numpy as np
 from bnmind._values import ReadOnlyDict, made, sealed
 from bnmind.errors import TooLargeError
 from bnmind.junction.causes import common_cells, large_causes
-from bnmind.junction.forms import choose_forms, estimated_cells, without_effects
+from bnmind.junction.forms import Estimate, choose_forms, without_effects
 from bnmind.junction.graphs import EliminationOrder, InteractionGraph, JunctionTree, graph_of_scopes
 from bnmind.junction.inference.compiled_query import (
     CompiledQuery,
@@ -550,9 +550,14 @@ def _cells_by_case(
         return 0
     joints = [*request.query.targets, *request.inputs.values()]
     names = [[v.name for v in scope] for scope in joints]
-    return estimated_cells(
-        potentials, domains, observed=request.observed, joints=names, order=search.estimate
+    estimate = Estimate(
+        potentials=potentials,
+        domains=domains,
+        observed=frozenset(request.observed),
+        joints=names,
+        order=search.estimate,
     )
+    return int(estimate.cost({}))
 
 
 def by_case(request: Request, cells: int) -> CompiledQuery:
