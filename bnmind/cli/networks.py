@@ -435,7 +435,7 @@ def _checked(options: QueryOptions) -> CompetitionTask | None:
     task = junction.COMPETITION_TASKS[options.task]
     wrong = "--svg --plan --json"
     wrong += "" if task.has_query else " --targets --query-file"
-    wrong += " --best" if task.best is None else ""
+    wrong += "" if task.has_several else " --best"
     refuse(wrong, f"does not go with --task {options.task}, whose answer has a format of its own")
     refuse("--sums", "does not go with --task")
     if options.targets and options.query_file is not None:

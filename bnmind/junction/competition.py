@@ -27,11 +27,11 @@ from bnmind.pgm.formats.uai import (
     marginals_to_uai,
 )
 
-_Best: TypeAlias = Callable[[Engine, Mapping[str, str], Sequence[str], int], Sequence[str]]
-"""Return the texts of the best answers in descending order, at most as many as asked for."""
+_Texts: TypeAlias = Callable[[Engine, Mapping[str, str], Sequence[str], int], Sequence[str]]
+"""Return the texts of the best answers in descending order, at most as many as asked for.
 
-_Answer: TypeAlias = Callable[[Engine, Mapping[str, str], Sequence[str]], str]
-"""Return the text of an answer, from an engine, the evidence and the variables of a query."""
+The arguments are an engine, the evidence, the variables of a query, and the number of answers.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,12 +51,12 @@ class CompetitionTask(Value):
 
     about: str
     """The task, in a few words."""
-    text: _Answer
-    """Returns the text of the answer."""
+    texts: _Texts
+    """Returns the texts of the best answers."""
     has_query: bool = False
     """Whether the task is about chosen variables."""
-    best: _Best | None = None
-    """Returns the texts of the best answers; None if the task has a single answer."""
+    has_several: bool = False
+    """Whether there are second-best answers."""
 
     @checked
     def answer(
@@ -93,11 +93,9 @@ class CompetitionTask(Value):
         if bool(query) != self.has_query:
             rule = "needs variables to explain" if self.has_query else "takes no variables"
             raise InvalidArgumentError(f"this task {rule}, got {list(query)}", query)
-        if count == 1:
-            return self.text(engine, evidence, query)
-        if self.best is None:
+        if count != 1 and not self.has_several:
             raise InvalidArgumentError(f"this task has a single answer, got count={count}", count)
-        texts = self.best(engine, evidence, query, count)
+        texts = self.texts(engine, evidence, query, count)
         return texts[0] + "".join(text.partition("\n")[2] for text in texts[1:])
 
     @checked
@@ -133,15 +131,17 @@ class CompetitionTask(Value):
         return "".join([f"{head}\n{len(texts)}\n", *(t.partition("\n")[2] for t in texts)])
 
 
-def _log_evidence(engine: Engine, evidence: Mapping[str, str], _: Sequence[str]) -> str:
+def _log_evidence(
+    engine: Engine, evidence: Mapping[str, str], _: Sequence[str], __: int
+) -> list[str]:
     try:
         found = engine.posterior([()], evidence).log_evidence
     except ImpossibleEvidenceError:
         found = -math.inf
-    return log_evidence_to_uai(found)
+    return [log_evidence_to_uai(found)]
 
 
-def _marginals(engine: Engine, evidence: Mapping[str, str], _: Sequence[str]) -> str:
+def _marginals(engine: Engine, evidence: Mapping[str, str], _: Sequence[str], __: int) -> list[str]:
     variables = engine.model.variables
     hidden = [v.name for v in variables if v.name not in evidence]
     # Without a target, the evidence is still checked.
@@ -152,72 +152,51 @@ def _marginals(engine: Engine, evidence: Mapping[str, str], _: Sequence[str]) ->
             tables[v.name] = np.equal(range(v.n_states), v.index(evidence[v.name])).astype(float)
         else:
             tables[v.name] = np.asarray(found[v.name].real, dtype=np.float64)
-    return marginals_to_uai(tables, variables)
+    return [marginals_to_uai(tables, variables)]
 
 
-def _explanation(engine: Engine, evidence: Mapping[str, str], _: Sequence[str]) -> str:
-    return explanation_to_uai({**engine.mpe(evidence).states, **evidence}, engine.model.variables)
-
-
-def _best_explanations(
+def _explanations(
     engine: Engine, evidence: Mapping[str, str], _: Sequence[str], count: int
 ) -> list[str]:
-    found = engine.best_explanations(count, evidence)
+    best = [engine.mpe(evidence)] if count == 1 else engine.best_explanations(count, evidence)
     variables = engine.model.variables
-    return [explanation_to_uai({**each.states, **evidence}, variables) for each in found]
-
-
-def _marginal_map(engine: Engine, evidence: Mapping[str, str], query: Sequence[str]) -> str:
-    return _marginal_maps(engine, evidence, query, lambda hidden: [engine.map(hidden, evidence)])[0]
-
-
-def _best_marginal_maps(
-    engine: Engine, evidence: Mapping[str, str], query: Sequence[str], count: int
-) -> list[str]:
-    return _marginal_maps(
-        engine,
-        evidence,
-        query,
-        lambda hidden: engine.best_explanations(count, evidence, targets=hidden),
-    )
+    return [explanation_to_uai({**each.states, **evidence}, variables) for each in best]
 
 
 def _marginal_maps(
-    engine: Engine,
-    evidence: Mapping[str, str],
-    query: Sequence[str],
-    explain: Callable[[list[str]], Sequence[Explanation]],
+    engine: Engine, evidence: Mapping[str, str], query: Sequence[str], count: int
 ) -> list[str]:
     """Return answers to MMAP; the variables of the query may be evidence."""
     hidden = [name for name in query if name not in evidence]
-    if hidden:
-        found = [each.states for each in explain(hidden)]
-    else:
+    best: Sequence[Explanation] = ()
+    if not hidden:
         engine.posterior([()], evidence)
-        found = [{}]
-    return [
-        marginal_map_to_uai({n: {**evidence, **each}[n] for n in query}, engine.model.variables)
-        for each in found
-    ]
+    elif count == 1:
+        best = [engine.map(hidden, evidence)]
+    else:
+        best = engine.best_explanations(count, evidence, targets=hidden)
+    found = [{**evidence, **each.states} for each in best] or [dict(evidence)]
+    variables = engine.model.variables
+    return [marginal_map_to_uai({name: each[name] for name in query}, variables) for each in found]
 
 
 COMPETITION_TASKS: Mapping[str, CompetitionTask] = MappingProxyType(
     {
         "PR": CompetitionTask(
             about="the probability of the evidence, or the partition function; log10",
-            text=_log_evidence,
+            texts=_log_evidence,
         ),
-        "MAR": CompetitionTask(about="the distribution of every variable", text=_marginals),
+        "MAR": CompetitionTask(about="the distribution of every variable", texts=_marginals),
         "MPE": CompetitionTask(
             about="the most probable states of all variables",
-            text=_explanation,
-            best=_best_explanations,
+            texts=_explanations,
+            has_several=True,
         ),
         "MMAP": CompetitionTask(
             about="the most probable states of the variables of --query-file",
-            text=_marginal_map,
-            best=_best_marginal_maps,
+            texts=_marginal_maps,
             has_query=True,
+            has_several=True,
         ),
     }
 )
