@@ -162,7 +162,7 @@ def track(
     from bnmind.dynamic.files import read_sequences_for
     from bnmind.junction.cases.case_files import FrameWriter
     from bnmind.junction.cases.predict import carrying, case_notes
-    from bnmind.junction.cases.tables import close_names
+    from bnmind.junction.cases.tables import similar_variables
 
     if answer not in PATHS:
         raise UnknownNameError("answer", answer, PATHS)
@@ -180,7 +180,7 @@ def track(
     answers, log = working("tracking", lambda _: _tracked(plan, found, chosen, answer))
     others = [name for name in frame.columns if name not in seen]
     unused = [name for name in others if name != sequence]
-    close = close_names(unused, free)
+    close = similar_variables(unused, free)
     table = carrying(frame, others, answers)
     with _answers_to(out) as file:
         writer = FrameWriter(file, out or _CSV)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 import os
-from collections.abc import Container, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._messages import close_names, did_you_mean, many, one_line, shown
+from bnmind._messages import many, one_line, shown, some_names
 from bnmind._values import Sealed
 from bnmind.errors import (
     InvalidArgumentError,
@@ -25,7 +25,7 @@ from bnmind.errors import (
 from bnmind.fitting.layout import MOST_CELLS
 from bnmind.information import Floats
 from bnmind.junction.cases.case_files import is_text, read_frames
-from bnmind.junction.cases.tables import distinct_rows, frame_of, read_table, separator_question
+from bnmind.junction.cases.tables import distinct_rows, frame_of, other_columns, read_table
 from bnmind.junction.inference.evidence import is_missing
 from bnmind.pgm.network import Network
 from bnmind.pgm.tabular import TabularCPD
@@ -36,9 +36,6 @@ if TYPE_CHECKING:
 
 MISSING = -1
 """The position of a missing cell."""
-
-_SHOWN = 10
-"""The most names of variables without a column that an error shows."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -138,38 +135,17 @@ def _without_column(absent: Sequence[str]) -> str:
     return f"{missing_columns(absent)}; name {which} never observed{hidden}"
 
 
-def other_columns(labels: Iterable[Hashable], known: Container[str], absent: Sequence[str]) -> str:
-    """Return a clause about the columns that are no variables, and those that may be meant.
-
-    >>> other_columns(["EKG", "day", "age"], {"age", "ECG"}, ["ECG"])
-    '; the columns that are no variables are EKG, day; did you mean EKG by ECG?'
-    """
-    names = list(map(format_label, labels))
-    if question := separator_question(names):
-        return question
-    unused = [name for name in names if name and name not in known]
-    if not unused:
-        return ""
-    more = ", …" if len(unused) > _SHOWN else ""
-    text = f"; the columns that are no variables are {', '.join(map(one_line, unused[:_SHOWN]))}"
-    for name in absent[:_SHOWN]:
-        if close := close_names(name, unused):
-            return f"{text}{more}; {did_you_mean(close[:1])[:-1]} by {one_line(name)}?"
-    return text + more
-
-
 def missing_columns(absent: Sequence[str]) -> str:
-    """Return a sentence about variables without a column, with the first ten names.
+    """Return a sentence about variables without a column, with the first names.
 
     >>> missing_columns(["a", "b"])
     'expected a column for each variable in the cases, got none for 2 of them: a, b'
     """
     if len(absent) == 1:
         return f"expected a column {one_line(absent[0])} in the cases, got none"
-    more = ", …" if len(absent) > _SHOWN else ""
     return (
         f"expected a column for each variable in the cases, got none for {len(absent):,} of them:"
-        f" {', '.join(map(one_line, absent[:_SHOWN]))}{more}"
+        f" {some_names(absent)}"
     )
 
 

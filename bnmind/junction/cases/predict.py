@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
@@ -215,8 +216,7 @@ def predict(
     possible = np.ones(len(table), dtype=np.bool_)
     for rows in _row_chunks(solver, len(table), numbers, progress):
         possible[rows], joints = solver.distributions(numbers, table.states(rows, names))
-        for place, joint in enumerate(joints):
-            found[place, rows] = _most_probable(joint)
+        found[:, rows] = [_most_probable(joint) for joint in joints]
     found[:, ~possible] = -1
     index = table.frame.index
     columns = {
@@ -632,65 +632,45 @@ def write_answers(
     progress: Progress | None = None,
 ) -> FileAnswers:
     """Write the answers to a file of cases to an open file, named ``out``; see `answer_file`."""
-    total = file_rows(asked[1])
+    if rows is not None and rows < 1:
+        raise InvalidArgumentError(f"rows must be at least 1, got {rows}", rows)
+    model, cases, answer = asked
+    if rows is None:
+        rows = max(1000, min(100_000, _FILE_CELLS // max(1, len(model.variables))))
+    total = file_rows(cases)
+    as_text = is_text(cases)
     report = FileAnswers(n_rows=0, columns=())
-    writer = FrameWriter(file, out)
-    try:
-        for frame, report in answered_frames(*asked, rows=rows):
+    faults: dict[str, str] = {}  # the first fault of each column and content
+    n_faults = 0
+    with closing(FrameWriter(file, out)) as writer:
+        for number, chunk in enumerate(read_frames(cases, rows)):
+            if not number:
+                read_table(model.variables, chunk.iloc[:0], as_text=as_text)  # checks the columns
+            try:
+                table = read_table(model.variables, chunk, as_text=as_text)
+            except TableError as fault:
+                for problem in fault.problems:  # row 7, column wet: …
+                    faults.setdefault(problem.partition(", ")[2], problem)
+                n_faults += fault.count
+            if faults:
+                continue  # nothing will be written, but all faults are counted
+            answers = answer(model, _in_states(table) if as_text else chunk)
+            frame = carrying(table.frame, table.unused, answers.frame)
+            impossible = [int(str(row)) for row in answers.impossible]
+            report = FileAnswers(
+                n_rows=report.n_rows + len(chunk),
+                columns=tuple(frame.columns),
+                n_impossible=report.n_impossible + len(impossible),
+                impossible=(*report.impossible, *impossible)[:_MOST],
+                unused=tuple(map(str, table.unused)),
+                close=tuple(table.close.items()),
+            )
             writer.write(frame)
             if progress is not None:
                 progress(report.n_rows, None if total is None else max(total, report.n_rows))
-    finally:
-        writer.close()
-    return report
-
-
-def answered_frames(
-    model: Network | FactorModel,
-    cases: str | os.PathLike[str],
-    answer: Answer,
-    *,
-    rows: int | None = None,
-) -> Iterator[tuple[pandas.DataFrame, FileAnswers]]:
-    """Yield the answers to the rows of a file, in chunks, with the report so far.
-
-    The parameters and errors are those of `answer_file`.
-    """
-    if rows is not None and rows < 1:
-        raise InvalidArgumentError(f"rows must be at least 1, got {rows}", rows)
-    if rows is None:
-        rows = max(1000, min(100_000, _FILE_CELLS // max(1, len(model.variables))))
-    faults: dict[str, str] = {}  # the first fault of each column and content
-    n_faults = n_rows = n_impossible = 0
-    impossible: list[int] = []
-    as_text = is_text(cases)
-    for number, chunk in enumerate(read_frames(cases, rows)):
-        if not number:
-            read_table(model.variables, chunk.iloc[:0], as_text=as_text)  # checks the columns
-        n_rows += len(chunk)
-        try:
-            table = read_table(model.variables, chunk, as_text=as_text)
-        except TableError as fault:
-            for problem in fault.problems:  # row 7, column wet: …
-                faults.setdefault(problem.partition(", ")[2], problem)
-            n_faults += fault.count
         if faults:
-            continue  # nothing will be written, but all faults are counted
-        answers = answer(model, _in_states(table) if as_text else chunk)
-        n_impossible += len(answers.impossible)
-        impossible += [int(str(row)) for row in answers.impossible[: _MOST - len(impossible)]]
-        frame = carrying(table.frame, table.unused, answers.frame)
-        report = FileAnswers(
-            n_rows=n_rows,
-            columns=tuple(frame.columns),
-            n_impossible=n_impossible,
-            impossible=tuple(impossible),
-            unused=tuple(map(str, table.unused)),
-            close=tuple(table.close.items()),
-        )
-        yield frame, report
-    if faults:
-        raise TableError(list(faults.values())[:_FAULTS_SHOWN], count=n_faults)
+            raise TableError(list(faults.values())[:_FAULTS_SHOWN], count=n_faults)
+    return report
 
 
 def _in_states(table: CaseTable) -> pandas.DataFrame:

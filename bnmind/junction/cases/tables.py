@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from numbers import Number
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._messages import one_line, shown
+from bnmind._messages import close_names, did_you_mean, one_line, shown, some_names
 from bnmind.errors import InvalidArgumentError, TableError, UnknownNameError
 from bnmind.junction.inference.evidence import is_missing
 from bnmind.pgm.variable import Variable, format_label, format_name
@@ -269,9 +269,9 @@ def read_table(
             labels[name] = number
     if twice:
         raise TableError(twice)
-    close = close_names(unused, [name for name in by_name if name not in labels])
     if not labels and by_name:
-        raise TableError([_no_column(frame, variables, close)])
+        some = f"no column has the name of a variable, such as {some_names(list(by_name))}"
+        raise TableError([some + other_columns(frame.columns, by_name, list(by_name))])
     columns = {
         name: _column(by_name[name], frame.columns[number], frame.iloc[:, number], as_text=as_text)
         for name, number in labels.items()
@@ -284,47 +284,38 @@ def read_table(
         frame=frame,
         columns=columns,
         unused=tuple(unused),
-        close=close,
+        close=similar_variables(unused, [name for name in by_name if name not in labels]),
     )
 
 
-def close_names(unused: Sequence[Hashable], free: Sequence[str]) -> dict[str, tuple[str, ...]]:
+def similar_variables(
+    unused: Sequence[Hashable], free: Sequence[str]
+) -> dict[str, tuple[str, ...]]:
     """Return the free variables with a name similar to that of an unused column."""
-    found: dict[str, tuple[str, ...]] = {}
-    for label in islice(unused, 200):  # comparing takes time
-        text = format_label(label)
-        if similar := UnknownNameError("variable", text, free).close:
-            found[text] = similar
-    return found
+    labels = map(format_label, islice(unused, 200))  # comparing takes time
+    return {label: close for label in labels if (close := close_names(label, free))}
 
 
-def _no_column(
-    frame: pandas.DataFrame, variables: Sequence[Variable], close: Mapping[str, tuple[str, ...]]
-) -> str:
-    def some(names: Sequence[str]) -> str:
-        return ", ".join(map(one_line, names[:6])) + (", …" if len(names) > 6 else "")
+def other_columns(labels: Iterable[Hashable], known: Container[str], absent: Sequence[str]) -> str:
+    """Return a clause about the columns that are no variables, and those that may be meant.
 
-    text = (
-        f"no column has the name of a variable: the columns are"
-        f" {some([format_label(label) for label in frame.columns]) or 'none'}; the variables are"
-        f" {some([v.name for v in variables])}"
-    )
-    if question := separator_question(frame.columns):
-        return text + question
-    for label, similar in islice(close.items(), 1):
-        text += f"; did you mean {similar[0]} by {label}?"
-    return text
-
-
-def separator_question(labels: Iterable[Hashable]) -> str:
-    """Return the question whether the cells of a file are separated by semicolons or tabs.
-
-    >>> separator_question(["rain;wet"]), separator_question(["rain", "wet"])
-    ("; is the separator ';'?", '')
+    >>> other_columns(["EKG", "day", "age"], {"age", "ECG"}, ["ECG"])
+    '; the columns that are no variables are EKG, day; did you mean ECG by EKG?'
+    >>> other_columns(["rain;wet"], {"rain", "wet"}, ["rain", "wet"])
+    "; is the separator ';'?"
     """
-    names = list(islice(map(format_label, labels), 2))
-    found = [sign for sign in (";", "\t") if len(names) == 1 and sign in names[0]]
-    return f"; is the separator {found[0]!r}?" if found else ""
+    names = list(map(format_label, labels))
+    for sign in (";", "\t"):
+        if len(names) == 1 and sign in names[0]:
+            return f"; is the separator {sign!r}?"
+    unused = [name for name in names if name and name not in known]
+    if not unused:
+        return ""
+    text = f"; the columns that are no variables are {some_names(unused)}"
+    for name in unused[:_FAULTS_SHOWN]:
+        if close := close_names(name, absent):
+            return f"{text}; {did_you_mean(close[:1])[:-1]} by {one_line(name)}?"
+    return text
 
 
 def _column(
