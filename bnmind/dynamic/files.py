@@ -42,7 +42,7 @@ from bnmind._files import write_files
 from bnmind.dynamic.network import PREVIOUS, DynamicNetwork, of_two_slices
 from bnmind.dynamic.passes import Sequences, read_sequences
 from bnmind.errors import InvalidModelError, ModelFileError
-from bnmind.fitting.cases import frame_of_file
+from bnmind.junction.cases.case_files import is_text, read_frame
 from bnmind.pgm.cpd import CPD
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.files import FILE_CELLS, reading_of, suffix_of
@@ -93,8 +93,10 @@ def read_sequences_for(
         If the rows do not fit the network. The error names the rows: in a CSV file or a workbook,
         the header is row 1; in a Parquet file, the first slice is row 1.
     """
-    frame, options = frame_of_file(path)
-    found = read_sequences(network, network.variables, frame, sequence=sequence, **options)
+    frame = read_frame(path)
+    found = read_sequences(
+        network, network.variables, frame, sequence=sequence, as_text=is_text(path)
+    )
     return found, frame.reset_index(drop=True)
 
 

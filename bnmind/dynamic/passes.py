@@ -162,7 +162,6 @@ def read_sequences(
     sequence: str | None = None,
     likelihoods: Likelihoods | None = None,
     as_text: bool = False,
-    first_row: int | None = None,
 ) -> Sequences:
     """Return the sequences in a data frame.
 
@@ -180,7 +179,7 @@ def read_sequences(
         sequence.
     likelihoods
         Likelihood findings by variable, ``(rows, states)``.
-    as_text, first_row
+    as_text
         As in `bnmind.junction.cases.tables.read_table`.
 
     Raises
@@ -198,7 +197,7 @@ def read_sequences(
     columns: Mapping[str, Column] = {}
     # With likelihoods, no column needs to be a variable.
     if not soft or any(format_name(label) in known for label in frame.columns):
-        columns = read_table(network.variables, frame, as_text=as_text, first_row=first_row).columns
+        columns = read_table(network.variables, frame, as_text=as_text).columns
     allowed = {v.name for v in observed}
     problems = [
         f"the plan takes no findings of {one_line(name)}; name it in `observed`"

@@ -24,7 +24,7 @@ from bnmind.errors import (
 )
 from bnmind.fitting.layout import MOST_CELLS
 from bnmind.information import Floats
-from bnmind.junction.cases.case_files import is_text, read_frames
+from bnmind.junction.cases.case_files import is_text, read_frame
 from bnmind.junction.cases.tables import distinct_rows, frame_of, other_columns, read_table
 from bnmind.junction.inference.evidence import is_missing
 from bnmind.pgm.network import Network
@@ -46,12 +46,10 @@ class DistinctCases(Sealed):
     """``(rows, variables)`` in the order of the network; -1 for missing cells."""
     weights: Floats
     """``(rows,)``: how many cases there are of each row."""
-    numbers: NDArray[np.intp]
-    """``(rows,)``: the number of the first case of each row, from 0."""
+    labels: NDArray[Any]
+    """``(rows,)``: the label of the first case of each row."""
     ignored: tuple[str, ...] = ()
     """The columns that are no variables of the network."""
-    first_row: int = 0
-    """The number of the first case in messages."""
 
     @classmethod
     def of(
@@ -61,7 +59,6 @@ class DistinctCases(Sealed):
         hidden: Iterable[str] = (),
         *,
         as_text: bool = False,
-        first_row: int | None = None,
     ) -> DistinctCases:
         """Read cases.
 
@@ -73,7 +70,7 @@ class DistinctCases(Sealed):
             A data frame, or a mapping from names to columns of states.
         hidden
             The variables that may have no column, and are missing in all cases then.
-        as_text, first_row
+        as_text
             As for `bnmind.junction.cases.tables.read_table`.
 
         Raises
@@ -95,7 +92,7 @@ class DistinctCases(Sealed):
         if not len(frame):
             problems.append("expected at least one case, got none")
         try:
-            table = read_table(network.variables, frame, as_text=as_text, first_row=first_row)
+            table = read_table(network.variables, frame, as_text=as_text)
         except TableError as fault:
             some = named & set(known)  # otherwise the missing columns are told already
             found = [*problems, *(fault.problems if some or not problems else ())]
@@ -106,7 +103,7 @@ class DistinctCases(Sealed):
             raise TableError(problems)
         distinct = cls.of_positions(table.states(slice(None)).T)
         ignored = tuple(format_label(label) for label in table.unused)
-        return replace(distinct, ignored=ignored, first_row=first_row or 0)
+        return replace(distinct, ignored=ignored, labels=np.asarray(frame.index)[distinct.labels])
 
     @classmethod
     def of_positions(cls, table: NDArray[np.signedinteger[Any]]) -> DistinctCases:
@@ -119,7 +116,7 @@ class DistinctCases(Sealed):
         return cls(
             states=np.ascontiguousarray(table[distinct.first], dtype=kind),
             weights=np.bincount(distinct.kind).astype(np.float64),
-            numbers=distinct.first,
+            labels=distinct.first,
         )
 
     @property
@@ -147,10 +144,6 @@ def missing_columns(absent: Sequence[str]) -> str:
         f"expected a column for each variable in the cases, got none for {len(absent):,} of them:"
         f" {some_names(absent)}"
     )
-
-
-_ROWS = 2**20
-"""The rows that are read at a time."""
 
 
 def read_cases_for(
@@ -183,23 +176,7 @@ def read_cases_for(
     MissingLibraryError
         If the file is Parquet and pyarrow is not installed.
     """
-    frame, options = frame_of_file(path)
-    return DistinctCases.of(network, frame, hidden, **options)
-
-
-def frame_of_file(path: str | os.PathLike[str]) -> tuple[pandas.DataFrame, dict[str, Any]]:
-    """Return all rows of a file, and how `read_table` reads its cells and numbers its rows.
-
-    Parameters
-    ----------
-    path
-        As for `read_cases_for`, whose errors it raises.
-    """
-    import pandas
-
-    text = is_text(path)
-    frame = pandas.concat(list(read_frames(path, _ROWS)))
-    return frame, {"as_text": text, "first_row": 2 if text else 1}
+    return DistinctCases.of(network, read_frame(path), hidden, as_text=is_text(path))
 
 
 # --- Networks whose states are those of the columns -----------------------------------------------

@@ -32,6 +32,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._messages import one_line
 from bnmind._values import Sealed, sealed
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.fitting.cases import MISSING, DistinctCases
@@ -521,7 +522,7 @@ class Expectation(Sealed):
         return min(found)
 
     def _impossible(self, row: int) -> ImpossibleEvidenceError:
-        number = int(self.cases.numbers[row]) + self.cases.first_row
+        label = one_line(str(self.cases.labels[row]))
         states = self.cases.states[row].tolist()
         findings = {
             v.name: v.states[state]
@@ -529,7 +530,7 @@ class Expectation(Sealed):
             if state >= 0
         }
         return ImpossibleEvidenceError(
-            f"the case in row {number} is impossible under the tables that are fixed, the functions"
+            f"the case in row {label} is impossible under the tables that are fixed, the functions"
             " and the zeros of noisy nodes",
             findings,
         )

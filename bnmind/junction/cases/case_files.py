@@ -245,6 +245,7 @@ _OF_MODELS = (".bif", ".xdsl", ".xmlbif", ".xml", ".net", ".dne", ".uai")
 """Suffixes of models, where cases are expected."""
 
 _BLOCK = 2**20
+_ROWS = 2**20
 _MOST_COLUMNS = 2**16
 
 _WORKBOOKS = {
@@ -326,6 +327,14 @@ def read_frames(path: str | os.PathLike[str], rows: int) -> Iterator[pandas.Data
         frame.index = pandas.RangeIndex(first, first + len(frame))
         first += len(frame)
         yield frame
+
+
+def read_frame(path: str | os.PathLike[str]) -> pandas.DataFrame:
+    """Return all rows of a file of cases, as by `read_frames`."""
+    import pandas
+
+    frames = list(read_frames(path, _ROWS))
+    return frames[0] if len(frames) == 1 else pandas.concat(frames)
 
 
 def _csv_frames(path: str | os.PathLike[str], rows: int) -> Iterator[pandas.DataFrame]:

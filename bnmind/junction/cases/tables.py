@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from numbers import Number
@@ -230,7 +230,6 @@ def read_table(
     frame: pandas.DataFrame,
     *,
     as_text: bool = False,
-    first_row: int | None = None,
 ) -> CaseTable:
     """Return the cases of a data frame, matched with variables.
 
@@ -244,16 +243,13 @@ def read_table(
         Whether all cells are the text of a file. Texts such as ``NA`` then mark missing cells
         unless they are states, and the text of a number or a truth value matches the state of
         an equal one.
-    first_row
-        The number of the first row in error messages; by default, rows have the labels of the
-        index.
 
     Raises
     ------
     TableError
         If a cell holds no state of its variable, two columns have the name of one variable, or no
         column has the name of a variable. The error names the first cell with each of ten wrong
-        contents, with its row and column, and the number of all.
+        contents, with the label of its row and its column, and the number of all.
     """
     by_name = {v.name: v for v in variables}
     labels: dict[str, int] = {}
@@ -276,7 +272,7 @@ def read_table(
         name: _column(by_name[name], frame.columns[number], frame.iloc[:, number], as_text=as_text)
         for name, number in labels.items()
     }
-    _raise_unknown(frame, columns, first_row)
+    _raise_unknown(frame, columns)
     if not as_text:
         warn_of_lost_states((c.variable, c.positions, c.places) for c in columns.values())
     return CaseTable(
@@ -393,32 +389,26 @@ def _place(variable: Variable, value: Any, *, as_text: bool) -> int:
         return _UNKNOWN
 
 
-def _raise_unknown(
-    frame: pandas.DataFrame, columns: Mapping[str, Column], first_row: int | None
-) -> None:
+def _raise_unknown(frame: pandas.DataFrame, columns: Mapping[str, Column]) -> None:
     """Raise an error that names the cells without a state of their variable, if there are any."""
-    wrong = [column for column in columns.values() if _UNKNOWN in column.places]
-    if not wrong:
-        return
-    cells = [np.flatnonzero(column.positions == _UNKNOWN) for column in wrong]
-    count = sum(map(len, cells))
-    if not count:  # an unused category
-        return
-    first: dict[tuple[int, str], tuple[int, int, Any]] = {}  # the first cell with each content
-    for number, rows in enumerate(cells):
-        contents = frame[wrong[number].label].iloc[rows[:_ROWS_COMPARED]].tolist()
-        for row, content in zip(rows.tolist(), contents, strict=False):
-            first.setdefault((number, repr(content)), (row, number, content))
-    shown_first = sorted(first.values(), key=lambda cell: cell[:2])[:_FAULTS_SHOWN]
-
-    def faults() -> Iterator[str]:
-        for row, number, content in shown_first:
-            column = wrong[number]
-            label = str(frame.index[row]) if first_row is None else f"{row + first_row:,}"
-            fault = UnknownNameError("state", content, column.variable.states)
-            yield f"row {one_line(label)}, column {one_line(column.variable.name)}: {fault}"
-
-    raise TableError(faults(), count=count)
+    count = 0
+    first: dict[tuple[str, str], tuple[int, Variable, Any]] = {}  # for each content of a column
+    for column in columns.values():
+        if _UNKNOWN in column.places:
+            rows = np.flatnonzero(column.positions == _UNKNOWN)
+            count += len(rows)
+            contents = frame[column.label].iloc[rows[:_ROWS_COMPARED]].tolist()
+            for row, content in zip(rows.tolist(), contents, strict=False):
+                key = column.variable.name, repr(content)
+                first.setdefault(key, (row, column.variable, content))
+    if count:  # otherwise it is an unused category
+        few = sorted(first.values(), key=lambda cell: cell[0])[:_FAULTS_SHOWN]
+        faults = (
+            f"row {one_line(str(frame.index[row]))}, column {one_line(variable.name)}:"
+            f" {UnknownNameError('state', content, variable.states)}"
+            for row, variable, content in few
+        )
+        raise TableError(faults, count=count)
 
 
 # --- States as the column of a user has them: text, numbers, truth values or categories -----------
