@@ -541,7 +541,16 @@ class FrameWriter:
         import pyarrow
 
         try:
-            self._write_table(pyarrow.Table.from_pandas(_plain(frame), preserve_index=False))
+            table = _table_of(frame)
+            if self._writer is None:
+                fields = [
+                    field.with_type(pyarrow.string())
+                    if pyarrow.types.is_null(field.type)
+                    else field
+                    for field in table.schema.remove_metadata()
+                ]
+                self._writer = self._parquet.ParquetWriter(self._file, pyarrow.schema(fields))
+            self._writer.write_table(table.cast(self._writer.schema))
         except pyarrow.ArrowException as fault:
             raise ModelFileError(
                 f"cannot write {self._path}: a column has values of different types; write a .csv"
@@ -549,58 +558,28 @@ class FrameWriter:
                 os.fspath(self._path),
             ) from fault
 
-    def _write_table(self, table: Any) -> None:
-        """Write a table of pyarrow with the types of the first one."""
-        import pyarrow
-
-        if self._writer is None:
-            schema = pyarrow.schema(
-                [
-                    field.with_type(pyarrow.string())
-                    if pyarrow.types.is_null(field.type)
-                    else field
-                    for field in table.schema.remove_metadata()
-                ]
-            )
-            self._writer = self._parquet.ParquetWriter(self._file, schema)
-        self._writer.write_table(table.cast(self._writer.schema))
-
     def close(self) -> None:
         """Write the end of the file."""
         if self._writer is not None:
             self._writer.close()
 
 
-def _of_one_type(column: pandas.Series[Any]) -> bool:
-    """Return whether a column of objects has one type, as numbers or lists of numbers have."""
-    import pandas
-    import pyarrow
-
-    if not pandas.api.types.infer_dtype(column).startswith("mixed"):
-        return True
-    try:
-        pyarrow.array(column, from_pandas=True)
-    except pyarrow.ArrowException:
-        return False
-    return True
-
-
-def _plain(frame: pandas.DataFrame) -> pandas.DataFrame:
-    """Return a frame without categories, whose types differ between chunks.
+def _table_of(frame: pandas.DataFrame) -> Any:
+    """Return a table of pyarrow, without categories, whose types differ between chunks.
 
     A column of values of different types, such as numbers and text, becomes text.
     """
     import pandas
+    import pyarrow
 
-    kinds = {
-        name: kind.categories.dtype
-        for name, kind in frame.dtypes.items()
-        if isinstance(kind, pandas.CategoricalDtype)
-    }
-    frame = frame.astype(kinds) if kinds else frame
-    mixed = {
-        name: column.map(str, na_action="ignore")
-        for name, column in frame.items()
-        if column.dtype == object and not _of_one_type(column)
-    }
-    return frame.assign(**{str(name): column for name, column in mixed.items()})
+    columns = {}
+    for name, column in frame.items():
+        if isinstance(column.dtype, pandas.CategoricalDtype):
+            column = column.astype(column.dtype.categories.dtype)
+        try:
+            columns[str(name)] = pyarrow.array(column, from_pandas=True)
+        except pyarrow.ArrowException:
+            columns[str(name)] = pyarrow.array(
+                column.map(str, na_action="ignore"), from_pandas=True
+            )
+    return pyarrow.table(columns)
