@@ -12,9 +12,8 @@ import stat
 import warnings
 import zipfile
 import zlib
-from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
@@ -26,6 +25,11 @@ from bnmind.junction.cases.tables import CaseTableWarning
 
 if TYPE_CHECKING:
     import pandas
+
+
+def _fault(path: str | os.PathLike[str], what: str) -> ModelFileError:
+    return ModelFileError(f"{path} {what}", os.fspath(path))
+
 
 # --- Files of text whose lines are bounded: a line alone may fill the memory ----------------------
 
@@ -135,10 +139,10 @@ def read_by(
         A function that reads the file.
     """
     if library and importlib.util.find_spec(library) is None:
-        raise ModelFileError(
-            f"{path} is {what}; install {library}, which reads it, by pip install"
-            f' "bnmind[files]", or save the table as CSV',
-            os.fspath(path),
+        raise _fault(
+            path,
+            f"is {what}; install {library}, which reads it, by pip install"
+            ' "bnmind[files]", or save the table as CSV',
         )
     try:
         return read()
@@ -175,10 +179,10 @@ def _sheet(path: str | os.PathLike[str], data: bytes) -> Sheet:
     with zipfile.ZipFile(io.BytesIO(data)) as packed:
         size = sum(entry.file_size for entry in packed.infolist())
     if size > _UNPACKED:
-        raise ModelFileError(f"{path} has {size:,} bytes when it is unpacked", os.fspath(path))
+        raise _fault(path, f"has {size:,} bytes when it is unpacked")
     book = load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
     if not book.worksheets:
-        raise ModelFileError(f"{path} has no sheet with cells", os.fspath(path))
+        raise _fault(path, "has no sheet with cells")
     first, *others = book.worksheets
     first.reset_dimensions()  # they may be wrong
     rows: list[list[Any]] = []
@@ -187,10 +191,10 @@ def _sheet(path: str | os.PathLike[str], data: bytes) -> Sheet:
         # A cell far below or to the right stands after empty ones that the file does not hold.
         n_cells += 1 + len(row)
         if n_cells > _MOST_CELLS:
-            raise ModelFileError(
-                f"the first sheet of {path} has more than {_MOST_CELLS:,} cells, with the empty"
-                " ones before its last row and column; save the table alone as CSV",
-                os.fspath(path),
+            raise _fault(
+                path,
+                f"has a first sheet of more than {_MOST_CELLS:,} cells, with the empty ones before"
+                " its last row and column; save the table alone as CSV",
             )
         if not row:
             rows.append(_NOTHING)
@@ -348,48 +352,48 @@ def _csv_frames(path: str | os.PathLike[str], rows: int) -> Iterator[pandas.Data
             lines = csv.reader(iter(file.readline, ""), delimiter=separator)
             header, first = next(lines, []), next(lines, [])
         if len(header) > _MOST_COLUMNS:
-            raise ModelFileError(
-                f"expected at most {_MOST_COLUMNS:,} columns, got {len(header):,} in {path}",
-                os.fspath(path),
-            )
+            raise _fault(path, f"has {len(header):,} columns; at most {_MOST_COLUMNS:,} are read")
         if len(first) > len(header) > 0:  # pandas would make an index of the others, slowly
-            raise ModelFileError(
-                f"the rows of {path} have more cells than its first line", os.fspath(path)
-            )
-        # A data frame is written with an unnamed column for its index, which pandas names so.
-        header = [name or f"Unnamed: {place}" for place, name in enumerate(header)]
-        if twice := [name for name, count in Counter(header).items() if count > 1]:
-            raise TableError([f"two columns of {path} are named {one_line(twice[0])!r}"])
+            raise _fault(path, "has rows with more cells than its first line")
         if not header:
-            raise ModelFileError(
-                f"{path} has no columns; the first line must name them", os.fspath(path)
-            )
-    with ExitStack() as stack:
+            raise _fault(path, "has no columns; the first line must name them")
+        file = opened(path, encoding)
+    with file:
         with _reading(path):
-            file = stack.enter_context(opened(path, encoding))
             reader = pandas.read_csv(
                 file,
                 sep=separator,
+                names=range(len(header)),
+                header=0,
                 dtype=str,
                 keep_default_na=False,
                 na_values=[""],
                 skip_blank_lines=False,
                 chunksize=rows,
             )
-            stack.enter_context(reader)
-        while True:
-            try:
-                with _reading(path):
-                    frame = next(reader)
-            except StopIteration:
-                with _reading(path):
-                    file.require_unchanged()
-                return
-            if list(frame.columns) != header or not isinstance(frame.index, pandas.RangeIndex):
-                raise ModelFileError(
-                    f"the rows of {path} have more cells than its first line", os.fspath(path)
+        with reader:
+            for frame in _each(path, reader):
+                if not isinstance(frame.index, pandas.RangeIndex):
+                    raise _fault(path, "has rows with more cells than its first line")
+                # A data frame is written with an unnamed column for its index.
+                frame.columns = pandas.Index(
+                    [name or f"Unnamed: {place}" for place, name in enumerate(header)]
                 )
-            yield frame
+                yield frame
+        with _reading(path):
+            file.require_unchanged()
+
+
+def _each(
+    path: str | os.PathLike[str], frames: Iterator[pandas.DataFrame]
+) -> Iterator[pandas.DataFrame]:
+    """Yield data frames; convert errors of reading them, and no others."""
+    while True:
+        with _reading(path):
+            frame = next(frames, None)
+        if frame is None:
+            return
+        yield frame
 
 
 def _encoding_of(path: str | os.PathLike[str]) -> str:
@@ -405,7 +409,7 @@ def _encoding_of(path: str | os.PathLike[str]) -> str:
         if mark[:2] in _MARKS:
             return "utf-16"
         if mark in _WORKBOOKS:
-            raise ModelFileError(f"{path} is {_WORKBOOKS[mark]}", os.fspath(path))
+            raise _fault(path, f"is {_WORKBOOKS[mark]}")
         file.seek(0)
         for block in iter(lambda: file.read(_BLOCK), b""):
             if any(byte in block for byte in _NO_TEXT):
@@ -435,9 +439,7 @@ def _excel_frames(path: str | os.PathLike[str], rows: int) -> Iterator[pandas.Da
     # A column without a name and cells keeps others apart.
     used = [place for place, name in enumerate(header) if name or any(row[place] for row in cells)]
     if not any(header):
-        raise ModelFileError(
-            f"{path} has no columns; the first row must name them", os.fspath(path)
-        )
+        raise _fault(path, "has no columns; the first row must name them")
     names = [header[place] or f"Unnamed: {place}" for place in used]
     for first in range(0, max(len(cells), 1), rows):
         chunk = [[row[place] for place in used] for row in cells[first : first + rows]]
@@ -475,12 +477,7 @@ def _parquet_frames(path: str | os.PathLike[str], rows: int) -> Iterator[pandas.
             yield frame
             return
         batches = file.iter_batches(batch_size=rows)
-        while True:
-            try:
-                with _reading(path):
-                    frame = next(batches).to_pandas()
-            except StopIteration:
-                return
+        for frame in _each(path, (batch.to_pandas() for batch in batches)):
             yield frame if all(name is None for name in frame.index.names) else frame.reset_index()
 
 
@@ -489,7 +486,7 @@ def _reading(path: str | os.PathLike[str]) -> Iterator[None]:
     """Convert errors of reading to a `ModelFileError` that names the file."""
     try:
         yield
-    except (ModelFileError, TableError, MissingLibraryError, StopIteration):
+    except (ModelFileError, TableError, MissingLibraryError):
         raise
     except OSError as fault:
         reason = fault.strerror or one_line(str(fault))
@@ -498,9 +495,7 @@ def _reading(path: str | os.PathLike[str]) -> Iterator[None]:
         raise ModelFileError(f"cannot read {text} ({reason})", name) from fault
     except (ValueError, TypeError, LookupError, EOFError, csv.Error, zlib.error) as fault:
         # Of pandas, pyarrow and encodings; damaged metadata may lead to any of them.
-        raise ModelFileError(
-            f"{path} is not a table of cases: {one_line(str(fault))}", os.fspath(path)
-        ) from fault
+        raise _fault(path, f"is not a table of cases: {one_line(str(fault))}") from fault
 
 
 def _parquet() -> Any:
