@@ -185,6 +185,9 @@ def ancestral_groups(
 _SMALL_TABLE = 2**8
 """The most cells of tables of functions that are expanded to find zeros."""
 
+_LARGE_TABLE = 2**22
+"""The most cells of tables that are searched for zeros."""
+
 _LARGE_FUNCTION = 2**12
 """The most cells of a table of a function; larger functions are stored by their values."""
 
@@ -243,9 +246,8 @@ def possible_states(
     domains: Domains,
     *,
     keep: Iterable[str] = (),
-    max_cells: int = 2**22,
 ) -> dict[str, tuple[int, ...]]:
-    """Return the states that no single table excludes.
+    """Return the states that no single table excludes, apart from the largest tables.
 
     Parameters
     ----------
@@ -255,8 +257,6 @@ def possible_states(
         The initial possible states of every variable; evidence has one state.
     keep
         Variables that keep all their states.
-    max_cells
-        Larger tables are skipped unless they are functions.
 
     Raises
     ------
@@ -270,16 +270,17 @@ def possible_states(
     for i, potential in enumerate(potentials):
         for variable in potential.scope:
             holders.setdefault(variable.name, []).append(i)
-    order = sorted(range(len(potentials)), key=lambda i: _cells(potentials[i]))
-    waiting = deque(order)
-    queued = set(order)
+    sizes = [math.prod([v.n_states for v in potential.scope]) for potential in potentials]
+    waiting = deque(sorted(range(len(sizes)), key=sizes.__getitem__))
+    queued = set(waiting)
     while waiting:
         i = waiting.popleft()
         queued.remove(i)
-        if not _is_quick(potentials[i], current, max_cells):
+        potential = potentials[i]
+        is_table = isinstance(potential, Factor | TabularCPD)
+        if is_table and n_cells(potential, current) > _LARGE_TABLE:
             # It is queued again when one of its variables loses a state.
             continue
-        potential = potentials[i]
         supported = _supported(potential, current)
         if not all(supported):
             raise _impossible(potentials, domains)
@@ -291,12 +292,6 @@ def possible_states(
                 waiting += more
                 queued.update(more)
     return current
-
-
-def _is_quick(potential: Potential, domains: Domains, max_cells: int) -> bool:
-    return (
-        not isinstance(potential, Factor | TabularCPD) or n_cells(potential, domains) <= max_cells
-    )
 
 
 def _supported(potential: Potential, domains: Domains) -> tuple[tuple[int, ...], ...]:
@@ -312,10 +307,6 @@ def _supported(potential: Potential, domains: Domains) -> tuple[tuple[int, ...],
         occurs = positive.any(axis=others)
         result.append(tuple(domain) if occurs.all() else tuple(np.asarray(domain)[occurs].tolist()))
     return tuple(result)
-
-
-def _cells(potential: Potential) -> int:
-    return math.prod(v.n_states for v in potential.scope)
 
 
 def _impossible(potentials: Sequence[Potential], domains: Domains) -> ImpossibleEvidenceError:
@@ -702,13 +693,9 @@ def without_conjugates(model: Reduction, protected: Iterable[str]) -> Reduction:
     return _halved(model, name, chosen[name])
 
 
-def _front(table: Table, name: str) -> Values:
-    return np.moveaxis(table.values, table.scope.index(name), 0)
-
-
 def _partners(tables: list[Table], name: str) -> NDArray[np.intp] | None:
     """Return the state conjugate to each state in every table at once, if there is one."""
-    fronts = [_front(table, name) for table in tables]
+    fronts = [np.moveaxis(table.values, table.scope.index(name), 0) for table in tables]
     rows = np.concatenate([front.reshape(len(front), -1) for front in fronts], axis=1)
     # One number of each row finds candidates, which are then compared in full.
     key = rows @ (0.5 + math.sqrt(2) * np.arange(rows.shape[1]) % 1)

@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from numbers import Number
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 
 from bnmind._messages import close_names, did_you_mean, one_line, shown, some_names
 from bnmind.errors import InvalidArgumentError, TableError, UnknownNameError
-from bnmind.junction.inference.evidence import is_missing
+from bnmind.junction.inference.evidence import distinct_states, is_missing
 from bnmind.pgm.variable import Variable, format_label, format_name
 
 if TYPE_CHECKING:
@@ -345,19 +344,7 @@ def _coded(series: pandas.Series[Any]) -> tuple[NDArray[Any], list[Any]]:
     if not mixed:
         codes, known = pandas.factorize(series)
         return codes, _values(known)
-    # Equal values of different types, such as 1 and True, may be different states.
-    numbers: dict[Any, int] = {}
-    values: list[Any] = []
-    codes = np.full(len(series), -1, dtype=np.intp)
-    for row, value in enumerate(series.tolist()):
-        if is_missing(value):
-            continue
-        key = (type(value), value if isinstance(value, str | Number | np.generic) else repr(value))
-        if key not in numbers:
-            numbers[key] = len(values)
-            values.append(value)
-        codes[row] = numbers[key]
-    return codes, values
+    return distinct_states(series.tolist())
 
 
 def _values(known: pandas.Index[Any]) -> list[Any]:

@@ -343,29 +343,39 @@ def _array(variable: Variable, column: Any) -> NDArray[Any]:
         ) from fault
 
 
-def _positions_of_states(variable: Variable, states: NDArray[Any]) -> NDArray[np.intp]:
+def distinct_states(values: Sequence[Any]) -> tuple[NDArray[np.intp], list[Any]]:
+    """Return the number of each value's state, -1 where it is missing, and the states.
+
+    Equal values of different types, such as 1 and True, may be different states.
+    """
+    numbers: dict[Any, int] = {}
+    states: list[Any] = []
+    codes = np.full(len(values), -1, dtype=np.intp)
+    for case, value in enumerate(values):
+        plain = isinstance(value, str | int | float | np.generic)
+        if plain and value != value:  # NaN
+            continue
+        key = type(value), value if plain else repr(value)
+        if key not in numbers:
+            numbers[key] = -1 if is_missing(value) else len(states)
+            states += [] if is_missing(value) else [value]
+        codes[case] = numbers[key]
+    return codes, states
+
+
+def _positions_of_states(variable: Variable, values: NDArray[Any]) -> NDArray[np.intp]:
     """Return the positions of states as text, numbers or truth values."""
-    known: dict[Any, int] = {}
-    positions = np.empty(len(states), dtype=np.intp)
-    for case, state in enumerate(states.tolist()):
-        # Equal values of different types may be different states.
-        key = (type(state), state)
-        place = known.get(key) if isinstance(state, str | bool | int | float) else None
-        if place is None:
-            place = -1 if is_missing(state) else _position(variable, state, case)
-            if isinstance(state, str | bool | int | float):
-                known[key] = place
-        positions[case] = place
-    return positions
-
-
-def _position(variable: Variable, state: Any, case: int) -> int:
-    try:
-        return variable.index(state)
-    except UnknownNameError as fault:
-        raise UnknownNameError(
-            f"state of {variable.name} in case {case}", fault.name, fault.known
-        ) from None
+    codes, states = distinct_states(values.tolist())
+    positions = np.full(len(states) + 1, -1, dtype=np.intp)
+    for number, state in enumerate(states):
+        try:
+            positions[number] = variable.index(state)
+        except UnknownNameError as fault:
+            case = int(np.argmax(codes == number))
+            raise UnknownNameError(
+                f"state of {variable.name} in case {case}", fault.name, fault.known
+            ) from None
+    return positions[codes]
 
 
 def _whole_numbers(variable: Variable, values: Sequence[Any]) -> NDArray[np.intp]:
