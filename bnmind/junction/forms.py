@@ -67,41 +67,33 @@ def small_tables(
     InvalidModelError
         If a factor has negative or complex values.
     """
-    used_names = set(names)
-    return tuple(
-        table
-        for potential in potentials
-        for table in _tables(potential, used_names, sums_only=sums_only, max_cells=max_cells)
-    )
-
-
-def _tables(
-    cpd: Potential, taken: set[str], *, sums_only: bool, max_cells: int
-) -> Sequence[Potential]:
-    if isinstance(cpd, Factor):
-        if np.iscomplexobj(cpd.values) or np.any(cpd.values < 0):
-            over = ", ".join(cpd.names) or "no variable"
-            raise InvalidModelError(
-                [f"the factors must not be negative or complex, but the one over {over} is"]
-            )
-        return [cpd]
-    if cpd.n_cells > _UNDIVIDED_CELLS and (sums_only or isinstance(cpd, FunctionalCPD)):
-        prefix = f"{cpd.variable.name}--"
-        while any(f"{prefix}_{i}" in taken for i in range(len(cpd.parents) + 1)):
-            prefix += "-"
-        steps = chain_form(cpd, name=prefix, max_cells=max_cells)
-        if steps is not None:
-            taken |= {step.variable.name for step in steps}
-            return steps
-    try:
-        return [cpd.to_factor(max_cells=max_cells)]
-    except TooLargeError as fault:
-        raise TooLargeError(
-            f"{fault}, which does not break into steps"
-            f" {'that can be summed' if sums_only else 'that can be maximized'}",
-            needed=fault.needed,
-            budget=fault.budget,
-        ) from None
+    taken = set(names)
+    tables: list[Potential] = []
+    for potential in potentials:
+        if isinstance(potential, Factor):
+            if np.iscomplexobj(potential.values) or np.any(potential.values < 0):
+                over = ", ".join(potential.names) or "no variable"
+                raise InvalidModelError(
+                    [f"the factors must not be negative or complex, but the one over {over} is"]
+                )
+            tables.append(potential)
+            continue
+        steps: Sequence[Potential] | None = None
+        is_divisible = sums_only or isinstance(potential, FunctionalCPD)
+        if is_divisible and potential.n_cells > _UNDIVIDED_CELLS:
+            name = _free(f"{potential.variable.name}--", taken, len(potential.parents))
+            steps = chain_form(potential, name=name, max_cells=max_cells)
+        try:
+            tables += steps or [potential.to_factor(max_cells=max_cells)]
+        except TooLargeError as fault:
+            raise TooLargeError(
+                f"{fault}, which does not break into steps"
+                f" {'that can be summed' if sums_only else 'that can be maximized'}",
+                needed=fault.needed,
+                budget=fault.budget,
+            ) from None
+        taken |= {v.name for step in steps or () for v in step.scope}
+    return tuple(tables)
 
 
 # --- The choice of a form for each large distribution of a plan: table, chain or rank one ---------

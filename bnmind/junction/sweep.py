@@ -83,7 +83,9 @@ def sweep_order(
     search = _Search(effects_of, n_results, n_states)
     best: SweepOrder | None = None
     work = 0.0
-    for start in sorted(search.causes_of, key=lambda e: (len(search.touched(e)), e)):
+    for start in sorted(
+        search.causes_of, key=lambda e: (len(search.touched(search.causes_of[e])), e)
+    ):
         found = search.order(start)
         work += search.work_of_an_order
         if best is None or found.cost < best.cost:
@@ -112,9 +114,9 @@ class _Search:
         arcs = sum(map(len, self.effects_of.values()))
         self.work_of_an_order = _SEARCH_WORK * arcs * len(self.causes_of)
 
-    def touched(self, effect: int) -> set[int]:
-        """Return the effects that have common causes with an effect."""
-        return set().union(*(self.effects_of[c] for c in self.causes_of[effect]))
+    def touched(self, causes: Iterable[int]) -> set[int]:
+        """Return all effects of some causes."""
+        return set().union(*[self.effects_of[c] for c in causes])
 
     def order(self, start: int) -> SweepOrder:
         """Return the order that closes the effect ``start`` first."""
@@ -145,10 +147,8 @@ class _Search:
         return SweepOrder(tuple(order), cost, cells, largest)
 
     def _price(self, causes: set[int], opened: set[int], effect: int) -> tuple[float, int, int]:
-        new: set[int] = set()
-        for c in causes:
-            new |= self.effects_of[c]
-        return (sum([self.bits[e] for e in new - opened]), len(causes), effect)
+        new = self.touched(causes) - opened
+        return sum([self.bits[e] for e in new]), len(causes), effect
 
     def _causes_in_order(self, causes: set[int], opened: set[int]) -> list[int]:
         """Return the causes so that those that open fewer effects come first."""
