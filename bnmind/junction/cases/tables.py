@@ -93,33 +93,25 @@ class CaseTableWarning(UserWarning):
     """A table of cases can be read, but may not mean what its author thinks."""
 
 
-def warn_of_lost_states(
-    columns: Iterable[tuple[Variable, NDArray[np.int32], Sequence[int]]],
-) -> None:
+def _warn_of_lost_states(columns: Iterable[Column]) -> None:
     """Warn if missing cells may have been states when the file was read.
 
     A column is suspected if some of its cells are missing, some are not, and the variable has the
     state ``None`` (or ``NA``, …), which neither a cell nor a category of the column holds.
-
-    Parameters
-    ----------
-    columns
-        Variables with the state position of each cell, -1 where it is missing, and the positions
-        of the states that the column knows.
     """
     lost = []
-    for variable, positions, known in columns:
-        names = [state for state in variable.states if state in _READ_AS_MISSING]
-        if not names or not np.any(positions < 0) or not np.any(positions >= 0):
-            continue
-        lost += [(variable.name, s) for s in names if variable.states.index(s) not in known]
+    for column in columns:
+        states = column.variable.states
+        names = [state for state in states if state in _READ_AS_MISSING]
+        if names and np.any(column.positions < 0) and np.any(column.positions >= 0):
+            unseen = [state for state in names if states.index(state) not in column.places]
+            lost += [f"{one_line(column.variable.name)} ({state})" for state in unseen]
     if lost:
-        some = ", ".join(f"{one_line(name)} ({state})" for name, state in lost[:_SHOWN])
         more = f" and {len(lost) - _SHOWN:,} more" if len(lost) > _SHOWN else ""
         warnings.warn(
             f"these columns have missing cells, but never a state whose name pandas reads as"
-            f" missing: {some}{more}; if the cells held this state, read the file by"
-            " pandas.read_csv(…, keep_default_na=False)",
+            f" missing: {', '.join(lost[:_SHOWN])}{more}; if the cells held this state, read the"
+            " file by pandas.read_csv(…, keep_default_na=False)",
             CaseTableWarning,
             stacklevel=2,
         )
@@ -273,7 +265,7 @@ def read_table(
     }
     _raise_unknown(frame, columns)
     if not as_text:
-        warn_of_lost_states((c.variable, c.positions, c.places) for c in columns.values())
+        _warn_of_lost_states(columns.values())
     return CaseTable(
         variables=tuple(variables),
         frame=frame,
@@ -441,7 +433,10 @@ def spelled(
     kind: Any = of_user.dtype
     if (positions < 0).any():
         kind = {"i": "Int64", "u": "UInt64", "b": "boolean"}.get(getattr(kind, "kind", ""), kind)
-    if getattr(kind, "kind", "") == "b" and not _truth_values(lookup[np.unique(positions)]):
+    used = lookup[np.unique(positions)]
+    if getattr(kind, "kind", "") == "b" and not all(
+        value is None or isinstance(value, bool | np.bool_) for value in used
+    ):
         kind = object  # a cast would turn any text into True
     series: pandas.Series[Any]
     try:
@@ -449,11 +444,6 @@ def spelled(
     except (ValueError, TypeError, OverflowError):  # a state that does not fit among numbers
         series = pandas.Series(values, index=index, name=column.label, dtype=object)
     return series
-
-
-def _truth_values(values: NDArray[Any]) -> bool:
-    """Return whether all values are truth values or missing."""
-    return all(value is None or isinstance(value, bool | np.bool_) for value in values)
 
 
 def _categories(
