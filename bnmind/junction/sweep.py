@@ -27,7 +27,7 @@ from bnmind.rank_one.chains import Effect
 # nothing.
 
 KEPT_CELLS = 2**25
-"""The most cells of tables that are kept for the sweep back, without segments."""
+"""The most cells of all tables that are kept for the sweep back."""
 
 _SEARCH_WORK = 16.0
 """The cost of looking at a cause in the search, in cells of a sweep."""
@@ -49,11 +49,15 @@ class SweepOrder:
     """The cells of the largest table."""
 
     @property
+    def every(self) -> int:
+        """The sweep back takes one table in so many from memory, and computes the others again."""
+        return 1 if self.cells <= KEPT_CELLS else math.isqrt(len(self.causes)) + 1
+
+    @property
     def kept_cells(self) -> float:
         """The cells of the tables that are kept at the same time, with some copies."""
-        if self.cells <= KEPT_CELLS:
-            return self.cells + 4 * self.largest
-        return KEPT_CELLS + (2 * math.isqrt(len(self.causes) + 1) + 4) * self.largest
+        kept = self.cells if self.every == 1 else 2 * self.every * self.largest
+        return kept + 4 * self.largest
 
 
 def parts_of(effects_of: Mapping[int, Sequence[int]]) -> list[set[int]]:
@@ -189,7 +193,7 @@ _SMALL = 2**10
 
 def sweep(
     effects: Mapping[int, Effect],
-    order: Sequence[int],
+    order: SweepOrder,
     priors: Sequence[Floats],
 ) -> tuple[dict[int, Floats], float] | None:
     """Return the distributions of the causes of connected effects.
@@ -200,14 +204,13 @@ def sweep(
     Parameters
     ----------
     effects
-        The effects, by number. Their causes act in the order of ``order``, except that causes of a
-        single effect act first.
+        The effects, by number. Causes of a single effect act first.
     order
-        The causes of several effects.
+        The order of the causes of several effects.
     priors
         The weights of the states of each cause.
     """
-    shared = set(order)
+    shared = set(order.causes)
     alone, starts = {}, {}
     power = 0
     for e, effect in effects.items():
@@ -215,7 +218,7 @@ def sweep(
         alone[e] = _Run({e: effect}, {e: effect.start}, own, priors, closes=False)
         starts[e], more = alone[e].forward()
         power += more
-    run = _Run(effects, starts, order, priors)
+    run = _Run(effects, starts, order.causes, priors, every=order.every)
     table, more = run.forward()
     total = float(table)
     if not total >= _LEAST:
@@ -251,8 +254,9 @@ class _Run:
         priors: Sequence[Floats],
         *,
         closes: bool = True,
+        every: int = 1,
     ) -> None:
-        self.effects, self.starts, self.priors = effects, starts, priors
+        self.effects, self.starts, self.priors, self.every = effects, starts, priors, every
         self.moves: dict[int, list[tuple[int, tuple[Floats | None, ...]]]] = {c: [] for c in order}
         for e, effect in effects.items():
             for c, m in zip(effect.causes, effect.moves, strict=True):
@@ -285,18 +289,13 @@ class _Run:
     def forward(self) -> tuple[Floats, int]:
         """Return the last table, and the power of two taken out."""
         table = np.ones(())
-        power = cells = 0
-        self.kept = {0: table}
-        every = 1
+        power = 0
+        self.kept = {}
         for i in range(len(self.changes)):
+            if i % self.every == 0:
+                self.kept[i] = table
             table, more = self._after(i, table)
             power += more
-            cells += table.size
-            if (i + 1) % every == 0:
-                self.kept[i + 1] = table
-            if cells > KEPT_CELLS and every == 1:
-                # From here on, one table in so many is kept.
-                every = max(1, math.isqrt(len(self.changes) - i))
         return table, power
 
     def backward(self, back: Floats) -> tuple[dict[int, Floats], dict[int, Floats]]:
@@ -488,7 +487,7 @@ class CaseSweep(Sealed):
         log_evidence = self.log_constant
         with np.errstate(under="ignore"):
             for part in self.parts:
-                swept = sweep(part.effects, part.order.causes, self.weights)
+                swept = sweep(part.effects, part.order, self.weights)
                 if swept is None:
                     return None
                 log_evidence += swept[1]
