@@ -179,21 +179,6 @@ def _form(potentials: Sequence[Potential], domains: Domains, *, is_signed: bool 
     return _Form(tuple(potentials), sum(n_numbers(p, states) for p in potentials), is_signed)
 
 
-@dataclass(frozen=True, eq=False)
-class _Choice:
-    """The distributions of one shape, and the forms that each of them may take."""
-
-    places: tuple[int, ...]
-    """Their positions among the potentials."""
-    forms: Mapping[str, tuple[_Form, ...]]
-    """For each available kind, the form of each distribution."""
-
-    def taking(self, preferences: Sequence[str]) -> dict[int, _Form]:
-        """Return the form of each distribution, of the first of these kinds that is available."""
-        kind = next(kind for kind in preferences if kind in self.forms)
-        return dict(zip(self.places, self.forms[kind], strict=True))
-
-
 def _min_fill(graph: InteractionGraph) -> EliminationOrder:
     order = started(graph).order(graph)
     assert order is not None  # without a limit
@@ -266,10 +251,10 @@ def choose_forms(
     names = {v.name for potential in potentials for v in potential.scope} | set(domains)
     place = {name: i for i, name in enumerate(domains)}
     forms = {i: _forms(potentials[i], domains, names, place, max_cells) for i in places}
-    chosen, cost = _best(_choices(potentials, domains, forms), estimate, goes_on)
+    chosen, cost = _best(forms, estimate, goes_on)
     if signed and goes_on() and _WORTH * cost > _SIGNED_LEAST:
         forms = {i: form | _rank_one(potentials[i], domains, names) for i, form in forms.items()}
-        other, other_cost = _best(_choices(potentials, domains, forms), estimate, goes_on)
+        other, other_cost = _best(forms, estimate, goes_on)
         chosen = other if other_cost < _WORTH * cost else chosen
     parts = [chosen[i].potentials if i in chosen else (one,) for i, one in enumerate(potentials)]
     return tuple(itertools.chain.from_iterable(parts))
@@ -337,24 +322,6 @@ def _is_large(potential: Potential, domains: Domains, max_cells: int) -> bool:
     return numbers > max_cells or (active > 2 and n_cells(potential, domains) > _SMALL_TABLE)
 
 
-def _choices(
-    potentials: Sequence[Potential], domains: Domains, forms: Mapping[int, dict[str, _Form]]
-) -> list[_Choice]:
-    """Return the distributions by shape, those with the largest tables first."""
-    shapes: dict[tuple[object, ...], dict[int, dict[str, _Form]]] = {}
-    for i, own in forms.items():
-        potential = potentials[i]
-        kind = type(potential.function) if isinstance(potential, FunctionalCPD) else type(potential)
-        sizes = [len(domains[v.name]) for v in potential.scope]
-        shape = (kind, sizes[0], *sorted(sizes[1:]), *own)
-        shapes.setdefault(shape, {})[i] = own
-    choices = [
-        _Choice(tuple(each), {k: tuple(f[k] for f in each.values()) for k in shape if k in _KINDS})
-        for shape, each in shapes.items()
-    ]
-    return sorted(choices, key=lambda c: -n_cells(potentials[c.places[0]], domains))
-
-
 def _forms(
     potential: Potential,
     domains: Domains,
@@ -413,31 +380,43 @@ def _free(name: str, taken: set[str], count: int = 0) -> str:
 
 
 def _best(
-    choices: Sequence[_Choice], estimate: Estimate, goes_on: Callable[[], bool]
+    forms: Mapping[int, dict[str, _Form]], estimate: Estimate, goes_on: Callable[[], bool]
 ) -> tuple[dict[int, _Form], float]:
     """Return the best form found for each distribution, and the cost.
 
-    The search takes the best common kind first, and then improves it group by group.
+    The search takes the best common kind first, and then improves it shape by shape.
     """
     best: dict[int, _Form] = {}
     cost = math.inf
     tried: list[dict[int, _Form]] = []
-    steps: list[tuple[Sequence[_Choice], Sequence[str]]] = [(choices, kinds) for kinds in _STARTS]
-    steps += [([choice], [kind]) for choice in choices[:_MOST_GROUPS] for kind in choice.forms]
-    for some, kinds in steps:
-        other = dict(best)
-        for choice in some:
-            other |= choice.taking(kinds)
-        if tried and (other == best or other in tried):
+    steps: list[tuple[Iterable[int], Sequence[str]]] = [(forms, kinds) for kinds in _STARTS]
+    for group in _shapes(forms, estimate)[:_MOST_GROUPS]:
+        steps += [(group, [kind]) for kind in forms[group[0]]]
+    for number, (places, kinds) in enumerate(steps):
+        chosen = {i: next(forms[i][k] for k in kinds if k in forms[i]) for i in places}
+        other = {**best, **chosen}
+        if number and (other == best or other in tried):
             continue
-        if tried and not goes_on():
+        if number and not goes_on():
             break
-        if some is choices:
+        if number < len(_STARTS):
             tried.append(other)
         new_cost = estimate.cost(other)
         if new_cost < cost:
             best, cost = other, new_cost
     return best, cost
+
+
+def _shapes(forms: Mapping[int, dict[str, _Form]], estimate: Estimate) -> list[list[int]]:
+    """Return the places of distributions of the same shape, those with the largest tables first."""
+    domains = estimate.domains
+    shapes: dict[tuple[object, ...], list[int]] = {}
+    for i, own in forms.items():
+        potential = estimate.potentials[i]
+        kind = type(getattr(potential, "function", potential))
+        first, *others = [len(domains[v.name]) for v in potential.scope]
+        shapes.setdefault((kind, first, *sorted(others), *own), []).append(i)
+    return sorted(shapes.values(), key=lambda p: -n_cells(estimate.potentials[p[0]], domains))
 
 
 # --- Noisy extrema without an effect, which are products of a factor for each parent --------------
