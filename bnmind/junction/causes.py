@@ -141,15 +141,14 @@ class IndependentCauses(Sealed):
         log_constant += float((most + np.log(sums)).sum())
 
         active = [self.extrema[e] for e in np.flatnonzero(~is_least).tolist()]
-        connected = self._connected([*active, *self.functions], states)
-        if connected is None:
+        parts = self._parts([*active, *self.functions], states)
+        if parts is None:
             return None
-        parts, log_of_others = connected
         return CaseSweep(
             causes=self.causes,
             weights=tuple(np.split(weights, starts[1:])),
             parts=tuple(parts),
-            log_constant=log_constant + log_of_others,
+            log_constant=log_constant,
         )
 
     def _without_effects(
@@ -176,33 +175,20 @@ class IndependentCauses(Sealed):
         constant += sum(float(logs[self.rows[name]][states[name]]) for name in observed)
         return logs[: sum(v.n_states for v in self.causes)], constant
 
-    def _connected(
-        self, effects: Sequence[Effect], states: Mapping[str, int]
-    ) -> tuple[list[Part], float] | None:
-        """Return the connected effects, and the logarithm of the probability of those alone.
-
-        None if they are impossible, or have no order that suits all of them.
-        """
+    def _parts(self, effects: Sequence[Effect], states: Mapping[str, int]) -> list[Part] | None:
+        """Return the connected effects; None if they are impossible, or no order suits all of them."""
         effects_of: dict[int, list[int]] = {}
         n_results = dict.fromkeys(range(len(effects)), 2)
-        log_constant = 0.0
         for e, cpd in enumerate(effects):
-            hidden = [self.number[v.name] for v in cpd.parents if v.name not in states]
-            for c in hidden:
-                effects_of.setdefault(c, []).append(e)
-            if hidden and isinstance(cpd, NoisyExtremum):
-                continue
-            effect = effect_of(cpd, states, self.number, self.number)
-            if effect is None or not effect.start.any():
-                return None
-            n_results[e] = max(2, effect.most_results)
-            if not hidden:
-                chance = float(effect.start @ effect.end)
-                if not chance > 0:
+            for name in [v.name for v in cpd.parents if v.name not in states]:
+                effects_of.setdefault(self.number[name], []).append(e)
+            if isinstance(cpd, FunctionalCPD):
+                effect = effect_of(cpd, states, self.number, self.number)
+                if effect is None or not effect.start.any():
                     return None
-                log_constant += math.log(chance)
+                n_results[e] = max(2, effect.most_results)
         parts = []
-        for group in parts_of(effects_of):
+        for group in parts_of([*([e] for e in n_results), *effects_of.values()]):
             shared = {c: es for c, es in effects_of.items() if len(es) > 1 and es[0] in group}
             order = sweep_order(shared, n_results, [v.n_states for v in self.causes])
             place = dict.fromkeys(self.number, -1)
@@ -212,7 +198,7 @@ class IndependentCauses(Sealed):
             if len(members) < len(found) or math.isinf(order.cost):
                 return None
             parts.append(Part(members, order))
-        return parts, log_constant
+        return parts
 
 
 def _logs(values: Floats) -> Floats:

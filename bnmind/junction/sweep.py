@@ -60,10 +60,10 @@ class SweepOrder:
         return kept + 4 * self.largest
 
 
-def parts_of(effects_of: Mapping[int, Sequence[int]]) -> list[set[int]]:
-    """Return the effects in groups without common causes; ``effects_of`` each cause."""
+def parts_of(together: Iterable[Sequence[int]]) -> list[set[int]]:
+    """Return effects in groups so that those in one of the lists are in one group."""
     groups: list[set[int]] = []
-    for effects in effects_of.values():
+    for effects in together:
         mine = [group for group in groups if not group.isdisjoint(effects)]
         groups = [group for group in groups if group.isdisjoint(effects)]
         groups.append(set(effects).union(*mine))
