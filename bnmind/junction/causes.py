@@ -176,7 +176,7 @@ class IndependentCauses(Sealed):
         return logs[: sum(v.n_states for v in self.causes)], constant
 
     def _parts(self, effects: Sequence[Effect], states: Mapping[str, int]) -> list[Part] | None:
-        """Return the connected effects; None if they are impossible, or no order suits all of them."""
+        """Return the connected effects; None if no order suits them, or one is impossible."""
         effects_of: dict[int, list[int]] = {}
         n_results = dict.fromkeys(range(len(effects)), 2)
         for e, cpd in enumerate(effects):

@@ -635,9 +635,8 @@ def _determined_by(model: Reduction, label: str, observed: frozenset[str]) -> Ta
     """Return a table whose other variables a compound variable determines, if there is one."""
     for content in model.tables:
         together = label in content.scope and len(content.scope) > 1
-        if not together or not observed.isdisjoint(content.scope):
-            continue
-        if np.count_nonzero(content.values) <= model.sizes[label]:
+        is_free = together and observed.isdisjoint(content.scope)
+        if is_free and np.count_nonzero(content.values) <= model.sizes[label]:
             return content
     return None
 
@@ -709,18 +708,14 @@ def _halved(model: Reduction, name: str, partner: NDArray[np.intp]) -> Reduction
     states = np.arange(len(partner))
     kept_states = states[states <= partner]
     weight = np.where(partner[kept_states] == kept_states, 1.0, 2.0)
-    tables, weighted = [], False
-    for table in model.tables:
-        if name not in table.scope:
-            tables.append(table)
-            continue
-        axis = table.scope.index(name)
-        values = table.values.take(kept_states, axis=axis)
-        if not weighted:
-            shape = [1] * values.ndim
-            shape[axis] = -1
-            values, weighted = values * weight.reshape(shape), True
-        tables.append(Table(table.scope, values))
+    tables = list(model.tables)
+    for i, table in enumerate(tables):
+        if name in table.scope:
+            axis = table.scope.index(name)
+            values = table.values.take(kept_states, axis=axis)
+            values = values * weight.reshape(-1, *[1] * (values.ndim - 1 - axis))
+            tables[i] = Table(table.scope, values)
+            weight = np.ones(len(weight))  # only one of the tables is weighted
     lift = replace(model.lifts[name], positions=model.lifts[name].positions[kept_states])
     sizes = {**model.sizes, name: len(kept_states)}
     return replace(
