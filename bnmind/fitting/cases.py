@@ -7,7 +7,7 @@ import operator
 import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,9 +30,6 @@ from bnmind.junction.inference.evidence import is_missing
 from bnmind.pgm.network import Network
 from bnmind.pgm.tabular import TabularCPD
 from bnmind.pgm.variable import Variable, format_label, format_name
-
-if TYPE_CHECKING:
-    import pandas
 
 MISSING = -1
 """The position of a missing cell."""

@@ -198,12 +198,31 @@ def _costs(circuit: CircuitArrays, work: CircuitWork) -> tuple[float, float]:
 
 
 @njit
+def _key(step: int, direction: int, x: int, y: int) -> np.uint64:
+    """Return a number for a product of registers, some of which are one."""
+    number = np.uint64(4 * step + direction + 1) << np.uint64(2)
+    return number | np.uint64(x < 0) | np.uint64(y < 0) << np.uint64(1)
+
+
+@njit
+def _slot(keys: Places, key: tuple[np.uint64, np.uint64]) -> np.uint64:
+    """Return the place of a layout; it is free if there is none yet."""
+    product, bits = key
+    one, mask = np.uint64(1), np.uint64(keys.shape[0] - 1)
+    mixed = product * np.uint64(0x9E3779B97F4A7C15) ^ bits * np.uint64(0xC2B2AE3D27D4EB4F)
+    slot = (mixed ^ (mixed >> np.uint64(29))) & mask
+    while keys[slot, 0] != 0 and not (keys[slot, 0] == product and keys[slot, 1] == bits):
+        slot = (slot + one) & mask
+    return slot
+
+
+@njit
 def _add_layout(
     circuit: CircuitArrays,
     work: CircuitWork,
     step: int,
+    direction: int,
     terms: tuple[int, int, int],
-    ones: tuple[bool, bool],
     key: tuple[np.uint64, np.uint64],
     slot: np.uint64,
 ) -> None:
@@ -220,10 +239,12 @@ def _add_layout(
             axes[n, 1] = axes[n, 2] = axes[n, 3] = 0
             n += 1
     axes[n, 0] = 0
+    n_registers = work.quiet.size
     for term in range(3):
-        if term < 2 and ones[term]:
-            continue
-        register = terms[term]
+        if term < 2 and key[0] >> np.uint64(term) & np.uint64(1):
+            continue  # it is one
+        is_adjoint = direction > 0 and term != 1
+        register = terms[term] - n_registers if is_adjoint else terms[term]
         is_table = register < circuit.heads.size and term < 2  # of which a part is taken
         stride = 1
         for i in range(starts[register + 1] - 1, starts[register] - 1, -1):
@@ -321,11 +342,9 @@ def _run(
     at, quiet, leads, exponents = work.at, work.quiet, work.leads, work.exponents
     known_bits, list_starts = work.bits, circuit.list_starts
     keys, rows, tables, cells, known = work.keys, work.rows, work.tables, work.cells, work.known
-    buffer, buffered, counters = work.buffer, work.buffered, work.counters
-    n_inputs, n_steps = circuit.first.size, steps.shape[0]
+    n_inputs, n_steps, counters = circuit.first.size, steps.shape[0], work.counters
     n_registers = n_inputs + n_steps
     one, every_bit = np.uint64(1), ~np.uint64(0)
-    mask = np.uint64(keys.shape[0] - 1)
     power, total, own = 0, 0.0, 0
     for number in range(3 * n_steps):
         if number < n_steps:
@@ -339,11 +358,11 @@ def _run(
             may_share = keeps_order[step, 0 if y < 0 else 1] and (x < 0 or y < 0)
         else:
             if number == n_steps:
-                last = n_registers - 1
-                total = 1.0 if at[last] < 0 else cells[at[last]]
+                root = at[n_registers - 1]
+                total = 1.0 if root < 0 else cells[root]
                 if total == 0.0:
                     break
-                at[n_registers + last] = _ONE
+                at[-1] = _ONE
                 _mark_leads(circuit, work, with_tables)
             step, side = n_steps - 1 - (number - n_steps) // 2, (number - n_steps) % 2
             direction = 1 + side
@@ -376,24 +395,17 @@ def _run(
         elif bits == every_bit:
             cells[end] = (1.0 if x < 0 else known[x]) * (1.0 if y < 0 else known[y])
         else:
-            product = np.uint64(4 * step + direction + 1) << np.uint64(2)
-            product |= np.uint64(x < 0) | np.uint64(y < 0) << one
-            mixed = product * np.uint64(0x9E3779B97F4A7C15) ^ bits * np.uint64(0xC2B2AE3D27D4EB4F)
-            slot = (mixed ^ (mixed >> np.uint64(29))) & mask
-            while keys[slot, 0] != 0 and not (keys[slot, 0] == product and keys[slot, 1] == bits):
-                slot = (slot + one) & mask
+            key = _key(step, direction, x, y), bits
+            slot = _slot(keys, key)
             if keys[slot, 0] == 0:
-                terms = left, right, result
-                if direction > 0:
-                    terms = left - n_registers, right, result - n_registers
-                _add_layout(circuit, work, step, terms, (x < 0, y < 0), (product, bits), slot)
+                _add_layout(circuit, work, step, direction, (left, right, result), key, slot)
             row = rows[slot]
             n = np.int64(row[1])
             row[4] = end
             swap = np.int64(row[0])
             row[2 + swap], row[3 - swap] = max(x, 0), max(y, 0)
             if row[5] == one:
-                in_tiles(row, tables, known, known, cells, (buffer, buffered))
+                in_tiles(row, tables, known, known, cells, (work.buffer, work.buffered))
             else:
                 in_loops(row, tables, known, known, cells, counters)
         at[result] = end

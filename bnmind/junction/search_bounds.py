@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -88,7 +87,7 @@ def log_tables(
         domains[name] = tuple(np.flatnonzero(weights).tolist())
     constant = 0.0
     try:
-        domains = possible_states(potentials, domains, max_cells=sys.maxsize)
+        domains = possible_states(potentials, domains)
     except ImpossibleEvidenceError:
         domains = {v.name: (0,) for v in variables}
         potentials, likelihoods, constant = (), {}, -math.inf
