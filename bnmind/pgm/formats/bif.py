@@ -48,7 +48,6 @@ from bnmind.pgm.network import Network
 _COMMENTS = re.compile(r'("[^"\n]*+"?)|//[^\n]*+|/\*(?s:.*?)(?:\*/|(\Z))')
 _NAME = r'(?:"[^"]*+"|[^\s,;|(){}"]++)'
 _WORD = re.compile(_NAME)
-_BLOCK = re.compile(r"\s*+(?:(network|variable|probability)\b|\Z)")
 _HEAD = re.compile(rf"\s*+(?:{_NAME}\s*+)*+\{{")
 _PROPERTY = r'property\b(?:[^;"]++|"[^"]*+")*+;'
 _PROPERTIES = re.compile(rf"(?:\s++|{_PROPERTY})*+\}}")
@@ -58,14 +57,13 @@ _TYPE = (
     rf"(?P<states>(?:[\s,]++|{_NAME})*+)\}}\s*+;?"
 )
 _ANOTHER_TYPE = re.compile(_TYPE)
-# The patterns of blocks end where a fault is, without the group of the end.
-_VARIABLE = re.compile(
-    rf"\s*+(?P<name>{_NAME})\s*+\{{(?:\s++|{_PROPERTY})*+"
-    rf"(?:{_TYPE}(?:\s++|{_PROPERTY})*+)?(?P<end>\}})?"
-)
-_TABLE = re.compile(
-    rf"\s*+\((?P<names>(?:[\s,|]++|{_NAME})*+)\)\s*+\{{\s*+"
-    r'(?P<rows>(?:[^{}"]++|"[^"]*+")*+)(?P<end>\})?'
+# A match ends where a fault is, and lacks the groups of what follows.
+_BLOCK = re.compile(
+    rf"\s*+(?:(?P<variable>variable)\b(?:\s*+(?P<name>{_NAME})\s*+\{{(?:\s++|{_PROPERTY})*+"
+    rf"(?:{_TYPE}(?:\s++|{_PROPERTY})*+)?(?P<end>\}})?)?"
+    rf"|(?P<table>probability)\b(?:\s*+\((?P<names>(?:[\s,|]++|{_NAME})*+)\)\s*+\{{\s*+"
+    r'(?P<rows>(?:[^{}"]++|"[^"]*+")*+)(?P<end_of_rows>\})?)?'
+    r"|(?P<network>network)\b|\Z)"
 )
 # The last group holds the rest of a table, from the first fault on.
 _ROW = re.compile(
@@ -74,7 +72,7 @@ _ROW = re.compile(
 )
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Table(DeclaredTable):
     """The head of a table, and the offsets of its rows."""
 
@@ -128,52 +126,55 @@ def _declarations(source: Source) -> tuple[list[DeclaredVariable], list[_Table],
     while True:
         block = source.match(_BLOCK, at, expected="'network', 'variable' or 'probability'")
         at = block.end()
-        match block[1]:
-            case None:
-                return variables, tables, encoded
-            case "network":
-                at = source.match(_HEAD, at, expected="a name and '{'").end()
-                properties = source.match(_PROPERTIES, at, expected="properties and '}'")
-                encoded = _ENCODED.search(properties[0]) is not None
-                at = properties.end()
-            case "variable":
-                variable, at = _variable(source, at)
-                variables.append(variable)
-            case _:
-                found = source.match(_TABLE, at, expected="'(', names of variables, ')' and '{'")
-                names = tuple(_names(found["names"].replace("|", ",")))
-                if not names:
-                    raise source.fault("the name of a variable", found.start("names"))
-                if found["end"] is None:
-                    raise source.fault("rows and '}'", found.start("rows"))
-                place = source.place(block.start(1))
-                tables.append(_Table(names, place, found.span("rows")))
-                at = found.end()
+        if block["variable"]:
+            variables.append(_variable(source, block))
+        elif block["table"]:
+            tables.append(_head(source, block))
+        elif block["network"]:
+            at = source.match(_HEAD, at, expected="a name and '{'").end()
+            properties = source.match(_PROPERTIES, at, expected="properties and '}'")
+            encoded = _ENCODED.search(properties[0]) is not None
+            at = properties.end()
+        else:
+            return variables, tables, encoded
 
 
-def _variable(source: Source, at: int) -> tuple[DeclaredVariable, int]:
-    found = source.match(_VARIABLE, at, expected="the name of a variable and '{'")
-    name, count, given, end = found.groups()
+def _variable(source: Source, block: re.Match[str]) -> DeclaredVariable:
+    name, count, given, end = block.group("name", "count", "states", "end")
+    if name is None:
+        raise source.fault("the name of a variable and '{'", block.end())
     name, states = name.strip('"'), tuple(_names(given or ""))
     # Do not show the number: it may have thousands of digits.
     if given is not None and count.lstrip("0") != str(len(states)).lstrip("0"):
-        raise source.place(found.start("count")).fault(
+        raise source.place(block.start("count")).fault(
             f"expected as many states of {shown(name)} as declared,"
             f" {shown(count)}, got {len(states)}"
         )
     if end is None:
         expected = "'type discrete [ number ] { states };', a property or '}'"
-        if given is not None and _ANOTHER_TYPE.match(source.text, found.end()):
+        if given is not None and _ANOTHER_TYPE.match(source.text, block.end()):
             expected = f"one type of {shown(name)}"
-        raise source.fault(expected, found.end())
+        raise source.fault(expected, block.end())
     if given is None:
-        raise source.fault(f"the type of {shown(name)}", found.end() - 1)
-    return DeclaredVariable(name, states, source.place(found.start("name"))), found.end()
+        raise source.fault(f"the type of {shown(name)}", block.end() - 1)
+    return DeclaredVariable(name, states, source.place(block.start("name")))
+
+
+def _head(source: Source, block: re.Match[str]) -> _Table:
+    given, end = block.group("names", "end_of_rows")
+    if given is None:
+        raise source.fault("'(', names of variables, ')' and '{'", block.end())
+    names = tuple(_names(given.replace("|", ",")))
+    if not names:
+        raise source.fault("the name of a variable", block.start("names"))
+    if end is None:
+        raise source.fault("rows and '}'", block.start("rows"))
+    return _Table(names, source.place(block.start("table")), block.span("rows"))
 
 
 def _table(source: Source, table: _Table, scope: Scope) -> Numbers:
     child, *parents = scope
-    size, n_rows = child.n_states, math.prod([v.n_states for v in parents])
+    size, n_rows = len(child.states), math.prod([len(v.states) for v in parents])
     # A property is a row without anything.
     rows = [row for row in _ROW.findall(source.text, *table.rows) if any(row)]
     keys = [kind or tuple(_names(states[1:-1])) for states, kind, _, _ in rows]
@@ -194,7 +195,9 @@ def _table(source: Source, table: _Table, scope: Scope) -> Numbers:
         return Numbers(
             scope, child_last, lambda k: _place(source, table, 0, k % size * n_rows + k // size)
         )
-    sorted_rows = values.reshape(-1, size)[order]
+    sorted_rows = values.reshape(-1, size)
+    if order != [*range(len(rows))]:
+        sorted_rows = sorted_rows[order]
     return Numbers(scope, sorted_rows, lambda k: _place(source, table, order[k // size], k % size))
 
 

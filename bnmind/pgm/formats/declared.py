@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._messages import listed, many, one_line
-from bnmind._values import Value, made, remembered, sealed
+from bnmind._values import Value, made, sealed
 from bnmind.errors import InvalidModelError, ModelFileError, TooLargeError
 from bnmind.information import Floats
 from bnmind.pgm.cpd import CPD
@@ -242,7 +242,7 @@ _SHOWN_FAULTS = 5
 _LONGEST_FAULT = 240
 
 
-@dataclass(frozen=True)
+@dataclass
 class DeclaredVariable:
     """An unchecked variable of a file."""
 
@@ -252,13 +252,8 @@ class DeclaredVariable:
     kind: str = field(default="", kw_only=True)
     """``"decision"`` or ``"utility"`` in an influence diagram; a chance variable by default."""
 
-    @property
-    def variable(self) -> Variable:
-        """The variable; `InvalidModelError` if its name or states are not valid."""
-        return remembered(self, "_variable", lambda: Variable(self.name, self.states))
 
-
-@dataclass(frozen=True)
+@dataclass
 class DeclaredTable:
     """The unchecked head of a table in a file."""
 
@@ -392,7 +387,7 @@ def scopes_of(
             faults.add(f"expected distinct variables, got {shown(entry.name)} twice", entry.place)
             continue
         try:
-            known[entry.name] = entry.variable
+            known[entry.name] = Variable(entry.name, entry.states)
         except InvalidModelError as fault:
             for problem in fault.problems:
                 faults.add(problem, entry.place)
@@ -422,26 +417,27 @@ def scopes_of(
         else:
             children[table.names[0]] = table
     faults.refuse()
-    parent_of = {name: table.names[0] for table in tables for name in table.names[1:]}
-    for entry in variables:
-        if entry.name not in children:
-            name = entry.name
-            of = f"; {name} is a parent of {parent_of[name]}" if name in parent_of else ""
-            faults.add(f"expected a table of {name}, got none{of}", entry.place)
+    if len(children) < len(known):
+        parent_of = {name: table.names[0] for table in tables for name in table.names[1:]}
+        for entry in variables:
+            if entry.name not in children:
+                name = entry.name
+                of = f"; {name} is a parent of {parent_of[name]}" if name in parent_of else ""
+                faults.add(f"expected a table of {name}, got none{of}", entry.place)
     try:
         topological_order({t.names[0]: t.names[1:] for t in tables})
     except CycleError as fault:
         cycle = fault.args[1]
         faults.add(f"expected no cycle, got {' → '.join(cycle)}", children[cycle[0]].place)
     faults.refuse()
-    scopes = tuple(tuple(known[name] for name in table.names) for table in tables)
+    scopes = tuple([tuple([known[name] for name in table.names]) for table in tables])
     _refuse_large(scopes, tables, max_cells)
     return scopes
 
 
 def _refuse_large(scopes: Sequence[Scope], tables: Sequence[DeclaredTable], max_cells: int) -> None:
     sizes = [
-        math.prod(v.n_states for v in scope) if table.is_dense else 0
+        math.prod([len(v.states) for v in scope]) if table.is_dense else 0
         for scope, table in zip(scopes, tables, strict=True)
     ]
     if sum(sizes) <= max_cells:
@@ -571,7 +567,7 @@ def network_of(
     """
     faults = Faults()
     cpds: list[CPD] = []
-    named = {v.name: v.variable for v in variables}
+    named = {table.scope[0].name: table.scope[0] for table in tables}
     if encoded:
         for entry in variables:
             try:
@@ -580,7 +576,7 @@ def network_of(
                 faults.add(f"expected an encoded name: {fault}", entry.place)
         faults.refuse()
     for table, is_sound in zip(tables, _are_sound(tables), strict=True):
-        child, *parents = scope = [named[v.name] for v in table.scope]
+        child, *parents = scope = tuple([named[v.name] for v in table.scope])
         if isinstance(table, NoisyNumbers):
             try:
                 cpds.append(NoisyMinimum(child, tuple(parents), table.links, table.leak))
@@ -588,10 +584,10 @@ def network_of(
                 for problem in fault.problems:
                     faults.add(problem, table.place)
             continue
-        values = np.ascontiguousarray(table.rows.T).reshape([v.n_states for v in scope])
+        values = np.ascontiguousarray(table.rows.T).reshape([len(v.states) for v in scope])
         if is_sound:
-            values = sealed(values)
-            cpds.append(made(TabularCPD, variable=child, parents=tuple(parents), values=values))
+            fields = {"variable": child, "parents": scope[1:], "values": sealed(values)}
+            cpds.append(made(TabularCPD, **fields, scope=scope))
             continue
         try:
             cpds.append(TabularCPD(child, tuple(parents), reading.corrected(scope, values)))

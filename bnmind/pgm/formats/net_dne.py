@@ -86,7 +86,7 @@ _STATE = re.compile(rf'{_STRING}|[^\s()"]++', re.DOTALL)
 _OTHER_NODES = ("continuous", "function", "class")
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Table(DeclaredTable):
     """The head of a potential, and the offsets of its numbers; the same twice without any."""
 

@@ -6,6 +6,7 @@ linear in the length of the text. The patterns are possessive: a failing match d
 
 from __future__ import annotations
 
+import math
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
@@ -122,15 +123,16 @@ class Source:
 def number_list(tokens: Sequence[str]) -> Floats | int:
     """Return tokens as numbers, or the index of the first token that is not a finite number."""
     try:
-        values = np.array(list(map(float, tokens)), dtype=np.float64)
+        values = list(map(float, tokens))
     except ValueError:
         return next(i for i, token in enumerate(tokens) if not _is_number(token))
     # float() also accepts "1_000" and digits of other scripts.
     text = "".join(tokens)
-    if "_" in text or not text.isascii() or not np.isfinite(values).all():
+    if "_" in text or not text.isascii() or not math.isfinite(sum(values)):
         wrong = (i for i, token in enumerate(tokens) if not _is_number(token))
-        return next(wrong)
-    return values
+        if (first := next(wrong, None)) is not None:
+            return first
+    return np.array(values, dtype=np.float64)
 
 
 def _is_number(token: str) -> bool:
