@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from graphlib import CycleError
@@ -498,10 +498,10 @@ def network_from(
     scopes = scopes_of(variables, declared, max_cells=max_cells)
     return network_of(
         variables,
-        [
+        (
             _uniform(scope, table.place) if table.is_uniform else numbers(table, scope)  # type: ignore[arg-type]
             for table, scope in zip(declared, scopes, strict=True)
-        ],
+        ),
         encoded=encoded,
         reading=reading,
     )
@@ -541,7 +541,7 @@ def _uniform(scope: Scope, place: Place) -> Numbers:
 
 def network_of(
     variables: Sequence[DeclaredVariable],
-    tables: Sequence[Numbers | NoisyNumbers],
+    tables: Iterable[Numbers | NoisyNumbers],
     *,
     encoded: bool = False,
     reading: Reading = PLAIN_READING,
@@ -566,6 +566,7 @@ def network_of(
         encoded correctly. The error names the place of the first fault of each table.
     """
     faults = Faults()
+    tables = [*tables]
     cpds: list[CPD] = []
     named = {table.scope[0].name: table.scope[0] for table in tables}
     if encoded:
