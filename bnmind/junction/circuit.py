@@ -35,7 +35,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from graphlib import TopologicalSorter
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
@@ -51,20 +50,20 @@ from bnmind.junction.circuit_kernel import (
     TERM,
     CircuitArrays,
     CircuitWork,
+    Elimination,
     Flags,
     Ints,
     answer_cases,
+    eliminate,
 )
 from bnmind.junction.forms import choose_forms
 from bnmind.junction.graphs import OrderFinder, graph_of_scopes
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
-from bnmind.junction.program.contraction import ProgramBuilder
 from bnmind.junction.program.products import AXIS, LANES, PRODUCT, ROWS, read_only
-from bnmind.junction.program.program import Program, Sum
 from bnmind.junction.program.sparse_steps import joined_terms
 from bnmind.junction.triangulation.portfolio import Portfolio
 from bnmind.pgm.factor import Factor
-from bnmind.pgm.network import FactorModel, Network, Potential
+from bnmind.pgm.network import FactorModel, Network, Potential, topological_order
 from bnmind.pgm.tabular import TabularCPD
 
 # --- The terms of steps on tables with many zeros -------------------------------------------------
@@ -76,42 +75,50 @@ _SPARSE = 0.7
 """The most cells of all tables, as a share, that are not zero where terms are listed."""
 
 
-def _lists(program: Program, tables: Sequence[Floats]) -> list[NDArray[np.int32] | None]:
+def _lists(
+    made: Elimination, sizes: Sequence[int], tables: Sequence[Floats]
+) -> list[NDArray[np.int32] | None]:
     """Return the terms ``(3, terms)`` of each step that are possible in the model.
 
     Steps that are quicker over all cells have None.
     """
-    nothing: list[NDArray[np.int32] | None] = [None] * len(program.steps)
+    nothing: list[NDArray[np.int32] | None] = [None] * len(made.steps)
     possible: list[Any] = [np.flatnonzero(table) for table in tables]
     n_cells = sum([table.size for table in tables])
-    may_pay = _WORTH_LISTS <= program.multiplications <= _MOST_LISTED
+    may_pay = _WORTH_LISTS <= made.multiplications <= _MOST_LISTED
     if not may_pay or sum(map(len, possible)) > _SPARSE * n_cells:
         return nothing
-    possible += [np.arange(program.cells(r)) for r in range(len(tables), program.n_inputs)]
+    starts, all_scopes = made.scope_starts.tolist(), made.scopes.tolist()
+    scopes = [tuple(all_scopes[start:end]) for start, end in pairwise(starts)]
+    counts = [int(n) for n in made.cells]
+    n_inputs = len(scopes) - len(made.steps)
+    possible += [np.arange(counts[r]) for r in range(len(tables), n_inputs)]
+    steps = made.steps[:, :2].tolist()
     terms: list[Any] = []
-    for register, (operation, left, right) in enumerate(program.steps, program.n_inputs):
+    for register, (left, right) in enumerate(steps, n_inputs):
         operands = possible[left], possible[right]
-        joined = joined_terms(program, register, operands, math.inf)
+        of_step = scopes[left], None if right < 0 else scopes[right], scopes[register]
+        joined = joined_terms(of_step, sizes, operands)
         assert joined is not None  # without a limit
         first, second, to = joined
-        at = np.zeros(program.cells(register), dtype=np.bool_)
+        at = np.zeros(counts[register], dtype=np.bool_)
         at[to] = True
         possible.append(np.flatnonzero(at))
-        on_right = first if isinstance(operation, Sum) else operands[1][second]
+        on_right = first if second is None else operands[1][second]
         terms.append((operands[0][first], on_right, to))
     # Terms that other tables exclude later are found in reverse.
-    found = nothing
-    alive: dict[int, Any] = {len(program.scopes) - 1: np.ones(1, dtype=np.bool_)}
+    alive: dict[int, Any] = {len(scopes) - 1: np.ones(1, dtype=np.bool_)}
+    unions = np.diff(made.union_starts)
     for number in range(len(terms) - 1, -1, -1):
-        operation, left, right = program.steps[number]
-        kept = np.stack(terms[number])[:, alive.pop(program.n_inputs + number)[terms[number][2]]]
-        for register, cells in ((left, kept[0]), (right, kept[1])):
-            if register not in alive:
-                alive[register] = np.zeros(program.cells(register), dtype=np.bool_)
+        left, right = steps[number]
+        kept = np.stack(terms[number])[:, alive.pop(n_inputs + number)[terms[number][2]]]
+        for register, cells in ((left, kept[0]), (right, kept[1]))[: 1 if right < 0 else 2]:
+            alive[register] = np.zeros(counts[register], dtype=np.bool_)
             alive[register][cells] = True
-        if TERM * kept.shape[1] < operation.cost:
-            found[number] = kept.astype(np.int32)
-    return found
+        union = made.unions[made.union_starts[number] :][: unions[number]]
+        if TERM * kept.shape[1] < math.prod([sizes[v] for v in union]):
+            nothing[number] = kept.astype(np.int32)
+    return nothing
 
 
 # --- Circuits of models ---------------------------------------------------------------------------
@@ -138,6 +145,16 @@ _AT_ONCE = 2**28
 """The multiplications of a call of the kernel, roughly; Ctrl-C is heard between calls."""
 
 _NOTHING = np.empty(0)
+
+_MOST_GREEDY, _WORTH_SEARCHING = 256, 2**14
+"""The most variables that are eliminated greedily at first; and the most multiplications of such a
+circuit that is not worth a search for an order."""
+
+_WORK_OF_A_VARIABLE = 20
+"""The operations of a greedy elimination in Python for each pair of variables, roughly."""
+
+_plain_elimination = PlainWork(eliminate, tasks=3)
+"""The work of eliminations in Python, before the kernel is compiled."""
 
 _plain_work = PlainWork(answer_cases, tasks=3)
 """The work of runs in Python, before the kernel is compiled."""
@@ -223,13 +240,15 @@ class Circuit(Sealed):
             choose_forms(model.potentials, domains, signed=False, max_cells=most)
         )
         sizes = {v.name: v.n_states for p in (model, *potentials) for v in _variables(p)}
+        number = {name: i for i, name in enumerate(sizes)}
         names = [[v.name for v in p.scope] for p in potentials]
-        found = (order or Portfolio(effort=2.0))(graph_of_scopes(sizes, names))
-        _check_bytes(found.total_size, limits)  # at least one in eight cells is held
-        program = _elimination(names, sizes, found.variables)
+        scopes = [[number[name] for name in scope] for scope in names]
+        heads = [-2 if isinstance(p, Factor) else number[p.scope[0].name] for p in potentials]
+        made = _elimination(names, sizes, scopes, heads, (order, limits))
         # Registers, their adjoints, and those of tables and likelihoods.
-        n_run = 2 * sum(program.held[program.n_inputs :]) + sum(program.held[: program.n_inputs])
-        _check_bytes(8 * (sum(program.held) + n_run), limits)
+        n_inputs = len(scopes) + len(sizes)
+        n_run = 2 * made.cells[n_inputs:].sum() + made.cells[:n_inputs].sum()
+        _check_bytes(8 * (made.cells.sum() + n_run), limits)
         tables = [_positive(p, most).ravel() for p in potentials]
         place = {
             id(potential): i
@@ -239,10 +258,10 @@ class Circuit(Sealed):
         return cls(
             model=model,
             places=tuple([place.get(id(potential), -1) for potential in potentials]),
-            arrays=_arrays(potentials, list(sizes), tables, program),
+            arrays=_arrays(made, heads, list(sizes.values()), tables),
             cells=sealed(np.concatenate([np.ones(1), *tables, np.ones(sum(sizes.values()))])),
-            multiplications=program.multiplications,
-            n_run=n_run,
+            multiplications=int(made.multiplications),
+            n_run=int(n_run),
         )
 
     @property
@@ -435,7 +454,8 @@ class Circuit(Sealed):
         )
 
 
-def _check_bytes(needed: int, limits: Limits) -> None:
+def _check_bytes(predicted: float, limits: Limits) -> None:
+    needed = int(min(predicted, 2.0**62))
     if needed > limits.max_bytes:
         raise TooLargeError(
             f"the circuit for any evidence would take about {format_bytes(needed)}, allowed are"
@@ -454,7 +474,7 @@ def _parents_first(potentials: Sequence[Potential]) -> list[Potential]:
     """Return distributions, those of parents first, and then the other factors."""
     cpds = {p.scope[0].name: p for p in potentials if not isinstance(p, Factor)}
     parents = {name: [v.name for v in p.scope[1:] if v.name in cpds] for name, p in cpds.items()}
-    ordered = [cpds[name] for name in TopologicalSorter(parents).static_order()]
+    ordered = [cpds[name] for name in topological_order(parents)]
     return ordered + [p for p in potentials if isinstance(p, Factor)]
 
 
@@ -475,83 +495,73 @@ def _positive(potential: Potential, max_cells: int) -> Floats:
 
 
 def _elimination(
-    names: Sequence[Sequence[str]], sizes: Mapping[str, int], order: Sequence[str]
-) -> Program:
+    names: Sequence[Sequence[str]],
+    sizes: Mapping[str, int],
+    scopes: Sequence[Sequence[int]],
+    heads: Sequence[int],
+    options: tuple[OrderFinder | None, Limits],
+) -> Elimination:
     """Return the steps that eliminate all variables from the tables and likelihoods."""
+    order, limits = options
+    n = len(sizes)
+    every = [*scopes, *[[v] for v in range(n)]]
+    arguments = (
+        np.array([*sizes.values()], dtype=np.int64),
+        np.array([*heads, *[-1] * n], dtype=np.int64),
+        _starts(every),
+        _joined(every),
+    )
+    quick = None
+    if order is None and n <= _MOST_GREEDY:
+        nothing = np.empty(n, dtype=np.int64)
+        quick = _eliminated(*arguments, nothing, True)
+        if quick.multiplications <= _WORTH_SEARCHING:
+            return quick
+    found = (order or Portfolio(effort=2.0))(graph_of_scopes(sizes, names))
+    _check_bytes(found.total_size, limits)  # at least one in eight cells is held
     number = {name: i for i, name in enumerate(sizes)}
-    scopes = [tuple([number[name] for name in scope]) for scope in names]
-    scopes += [(v,) for v in range(len(sizes))]
-    builder = ProgramBuilder(tuple(sizes.values()), list(scopes))
-    holders: list[set[int]] = [set() for _ in sizes]
-    for register, scope in enumerate(scopes):
-        for v in scope:
-            holders[v].add(register)
-    ends = [register for register, scope in enumerate(scopes) if not scope]
-    for name in order:
-        operands = sorted(holders[number[name]])
-        keep = frozenset().union(*[builder.variables(r) for r in operands]) - {number[name]}
-        result = builder.contract(operands, keep)
-        assert result is not None  # without heads
-        for register in operands:
-            for v in builder.variables(register):
-                holders[v].discard(register)
-        for v in keep:
-            holders[v].add(result)
-        if not keep:
-            ends.append(result)
-    builder.contract(ends, frozenset())
-    return builder.build([])
+    given = np.array([number[name] for name in found.variables], dtype=np.int64)
+    made = _eliminated(*arguments, given, False)
+    better = quick is not None and quick.multiplications < made.multiplications
+    return quick if quick is not None and better else made
+
+
+def _eliminated(*arguments: Any) -> Elimination:
+    work = _WORK_OF_A_VARIABLE * len(arguments[0]) ** 2
+    if work <= _plain_elimination.left:
+        _plain_elimination.spend(work)
+        return run_plainly(eliminate, *arguments)
+    return eliminate(*arguments)
 
 
 def _arrays(
-    potentials: Sequence[Potential], names: list[str], tables: Sequence[Floats], program: Program
+    made: Elimination, heads: Sequence[int], sizes: Sequence[int], tables: Sequence[Floats]
 ) -> CircuitArrays:
     """Return the arrays of a circuit."""
-    number = {name: i for i, name in enumerate(names)}
-    heads = [-1 if isinstance(p, Factor) else number[p.scope[0].name] for p in potentials]
-    counts = program.held[: program.n_inputs]
-    # Bits: the variables whose distributions are below a register, and one more for other tables.
-    other = 1 << len(names)
-    own = [other if head < 0 else 1 << head for head in heads] + [0] * len(names)
-    closed = [False] * program.n_inputs
-    steps, unions, keeps_order = [], [], []
-    scopes, sizes = program.scopes, program.sizes
-    for operation, left, right in program.steps:
-        scope, first, second = scopes[len(own)], scopes[left], scopes[right]
-        union = first if first == second else tuple(dict.fromkeys(first + second))
-        n_terms, bits = 1, other
-        for v in union:
-            if v in scope:
-                bits |= 1 << v
-            else:
-                n_terms *= sizes[v]
-        steps.append((left, -1 if isinstance(operation, Sum) else right, n_terms.bit_length()))
-        unions.append(union)
-        keeps_order.append([[v for v in s if v in scope] == [*scope] for s in (first, second)])
-        own.append(own[left] | own[right])
-        closed.append(not own[-1] & bits)
-    lists = _lists(program, tables)
+    counts = [*map(len, tables), *sizes]
+    n_registers, n_inputs = len(made.closed), len(counts)
+    lists = _lists(made, sizes, tables)
     listed = [np.empty((3, 0), dtype=np.int32) if terms is None else terms for terms in lists]
-    is_listed = np.zeros(len(names), dtype=np.bool_)
-    is_inner = np.zeros(len(scopes), dtype=np.bool_)
-    for place, terms in enumerate(lists):
-        left, right = program.steps[place][1:]
-        if terms is not None:
-            is_listed[list(unions[place])] = True
-        for register in (left, right):
-            made = register - program.n_inputs
-            is_inner[register] = made >= 0 and terms is not None and lists[made] is not None
+    is_listed = np.zeros(len(sizes), dtype=np.bool_)
+    is_inner = np.zeros(n_registers, dtype=np.bool_)
+    for number, terms in enumerate(lists):
+        if terms is None:
+            continue
+        is_listed[made.unions[slice(*made.union_starts[number : number + 2])]] = True
+        for register in made.steps[number, :2].tolist():
+            if register >= n_inputs:
+                is_inner[register] = lists[register - n_inputs] is not None
     return CircuitArrays(
-        sizes=np.array(program.sizes, dtype=np.int64),
+        sizes=np.array(sizes, dtype=np.int64),
         first=1 + np.cumsum([0, *counts[:-1]], dtype=np.int64),
         heads=np.array(heads, dtype=np.int64),
-        steps=np.array(steps, dtype=np.int64).reshape(-1, 3),
-        scope_starts=_starts(scopes),
-        scopes=_joined(scopes),
-        union_starts=_starts(unions),
-        unions=_joined(unions),
-        closed=np.array(closed, dtype=np.bool_),
-        keeps_order=np.array(keeps_order, dtype=np.bool_).reshape(-1, 2),
+        steps=made.steps,
+        scope_starts=made.scope_starts,
+        scopes=made.scopes,
+        union_starts=made.union_starts,
+        unions=made.unions,
+        closed=made.closed,
+        keeps_order=made.keeps_order,
         exponents=_exponents(tables),
         list_starts=np.cumsum([0, *[terms.shape[1] for terms in listed]], dtype=np.int64),
         terms=np.concatenate([np.empty((3, 0), dtype=np.int32), *listed], axis=1),

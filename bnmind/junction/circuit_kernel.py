@@ -107,6 +107,206 @@ class CircuitWork(NamedTuple):
     """The buffer, read-only."""
 
 
+# --- The elimination of all variables, as steps ---------------------------------------------------
+#
+# The bucket of a variable holds the registers that have it. Its two smallest registers are
+# multiplied until two are left, whose product is summed over the variable.
+
+
+class Elimination(NamedTuple):
+    """The steps that eliminate all variables; the fields are as in `CircuitArrays`."""
+
+    steps: Ints
+    scope_starts: Ints
+    scopes: Ints
+    union_starts: Ints
+    unions: Ints
+    closed: Flags
+    keeps_order: Flags
+    cells: Floats
+    """``(registers,)``; as floating-point numbers, since there may be very many."""
+    multiplications: float
+    order: Ints
+    """The variables in the order of elimination."""
+
+
+_MANY_IN_BUCKET = 64
+"""The most registers of a bucket that are compared."""
+
+
+@njit
+def _grown(array: Ints, n: int) -> Ints:
+    """Return an array with room for ``n`` more numbers than it has."""
+    more = np.empty(2 * array.size + n, dtype=np.int64)
+    more[: array.size] = array
+    return more
+
+
+@njit
+def eliminate(
+    sizes: Ints, heads: Ints, starts: Ints, scopes: Ints, order: Ints, greedy: bool
+) -> Elimination:
+    """Return the steps that eliminate all variables.
+
+    Parameters
+    ----------
+    sizes
+        ``(variables,)`` the number of states of each variable.
+    heads
+        ``(registers,)`` the variable whose distribution a register is; −1 for a likelihood, and −2
+        for another table.
+    starts, scopes
+        The variables of each register.
+    order
+        ``(variables,)`` the order of elimination.
+    greedy
+        Whether to find an order instead: the variable with the smallest bucket comes next.
+    """
+    n_variables, n_inputs = sizes.size, starts.size - 1
+    most = 2 * n_inputs + n_variables + 1
+    scope_starts = np.zeros(most + 1, dtype=np.int64)
+    scope_starts[: n_inputs + 1] = starts
+    steps, n_steps = np.empty((most, 3), dtype=np.int64), 0
+    union_starts, unions = np.zeros(most + 1, dtype=np.int64), np.empty(scopes.size, dtype=np.int64)
+    keeps_order = np.zeros((most, 2), dtype=np.bool_)
+    cells, is_alive = np.ones(most), np.ones(most, dtype=np.bool_)
+    # How many heads below a register are in its scope; large if another table is below.
+    n_open = np.zeros(most, dtype=np.int64)
+    has_head = np.zeros(n_variables, dtype=np.bool_)
+    # The registers of each variable as a list: the first entry, and the next one of each entry.
+    first_entry, next_entry = np.full(n_variables, -1), np.empty(scopes.size, dtype=np.int64)
+    holder = np.empty(scopes.size, dtype=np.int64)
+    for register in range(n_inputs):
+        n_open[register] = 1 if heads[register] >= 0 else 0 if heads[register] == -1 else most
+        if heads[register] >= 0:
+            has_head[heads[register]] = True
+        for i in range(starts[register], starts[register + 1]):
+            v = scopes[i]
+            cells[register] *= sizes[v]
+            next_entry[i], first_entry[v], holder[i] = first_entry[v], i, register
+    costs, mark = np.full(n_variables, np.inf), np.zeros(n_variables, dtype=np.int64)
+    stamp, is_left = 0, np.ones(n_variables, dtype=np.bool_)
+    stale = np.ones(n_variables, dtype=np.bool_)
+    found = order.copy()
+    bucket = np.empty(most, dtype=np.int64)
+    multiplications = 0.0
+    for place in range(n_variables + 1):
+        # The variable; at the end, numbers are multiplied.
+        v, n = -1, 0
+        if place < n_variables and greedy:
+            for u in range(n_variables):
+                if is_left[u] and stale[u]:
+                    stamp += 1
+                    costs[u], stale[u] = 1.0, False
+                    entry = first_entry[u]
+                    while entry >= 0:
+                        register = holder[entry]
+                        if is_alive[register]:
+                            for i in range(scope_starts[register], scope_starts[register + 1]):
+                                if mark[scopes[i]] != stamp:
+                                    mark[scopes[i]] = stamp
+                                    costs[u] *= sizes[scopes[i]]
+                        entry = next_entry[entry]
+                if is_left[u] and (v < 0 or costs[u] < costs[v]):
+                    v = u
+            found[place] = v
+        elif place < n_variables:
+            v = order[place]
+        if v >= 0:
+            is_left[v] = False
+            entry = first_entry[v]
+            while entry >= 0:
+                if is_alive[holder[entry]]:
+                    bucket[n] = holder[entry]
+                    n += 1
+                entry = next_entry[entry]
+        else:
+            for register in range(n_inputs + n_steps):
+                if is_alive[register]:
+                    bucket[n] = register
+                    n += 1
+        while n > 1 or (n == 1 and v >= 0):
+            # The two smallest come last, unless there are very many.
+            for k in range(n - 1, max(n - 3, -1) if n <= _MANY_IN_BUCKET else n - 1, -1):
+                least = k
+                for i in range(k):
+                    if cells[bucket[i]] < cells[bucket[least]]:
+                        least = i
+                bucket[least], bucket[k] = bucket[k], bucket[least]
+            left, right = bucket[n - 1], bucket[n - 2] if n > 1 else -1
+            if right >= 0 and cells[left] < cells[right]:
+                left, right = right, left
+            sums = v >= 0 and n <= 2
+            made = n_inputs + n_steps
+            end, union_end = scope_starts[made], union_starts[n_steps]
+            if end + n_variables > scopes.size:
+                scopes = _grown(scopes, n_variables)
+                next_entry, holder = _grown(next_entry, n_variables), _grown(holder, n_variables)
+            if union_end + n_variables > unions.size:
+                unions = _grown(unions, n_variables)
+            stamp += 1
+            work = 1.0
+            for side in range(2 if right >= 0 else 1):
+                register = left if side == 0 else right
+                for i in range(scope_starts[register], scope_starts[register + 1]):
+                    u = scopes[i]
+                    stale[u] = True
+                    if mark[u] == stamp:
+                        continue
+                    mark[u] = stamp
+                    unions[union_end] = u
+                    union_end += 1
+                    work *= sizes[u]
+                    if not sums or u != v:
+                        scopes[end] = u
+                        next_entry[end], first_entry[u], holder[end] = first_entry[u], end, made
+                        cells[made] *= sizes[u]
+                        end += 1
+            scope_starts[made + 1], union_starts[n_steps + 1] = end, union_end
+            for side in range(2):
+                register = left if side == 0 else right
+                j = scope_starts[made]
+                for i in range(
+                    scope_starts[register], scope_starts[register + 1] if register >= 0 else 0
+                ):
+                    if j < end and scopes[i] == scopes[j]:
+                        j += 1
+                keeps_order[n_steps, side] = register >= 0 and j == end
+            n_open[made] = n_open[left] + (n_open[right] if right >= 0 else 0)
+            if sums and has_head[v]:
+                n_open[made] -= 1
+            n_open[made] = min(n_open[made], most)
+            steps[n_steps, 0], steps[n_steps, 1] = left, right
+            bits, n_terms = 1, sizes[v] if sums else 1
+            while n_terms > 1:
+                n_terms //= 2
+                bits += 1
+            steps[n_steps, 2] = bits
+            multiplications += work
+            n_steps += 1
+            is_alive[left] = False
+            if right >= 0:
+                is_alive[right] = False
+            if sums:
+                n = 0
+            else:
+                n -= 1
+                bucket[n - 1] = made
+    n_registers = n_inputs + n_steps
+    return Elimination(
+        steps[:n_steps].copy(),
+        scope_starts[: n_registers + 1].copy(),
+        scopes[: scope_starts[n_registers]].copy(),
+        union_starts[: n_steps + 1].copy(),
+        unions[: union_starts[n_steps]].copy(),
+        n_open[:n_registers] == 0,
+        keeps_order[:n_steps].copy(),
+        cells[:n_registers].copy(),
+        multiplications,
+        found,
+    )
+
+
 # --- The compiled run -----------------------------------------------------------------------------
 #
 # The kernels name the arrays that they use once, outside of their loops, because numba counts

@@ -427,7 +427,10 @@ def packed(
             for other, shared in _factors(program, number, next_uses)
             if (factor := known[other]) is not None
         ]
-        joined = joined_terms(program, number, (left.cells, right.cells), most_terms)
+        scopes = program.scopes
+        other = None if isinstance(step.operation, Sum) else scopes[step.right]
+        of_step = scopes[step.left], other, scopes[number]
+        joined = joined_terms(of_step, program.sizes, (left.cells, right.cells), most_terms)
         if joined is None:
             return None
         terms = _ordered(*_needed(program, number, joined, later))
@@ -517,25 +520,38 @@ def _needed(
 
 
 def joined_terms(
-    program: Program, number: int, operands: tuple[_Cells, _Cells], most: float
+    scopes: tuple[Scope, Scope | None, Scope],
+    sizes: Sequence[int],
+    operands: tuple[_Cells, _Cells],
+    most: float = math.inf,
 ) -> tuple[_Cells, _Cells | None, _Cells] | None:
     """Return the terms of a step, and the cell that each is added to.
 
     The result is None if there are more than ``most``.
+
+    Parameters
+    ----------
+    scopes
+        Those of the operands and of the result; a sum has no right operand.
+    sizes
+        The number of states of every variable.
+    operands
+        The cells of the operands that may be other than zero.
+    most
+        The most terms.
     """
-    operation, left, right = program.steps[number - program.n_inputs]
-    scopes, sizes, scope = program.scopes, program.sizes, program.scopes[number]
+    left, right, scope = scopes
     first, second = operands
     if len(first) > most:
         return None
-    if isinstance(operation, Sum):
-        to = _numbered(first, scopes[left], scope, sizes)
+    if right is None:
+        to = _numbered(first, left, scope, sizes)
         return np.arange(len(first)), None, to
-    shared = tuple(v for v in scopes[left] if v in scopes[right])
-    keys = _numbered(second, scopes[right], shared, sizes)
+    shared = tuple(v for v in left if v in right)
+    keys = _numbered(second, right, shared, sizes)
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
-    wanted = _numbered(first, scopes[left], shared, sizes)
+    wanted = _numbered(first, left, shared, sizes)
     begin = np.searchsorted(keys, wanted, side="left")
     counts = np.searchsorted(keys, wanted, side="right") - begin
     total = int(counts.sum())
@@ -544,9 +560,9 @@ def joined_terms(
     on_left = np.repeat(np.arange(len(first)), counts)
     ends = np.cumsum(counts)
     on_right = order[np.arange(total) + np.repeat(begin - (ends - counts), counts)]
-    more = tuple(v if v not in scopes[left] else -1 for v in scope)
-    to = _numbered(first, scopes[left], scope, sizes)[on_left]
-    to += _numbered(second, scopes[right], more, sizes, scope)[on_right]
+    more = tuple(v if v not in left else -1 for v in scope)
+    to = _numbered(first, left, scope, sizes)[on_left]
+    to += _numbered(second, right, more, sizes, scope)[on_right]
     return on_left, on_right, to
 
 
