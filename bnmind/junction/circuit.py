@@ -41,7 +41,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._jit import Kernel, PlainWork, run_plainly
+from bnmind._jit import PlainWork, run_plainly
 from bnmind._messages import format_bytes
 from bnmind._values import Sealed, sealed
 from bnmind.errors import InvalidModelError, TooLargeError
@@ -83,10 +83,10 @@ def _lists(
     Steps that are quicker over all cells have None.
     """
     nothing: list[NDArray[np.int32] | None] = [None] * len(made.steps)
+    if not _WORTH_LISTS <= made.multiplications <= _MOST_LISTED:
+        return nothing
     possible: list[Any] = [np.flatnonzero(table) for table in tables]
-    n_cells = sum([table.size for table in tables])
-    may_pay = _WORTH_LISTS <= made.multiplications <= _MOST_LISTED
-    if not may_pay or sum(map(len, possible)) > _SPARSE * n_cells:
+    if sum(map(len, possible)) > _SPARSE * sum(map(len, tables)):
         return nothing
     starts, all_scopes = made.scope_starts.tolist(), made.scopes.tolist()
     scopes = [tuple(all_scopes[start:end]) for start, end in pairwise(starts)]
@@ -159,13 +159,11 @@ _plain_elimination = PlainWork(eliminate, tasks=3)
 _plain_work = PlainWork(answer_cases, tasks=3)
 """The work of runs in Python, before the kernel is compiled."""
 
+plain_plans = PlainWork(answer_cases, if_cached=500_000)
+"""The plans instead of circuits, before the kernel is compiled or loaded, which takes as long."""
+
 _WORK_OF_A_PRODUCT, _WORK_OF_A_MULTIPLICATION = 200, 4
 """The operations of a run in Python."""
-
-
-def is_loaded() -> bool:
-    """Return whether the machine code of runs is loaded."""
-    return isinstance(answer_cases, Kernel) and answer_cases.is_loaded
 
 
 class Answers(NamedTuple):

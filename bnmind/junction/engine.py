@@ -59,8 +59,8 @@ if TYPE_CHECKING:
 # way       good for
 # ========  ========================================================================================
 # sweep     independent causes of many observed effects, such as noisy-or
-# plan      the first question of a process, which need not wait for machine code; signed factors,
-#           large joint distributions, and evidence that leaves little of a large model
+# plan      the first questions about models in a process, which need not wait for machine code;
+#           signed factors, large joint distributions, evidence that leaves little of a large model
 # circuit   all other questions: it is compiled once, and any evidence shrinks it
 # ========  ========================================================================================
 #
@@ -68,6 +68,9 @@ if TYPE_CHECKING:
 
 _PLANNING_NS = 200_000.0
 """Nanoseconds for each variable to make a plan."""
+
+_PLANNING_WORK = 700
+"""The operations for each variable to make a plan, of about .3 microseconds."""
 
 _STEP_NS, _MULTIPLICATION_NS = 5_000.0, 2.0
 """Nanoseconds for each step of a plan, and for each multiplication."""
@@ -103,10 +106,8 @@ class Routes:
 
     def posterior(self, scopes: Scopes, seen: Seen) -> Posterior:
         """Return the joint distribution of each target given evidence."""
-        from bnmind.junction.circuit import is_loaded
-
         is_first, self._is_first = self._is_first, False
-        if (is_first and not is_loaded()) or (
+        if (is_first and self._may_wait()) or (
             self._has_large_effects
             and are_layered(self.reader.model.potentials, seen.positions, self.reader.named(scopes))
         ):
@@ -129,6 +130,16 @@ class Routes:
                 found = self._answered(circuit, scopes, seen, most)
         # Plans name what is impossible, refuse what is too large, and lose no digits.
         return found if isinstance(found, Posterior) else self.planner.posterior(scopes, seen, plan)
+
+    def _may_wait(self) -> bool:
+        """Return whether a plan is made, because the machine code of circuits is not loaded."""
+        from bnmind.junction.circuit import plain_plans
+
+        work = _PLANNING_WORK * len(self.reader.columns)
+        if work > plain_plans.left:
+            return False
+        plain_plans.spend(work)
+        return True
 
     @cached_property
     def _has_large_effects(self) -> bool:

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import bnmind
-import bnmind.junction.circuit as circuit_module
 from bnmind.errors import ImpossibleEvidenceError, TooLargeError
 from bnmind.junction import (
     Engine,
@@ -19,6 +18,7 @@ from bnmind.junction import (
     compile_model,
     compile_plan,
 )
+from bnmind.junction.engine import Routes
 from bnmind.pgm import Factor, FactorModel, FunctionalCPD, Network, Parity, TabularCPD, Variable
 from bnmind.pgm import noisy_or as noisy
 from tests.wheel import ask, read_wheel, state_names
@@ -27,7 +27,7 @@ from tests.wheel import ask, read_wheel, state_names
 @pytest.fixture(autouse=True)
 def _not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Begin each engine as in a process that has not loaded any machine code."""
-    monkeypatch.setattr(circuit_module, "is_loaded", lambda: False)
+    monkeypatch.setattr(Routes, "_may_wait", lambda _: True)
 
 
 def titles(engine: Engine) -> list[str]:
@@ -72,7 +72,7 @@ def test_the_first_question_takes_a_plan_and_then_one_circuit_all_others(name: s
 def test_the_first_question_takes_the_circuit_if_its_code_is_loaded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(circuit_module, "is_loaded", lambda: True)
+    monkeypatch.setattr(Routes, "_may_wait", lambda _: False)
     engine = compile_model(read_wheel("asia"))
     same(engine, None, {"xray": "yes"})
     same(engine, ["lung"], {})
