@@ -43,7 +43,7 @@ from numpy.typing import NDArray
 
 from bnmind._jit import PlainWork, run_plainly
 from bnmind._messages import format_bytes
-from bnmind._values import Sealed, sealed
+from bnmind._values import Sealed, made, sealed
 from bnmind.errors import InvalidModelError, TooLargeError
 from bnmind.information import Floats
 from bnmind.junction.circuit_kernel import (
@@ -76,24 +76,24 @@ _SPARSE = 0.7
 
 
 def _lists(
-    made: Elimination, sizes: Sequence[int], tables: Sequence[Floats]
+    found: Elimination, sizes: Sequence[int], tables: Sequence[Floats]
 ) -> list[NDArray[np.int32] | None]:
     """Return the terms ``(3, terms)`` of each step that are possible in the model.
 
     Steps that are quicker over all cells have None.
     """
-    nothing: list[NDArray[np.int32] | None] = [None] * len(made.steps)
-    if not _WORTH_LISTS <= made.multiplications <= _MOST_LISTED:
+    nothing: list[NDArray[np.int32] | None] = [None] * len(found.steps)
+    if not _WORTH_LISTS <= found.multiplications <= _MOST_LISTED:
         return nothing
     possible: list[Any] = [np.flatnonzero(table) for table in tables]
     if sum(map(len, possible)) > _SPARSE * sum(map(len, tables)):
         return nothing
-    starts, all_scopes = made.scope_starts.tolist(), made.scopes.tolist()
+    starts, all_scopes = found.scope_starts.tolist(), found.scopes.tolist()
     scopes = [tuple(all_scopes[start:end]) for start, end in pairwise(starts)]
-    counts = [int(n) for n in made.cells]
-    n_inputs = len(scopes) - len(made.steps)
+    counts = [int(n) for n in found.cells]
+    n_inputs = len(scopes) - len(found.steps)
     possible += [np.arange(counts[r]) for r in range(len(tables), n_inputs)]
-    steps = made.steps[:, :2].tolist()
+    steps = found.steps[:, :2].tolist()
     terms: list[Any] = []
     for register, (left, right) in enumerate(steps, n_inputs):
         operands = possible[left], possible[right]
@@ -108,14 +108,14 @@ def _lists(
         terms.append((operands[0][first], on_right, to))
     # Terms that other tables exclude later are found in reverse.
     alive: dict[int, Any] = {len(scopes) - 1: np.ones(1, dtype=np.bool_)}
-    unions = np.diff(made.union_starts)
+    unions = np.diff(found.union_starts)
     for number in range(len(terms) - 1, -1, -1):
         left, right = steps[number]
         kept = np.stack(terms[number])[:, alive.pop(n_inputs + number)[terms[number][2]]]
         for register, cells in ((left, kept[0]), (right, kept[1]))[: 1 if right < 0 else 2]:
             alive[register] = np.zeros(counts[register], dtype=np.bool_)
             alive[register][cells] = True
-        union = made.unions[made.union_starts[number] :][: unions[number]]
+        union = found.unions[found.union_starts[number] :][: unions[number]]
         if TERM * kept.shape[1] < math.prod([sizes[v] for v in union]):
             nothing[number] = kept.astype(np.int32)
     return nothing
@@ -242,23 +242,24 @@ class Circuit(Sealed):
         names = [[v.name for v in p.scope] for p in potentials]
         scopes = [[number[name] for name in scope] for scope in names]
         heads = [-2 if isinstance(p, Factor) else number[p.scope[0].name] for p in potentials]
-        made = _elimination(names, sizes, scopes, heads, (order, limits))
+        found = _elimination(names, sizes, scopes, heads, (order, limits))
         # Registers, their adjoints, and those of tables and likelihoods.
         n_inputs = len(scopes) + len(sizes)
-        n_run = 2 * made.cells[n_inputs:].sum() + made.cells[:n_inputs].sum()
-        _check_bytes(8 * (made.cells.sum() + n_run), limits)
+        n_run = 2 * found.cells[n_inputs:].sum() + found.cells[:n_inputs].sum()
+        _check_bytes(8 * (found.cells.sum() + n_run), limits)
         tables = [_positive(p, most).ravel() for p in potentials]
         place = {
             id(potential): i
             for i, potential in enumerate(model.potentials)
             if isinstance(potential, TabularCPD | Factor)
         }
-        return cls(
+        return made(
+            cls,
             model=model,
             places=tuple([place.get(id(potential), -1) for potential in potentials]),
-            arrays=_arrays(made, heads, list(sizes.values()), tables),
+            arrays=_arrays(found, heads, list(sizes.values()), tables),
             cells=sealed(np.concatenate([np.ones(1), *tables, np.ones(sum(sizes.values()))])),
-            multiplications=int(made.multiplications),
+            multiplications=int(found.multiplications),
             n_run=int(n_run),
         )
 
@@ -515,13 +516,13 @@ def _elimination(
         quick = _eliminated(*arguments, nothing, True)
         if quick.multiplications <= _WORTH_SEARCHING:
             return quick
-    found = (order or Portfolio(effort=2.0))(graph_of_scopes(sizes, names))
-    _check_bytes(found.total_size, limits)  # at least one in eight cells is held
+    best = (order or Portfolio(effort=2.0))(graph_of_scopes(sizes, names))
+    _check_bytes(best.total_size, limits)  # at least one in eight cells is held
     number = {name: i for i, name in enumerate(sizes)}
-    given = np.array([number[name] for name in found.variables], dtype=np.int64)
-    made = _eliminated(*arguments, given, False)
-    better = quick is not None and quick.multiplications < made.multiplications
-    return quick if quick is not None and better else made
+    given = np.array([number[name] for name in best.variables], dtype=np.int64)
+    found = _eliminated(*arguments, given, False)
+    better = quick is not None and quick.multiplications < found.multiplications
+    return quick if quick is not None and better else found
 
 
 def _eliminated(*arguments: Any) -> Elimination:
@@ -533,33 +534,33 @@ def _eliminated(*arguments: Any) -> Elimination:
 
 
 def _arrays(
-    made: Elimination, heads: Sequence[int], sizes: Sequence[int], tables: Sequence[Floats]
+    found: Elimination, heads: Sequence[int], sizes: Sequence[int], tables: Sequence[Floats]
 ) -> CircuitArrays:
     """Return the arrays of a circuit."""
     counts = [*map(len, tables), *sizes]
-    n_registers, n_inputs = len(made.closed), len(counts)
-    lists = _lists(made, sizes, tables)
+    n_registers, n_inputs = len(found.closed), len(counts)
+    lists = _lists(found, sizes, tables)
     listed = [np.empty((3, 0), dtype=np.int32) if terms is None else terms for terms in lists]
     is_listed = np.zeros(len(sizes), dtype=np.bool_)
     is_inner = np.zeros(n_registers, dtype=np.bool_)
     for number, terms in enumerate(lists):
         if terms is None:
             continue
-        is_listed[made.unions[slice(*made.union_starts[number : number + 2])]] = True
-        for register in made.steps[number, :2].tolist():
+        is_listed[found.unions[slice(*found.union_starts[number : number + 2])]] = True
+        for register in found.steps[number, :2].tolist():
             if register >= n_inputs:
                 is_inner[register] = lists[register - n_inputs] is not None
     return CircuitArrays(
         sizes=np.array(sizes, dtype=np.int64),
         first=1 + np.cumsum([0, *counts[:-1]], dtype=np.int64),
         heads=np.array(heads, dtype=np.int64),
-        steps=made.steps,
-        scope_starts=made.scope_starts,
-        scopes=made.scopes,
-        union_starts=made.union_starts,
-        unions=made.unions,
-        closed=made.closed,
-        keeps_order=made.keeps_order,
+        steps=found.steps,
+        scope_starts=found.scope_starts,
+        scopes=found.scopes,
+        union_starts=found.union_starts,
+        unions=found.unions,
+        closed=found.closed,
+        keeps_order=found.keeps_order,
         exponents=_exponents(tables),
         list_starts=np.cumsum([0, *[terms.shape[1] for terms in listed]], dtype=np.int64),
         terms=np.concatenate([np.empty((3, 0), dtype=np.int32), *listed], axis=1),

@@ -134,12 +134,204 @@ _MANY_IN_BUCKET = 64
 """The most registers of a bucket that are compared."""
 
 
+class _Draft(NamedTuple):
+    """The steps so far, in arrays with more room."""
+
+    sizes: Ints
+    steps: Ints
+    scope_starts: Ints
+    scopes: Ints
+    union_starts: Ints
+    unions: Ints
+    keeps_order: Flags
+    cells: Floats
+    is_alive: Flags
+    """Whether a register is no operand yet."""
+    n_open: Ints
+    """How many heads below a register are in its scope; large if another table is below."""
+    has_head: Flags
+    """Whether a variable has a distribution."""
+    first_entry: Ints
+    """The last place in ``scopes`` of each variable."""
+    next_entry: Ints
+    """The place of the same variable before, for each place in ``scopes``."""
+    holder: Ints
+    """The register of each place in ``scopes``."""
+    mark: Ints
+    """The number of the last search that met each variable; and the number of searches."""
+    costs: Floats
+    """The cells of the bucket of each variable; −1 if they are not known."""
+
+
+@njit
+def _begun(sizes: Ints, heads: Ints, starts: Ints, scopes: Ints) -> _Draft:
+    n_variables, n_inputs = sizes.size, starts.size - 1
+    most = 2 * n_inputs + n_variables + 1
+    scope_starts = np.zeros(most + 1, dtype=np.int64)
+    scope_starts[: n_inputs + 1] = starts
+    cells, n_open = np.ones(most), np.zeros(most, dtype=np.int64)
+    has_head = np.zeros(n_variables, dtype=np.bool_)
+    first_entry, next_entry = np.full(n_variables, -1), np.empty(scopes.size, dtype=np.int64)
+    holder = np.empty(scopes.size, dtype=np.int64)
+    for register in range(n_inputs):
+        head = heads[register]
+        n_open[register] = 1 if head >= 0 else 0 if head == -1 else most
+        if head >= 0:
+            has_head[head] = True
+        for i in range(starts[register], starts[register + 1]):
+            v = scopes[i]
+            cells[register] *= sizes[v]
+            next_entry[i], first_entry[v], holder[i] = first_entry[v], i, register
+    return _Draft(
+        sizes,
+        np.empty((most, 3), dtype=np.int64),
+        scope_starts,
+        scopes,
+        np.zeros(most + 1, dtype=np.int64),
+        np.empty(scopes.size, dtype=np.int64),
+        np.zeros((most, 2), dtype=np.bool_),
+        cells,
+        np.ones(most, dtype=np.bool_),
+        n_open,
+        has_head,
+        first_entry,
+        next_entry,
+        holder,
+        np.zeros(n_variables + 1, dtype=np.int64),
+        np.full(n_variables, -1.0),
+    )
+
+
 @njit
 def _grown(array: Ints, n: int) -> Ints:
     """Return an array with room for ``n`` more numbers than it has."""
     more = np.empty(2 * array.size + n, dtype=np.int64)
     more[: array.size] = array
     return more
+
+
+@njit
+def _with_room(draft: _Draft, end: int, union_end: int) -> _Draft:
+    """Return a draft with room for the variables of another step."""
+    n = draft.sizes.size
+    scopes, next_entry, holder = draft.scopes, draft.next_entry, draft.holder
+    if end + n > scopes.size:
+        scopes, next_entry = _grown(scopes, n), _grown(next_entry, n)
+        holder = _grown(holder, n)
+    unions = draft.unions
+    if union_end + n > unions.size:
+        unions = _grown(unions, n)
+    return _Draft(
+        draft.sizes,
+        draft.steps,
+        draft.scope_starts,
+        scopes,
+        draft.union_starts,
+        unions,
+        draft.keeps_order,
+        draft.cells,
+        draft.is_alive,
+        draft.n_open,
+        draft.has_head,
+        draft.first_entry,
+        next_entry,
+        holder,
+        draft.mark,
+        draft.costs,
+    )
+
+
+@njit
+def _smallest_bucket(draft: _Draft, is_left: Flags) -> int:
+    """Return the variable with the smallest bucket."""
+    scope_starts, scopes, mark, costs = draft.scope_starts, draft.scopes, draft.mark, draft.costs
+    best = -1
+    for u in range(is_left.size):
+        if not is_left[u]:
+            continue
+        if costs[u] < 0:
+            mark[-1] += 1
+            costs[u] = 1.0
+            entry = draft.first_entry[u]
+            while entry >= 0:
+                register = draft.holder[entry]
+                if draft.is_alive[register]:
+                    for i in range(scope_starts[register], scope_starts[register + 1]):
+                        if mark[scopes[i]] != mark[-1]:
+                            mark[scopes[i]] = mark[-1]
+                            costs[u] *= draft.sizes[scopes[i]]
+                entry = draft.next_entry[entry]
+        if best < 0 or costs[u] < costs[best]:
+            best = u
+    return best
+
+
+@njit
+def _smallest_last(cells: Floats, bucket: Ints, n: int) -> tuple[int, int]:
+    """Bring the two smallest registers of a bucket to its end; return them, the larger one first.
+
+    If there are very many, they stay where they are.
+    """
+    for k in range(n - 1, max(n - 3, -1) if n <= _MANY_IN_BUCKET else n - 1, -1):
+        least = k
+        for i in range(k):
+            if cells[bucket[i]] < cells[bucket[least]]:
+                least = i
+        bucket[least], bucket[k] = bucket[k], bucket[least]
+    if n == 1:
+        return bucket[0], -1
+    left, right = bucket[n - 1], bucket[n - 2]
+    return (right, left) if cells[left] < cells[right] else (left, right)
+
+
+@njit
+def _add_step(
+    draft: _Draft, made: int, n_steps: int, operands: tuple[int, int], summed: int
+) -> float:
+    """Add the product of two registers, summed over a variable; return its multiplications."""
+    sizes, mark, scopes, unions = draft.sizes, draft.mark, draft.scopes, draft.unions
+    scope_starts, cells, n_open = draft.scope_starts, draft.cells, draft.n_open
+    left, right = operands
+    start, union_end = scope_starts[made], draft.union_starts[n_steps]
+    end, work = start, 1.0
+    mark[-1] += 1
+    for register in operands:
+        last = scope_starts[register + 1] if register >= 0 else 0
+        for i in range(scope_starts[register], last):
+            u = scopes[i]
+            draft.costs[u] = -1.0
+            if mark[u] == mark[-1]:
+                continue
+            mark[u] = mark[-1]
+            unions[union_end] = u
+            union_end += 1
+            work *= sizes[u]
+            if u != summed:
+                scopes[end], draft.holder[end] = u, made
+                draft.next_entry[end], draft.first_entry[u] = draft.first_entry[u], end
+                cells[made] *= sizes[u]
+                end += 1
+    scope_starts[made + 1], draft.union_starts[n_steps + 1] = end, union_end
+    for side in range(2):
+        register, j = operands[side], start
+        last = scope_starts[register + 1] if register >= 0 else 0
+        for i in range(scope_starts[register], last):
+            if j < end and scopes[i] == scopes[j]:
+                j += 1
+        draft.keeps_order[n_steps, side] = register >= 0 and j == end
+    n_open[made] = n_open[left] + (n_open[right] if right >= 0 else 0)
+    if summed >= 0 and draft.has_head[summed]:
+        n_open[made] -= 1
+    n_open[made] = min(n_open[made], n_open.size)
+    bits, n_terms = 1, sizes[summed] if summed >= 0 else 1
+    while n_terms > 1:
+        n_terms //= 2
+        bits += 1
+    draft.steps[n_steps, 0], draft.steps[n_steps, 1], draft.steps[n_steps, 2] = left, right, bits
+    draft.is_alive[left] = False
+    if right >= 0:
+        draft.is_alive[right] = False
+    return work
 
 
 @njit
@@ -163,145 +355,46 @@ def eliminate(
         Whether to find an order instead: the variable with the smallest bucket comes next.
     """
     n_variables, n_inputs = sizes.size, starts.size - 1
-    most = 2 * n_inputs + n_variables + 1
-    scope_starts = np.zeros(most + 1, dtype=np.int64)
-    scope_starts[: n_inputs + 1] = starts
-    steps, n_steps = np.empty((most, 3), dtype=np.int64), 0
-    union_starts, unions = np.zeros(most + 1, dtype=np.int64), np.empty(scopes.size, dtype=np.int64)
-    keeps_order = np.zeros((most, 2), dtype=np.bool_)
-    cells, is_alive = np.ones(most), np.ones(most, dtype=np.bool_)
-    # How many heads below a register are in its scope; large if another table is below.
-    n_open = np.zeros(most, dtype=np.int64)
-    has_head = np.zeros(n_variables, dtype=np.bool_)
-    # The registers of each variable as a list: the first entry, and the next one of each entry.
-    first_entry, next_entry = np.full(n_variables, -1), np.empty(scopes.size, dtype=np.int64)
-    holder = np.empty(scopes.size, dtype=np.int64)
-    for register in range(n_inputs):
-        n_open[register] = 1 if heads[register] >= 0 else 0 if heads[register] == -1 else most
-        if heads[register] >= 0:
-            has_head[heads[register]] = True
-        for i in range(starts[register], starts[register + 1]):
-            v = scopes[i]
-            cells[register] *= sizes[v]
-            next_entry[i], first_entry[v], holder[i] = first_entry[v], i, register
-    costs, mark = np.full(n_variables, np.inf), np.zeros(n_variables, dtype=np.int64)
-    stamp, is_left = 0, np.ones(n_variables, dtype=np.bool_)
-    stale = np.ones(n_variables, dtype=np.bool_)
-    found = order.copy()
-    bucket = np.empty(most, dtype=np.int64)
-    multiplications = 0.0
+    draft = _begun(sizes, heads, starts, scopes)
+    is_left, found = np.ones(n_variables, dtype=np.bool_), order.copy()
+    bucket = np.empty(draft.cells.size, dtype=np.int64)
+    n_steps, multiplications = 0, 0.0
     for place in range(n_variables + 1):
-        # The variable; at the end, numbers are multiplied.
         v, n = -1, 0
-        if place < n_variables and greedy:
-            for u in range(n_variables):
-                if is_left[u] and stale[u]:
-                    stamp += 1
-                    costs[u], stale[u] = 1.0, False
-                    entry = first_entry[u]
-                    while entry >= 0:
-                        register = holder[entry]
-                        if is_alive[register]:
-                            for i in range(scope_starts[register], scope_starts[register + 1]):
-                                if mark[scopes[i]] != stamp:
-                                    mark[scopes[i]] = stamp
-                                    costs[u] *= sizes[scopes[i]]
-                        entry = next_entry[entry]
-                if is_left[u] and (v < 0 or costs[u] < costs[v]):
-                    v = u
-            found[place] = v
-        elif place < n_variables:
-            v = order[place]
-        if v >= 0:
-            is_left[v] = False
-            entry = first_entry[v]
+        if place < n_variables:
+            v = _smallest_bucket(draft, is_left) if greedy else order[place]
+            found[place], is_left[v] = v, False
+            entry = draft.first_entry[v]
             while entry >= 0:
-                if is_alive[holder[entry]]:
-                    bucket[n] = holder[entry]
+                if draft.is_alive[draft.holder[entry]]:
+                    bucket[n] = draft.holder[entry]
                     n += 1
-                entry = next_entry[entry]
-        else:
+                entry = draft.next_entry[entry]
+        else:  # at the end, all numbers are multiplied
             for register in range(n_inputs + n_steps):
-                if is_alive[register]:
+                if draft.is_alive[register]:
                     bucket[n] = register
                     n += 1
         while n > 1 or (n == 1 and v >= 0):
-            # The two smallest come last, unless there are very many.
-            for k in range(n - 1, max(n - 3, -1) if n <= _MANY_IN_BUCKET else n - 1, -1):
-                least = k
-                for i in range(k):
-                    if cells[bucket[i]] < cells[bucket[least]]:
-                        least = i
-                bucket[least], bucket[k] = bucket[k], bucket[least]
-            left, right = bucket[n - 1], bucket[n - 2] if n > 1 else -1
-            if right >= 0 and cells[left] < cells[right]:
-                left, right = right, left
-            sums = v >= 0 and n <= 2
             made = n_inputs + n_steps
-            end, union_end = scope_starts[made], union_starts[n_steps]
-            if end + n_variables > scopes.size:
-                scopes = _grown(scopes, n_variables)
-                next_entry, holder = _grown(next_entry, n_variables), _grown(holder, n_variables)
-            if union_end + n_variables > unions.size:
-                unions = _grown(unions, n_variables)
-            stamp += 1
-            work = 1.0
-            for side in range(2 if right >= 0 else 1):
-                register = left if side == 0 else right
-                for i in range(scope_starts[register], scope_starts[register + 1]):
-                    u = scopes[i]
-                    stale[u] = True
-                    if mark[u] == stamp:
-                        continue
-                    mark[u] = stamp
-                    unions[union_end] = u
-                    union_end += 1
-                    work *= sizes[u]
-                    if not sums or u != v:
-                        scopes[end] = u
-                        next_entry[end], first_entry[u], holder[end] = first_entry[u], end, made
-                        cells[made] *= sizes[u]
-                        end += 1
-            scope_starts[made + 1], union_starts[n_steps + 1] = end, union_end
-            for side in range(2):
-                register = left if side == 0 else right
-                j = scope_starts[made]
-                for i in range(
-                    scope_starts[register], scope_starts[register + 1] if register >= 0 else 0
-                ):
-                    if j < end and scopes[i] == scopes[j]:
-                        j += 1
-                keeps_order[n_steps, side] = register >= 0 and j == end
-            n_open[made] = n_open[left] + (n_open[right] if right >= 0 else 0)
-            if sums and has_head[v]:
-                n_open[made] -= 1
-            n_open[made] = min(n_open[made], most)
-            steps[n_steps, 0], steps[n_steps, 1] = left, right
-            bits, n_terms = 1, sizes[v] if sums else 1
-            while n_terms > 1:
-                n_terms //= 2
-                bits += 1
-            steps[n_steps, 2] = bits
-            multiplications += work
+            draft = _with_room(draft, draft.scope_starts[made], draft.union_starts[n_steps])
+            operands = _smallest_last(draft.cells, bucket, n)
+            summed = v if n <= 2 else -1
+            multiplications += _add_step(draft, made, n_steps, operands, summed)
             n_steps += 1
-            is_alive[left] = False
-            if right >= 0:
-                is_alive[right] = False
-            if sums:
-                n = 0
-            else:
-                n -= 1
+            n -= 1 if summed < 0 else 2
+            if n > 0:
                 bucket[n - 1] = made
     n_registers = n_inputs + n_steps
     return Elimination(
-        steps[:n_steps].copy(),
-        scope_starts[: n_registers + 1].copy(),
-        scopes[: scope_starts[n_registers]].copy(),
-        union_starts[: n_steps + 1].copy(),
-        unions[: union_starts[n_steps]].copy(),
-        n_open[:n_registers] == 0,
-        keeps_order[:n_steps].copy(),
-        cells[:n_registers].copy(),
+        draft.steps[:n_steps].copy(),
+        draft.scope_starts[: n_registers + 1].copy(),
+        draft.scopes[: draft.scope_starts[n_registers]].copy(),
+        draft.union_starts[: n_steps + 1].copy(),
+        draft.unions[: draft.union_starts[n_steps]].copy(),
+        draft.n_open[:n_registers] == 0,
+        draft.keeps_order[:n_steps].copy(),
+        draft.cells[:n_registers].copy(),
         multiplications,
         found,
     )
