@@ -277,7 +277,7 @@ def test_a_thousand_findings_do_not_underflow() -> None:
         math.log(0.3) + 500 * math.log(0.998 * 0.002),
     ]
     assert not found.doubtful.any()
-    expected = float(np.logaddexp(*logs))
+    expected = float(np.logaddexp(logs[0], logs[1]))
     assert found.log_evidence[0] == pytest.approx(expected, rel=1e-13)
     assert found.marginals["kind"][0, 0] == pytest.approx(math.exp(logs[0] - logs[1]), rel=1e-10)
     extreme: dict[str, Any] = {v.name: "yes" if i % 2 else "no" for i, v in enumerate(signs)}
