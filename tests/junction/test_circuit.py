@@ -138,7 +138,7 @@ def test_compiled_runs_are_those_in_python(
     model, cases, soft = question
     likelihoods = {model.variables[axis].name: weights for axis, weights in soft.items()}
     circuit = Circuit.of(model)
-    found = []
+    found: list[Any] = []
     for _ in range(2):
         with pytest.MonkeyPatch.context() as patch:
             if not found:
