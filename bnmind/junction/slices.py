@@ -777,7 +777,9 @@ def _more(
     sizes = dict(zip(compiled.numbered, compiled.program.sizes, strict=True))
     cliques = [clique.variables for tree in compiled.trees for clique in tree.cliques]
     messages = [edge.separator for tree in compiled.trees for edge in tree.edges]
-    scopes = [set(scope) for scope in (*cliques, *messages)]
+    # Reading takes four times the cells of the answers.
+    answers = 4 * [[v.name for v in answer.variables] for answer in compiled.answers]
+    scopes = [set(scope) & sizes.keys() for scope in (*cliques, *messages, *answers)]
     names = sorted(sizes.keys() & candidates)
     states = np.log([sizes[name] for name in names])
     has = np.array([[float(name in scope) for scope in scopes] for name in names])

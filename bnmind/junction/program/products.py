@@ -454,15 +454,15 @@ def _tiles(axes: NDArray[np.int64], n: int, swap: int, row: Places, most: int) -
 @njit
 def _distance(axes: NDArray[np.int64], n: int, group: int, column: int) -> int:
     """Return the distance of neighbors along a group together; 0 if it is not the same."""
-    first = expected = 0
+    first, expected = 1, -1
     for k in range(n - 1, -1, -1):
         if axes[k, _GROUP] == group:
-            if expected == 0:
+            if expected < 0:
                 first = expected = axes[k, column]
             elif axes[k, column] != expected:
                 return 0
             expected *= axes[k, _SIZE]
-    return first if expected > 0 else 1
+    return first
 
 
 @njit
