@@ -641,7 +641,8 @@ class ProductBuilder:
         """Return the products."""
         rows = np.array(self._rows, dtype=np.uint64).reshape(-1, PRODUCT)
         most = int(rows[rows[:, 5] == _TILES, 9].max(initial=0))
-        tables = np.concatenate([np.empty(0, dtype=np.int64), *self._tables]).astype(np.uint64)
+        nothing = np.empty(0, dtype=np.uint64)
+        tables = np.concatenate([nothing, *self._tables], dtype=np.uint64, casting="unsafe")
         bounds = np.array(self._bounds, dtype=np.int64).reshape(-1, 6)
         starts = range(0, len(rows), _AT_ONCE)
         parts = [(rows[i : i + _AT_ONCE], bounds[i : i + _AT_ONCE]) for i in starts]
@@ -660,7 +661,7 @@ class ProductBuilder:
         n = sum([size > 1 for size in sizes])
         axes[n] = 0
         row = np.zeros(PRODUCT, dtype=np.uint64)
-        table = np.empty(arrange(axes, row, self._most), dtype=np.uint64)
+        table = np.zeros(arrange(axes, row, self._most), dtype=np.uint64)
         fill_places(axes, row, table)
         row[6] = self._n_places
         self._tables.append(table)
