@@ -44,7 +44,7 @@ from numpy.typing import NDArray
 from bnmind._jit import PlainWork, run_plainly
 from bnmind._messages import format_bytes
 from bnmind._values import Sealed, made, sealed
-from bnmind.errors import InvalidModelError, TooLargeError
+from bnmind.errors import TooLargeError
 from bnmind.information import Floats
 from bnmind.junction.circuit_kernel import (
     TERM,
@@ -56,7 +56,7 @@ from bnmind.junction.circuit_kernel import (
     answer_cases,
     eliminate,
 )
-from bnmind.junction.forms import choose_forms
+from bnmind.junction.forms import choose_forms, non_negative_table
 from bnmind.junction.graphs import OrderFinder, graph_of_scopes
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.program.products import AXIS, LANES, PRODUCT, ROWS, read_only
@@ -247,7 +247,7 @@ class Circuit(Sealed):
         n_inputs = len(scopes) + len(sizes)
         n_run = 2 * found.cells[n_inputs:].sum() + found.cells[:n_inputs].sum()
         _check_bytes(8 * (found.cells.sum() + n_run), limits)
-        tables = [_positive(p, most).ravel() for p in potentials]
+        tables = [non_negative_table(p, most).ravel() for p in potentials]
         place = {
             id(potential): i
             for i, potential in enumerate(model.potentials)
@@ -475,22 +475,6 @@ def _parents_first(potentials: Sequence[Potential]) -> list[Potential]:
     parents = {name: [v.name for v in p.scope[1:] if v.name in cpds] for name, p in cpds.items()}
     ordered = [cpds[name] for name in topological_order(parents)]
     return ordered + [p for p in potentials if isinstance(p, Factor)]
-
-
-def _positive(potential: Potential, max_cells: int) -> Floats:
-    """Return the table of a potential."""
-    if isinstance(potential, TabularCPD):
-        return potential.values
-    factor = (
-        potential if isinstance(potential, Factor) else potential.to_factor(max_cells=max_cells)
-    )
-    values = factor.values
-    if np.iscomplexobj(values) or np.any(values < 0):
-        over = ", ".join(factor.names) or "no variable"
-        raise InvalidModelError(
-            [f"the factors must not be negative or complex, but the one over {over} is"]
-        )
-    return np.real(values)
 
 
 def _elimination(

@@ -38,7 +38,7 @@ class CircuitArrays(NamedTuple):
     first: Ints
     """``(tables + variables,)`` the first cell of each table and of each likelihood."""
     heads: Ints
-    """``(tables,)`` the variable whose distribution a table is, parents first; −1 if it is none."""
+    """``(tables,)`` the variable whose distribution a table is, parents first; −2 if it is none."""
     steps: Ints
     """``(steps, 3)`` the left register, the right one (−1 for a sum), and a bound of the binary
     logarithm of how many terms are summed."""
@@ -126,8 +126,6 @@ class Elimination(NamedTuple):
     cells: Floats
     """``(registers,)``; as floating-point numbers, since there may be very many."""
     multiplications: float
-    order: Ints
-    """The variables in the order of elimination."""
 
 
 _MANY_IN_BUCKET = 64
@@ -356,14 +354,14 @@ def eliminate(
     """
     n_variables, n_inputs = sizes.size, starts.size - 1
     draft = _begun(sizes, heads, starts, scopes)
-    is_left, found = np.ones(n_variables, dtype=np.bool_), order.copy()
+    is_left = np.ones(n_variables, dtype=np.bool_)
     bucket = np.empty(draft.cells.size, dtype=np.int64)
     n_steps, multiplications = 0, 0.0
     for place in range(n_variables + 1):
         v, n = -1, 0
         if place < n_variables:
             v = _smallest_bucket(draft, is_left) if greedy else order[place]
-            found[place], is_left[v] = v, False
+            is_left[v] = False
             entry = draft.first_entry[v]
             while entry >= 0:
                 if draft.is_alive[draft.holder[entry]]:
@@ -396,7 +394,6 @@ def eliminate(
         draft.keeps_order[:n_steps].copy(),
         draft.cells[:n_registers].copy(),
         multiplications,
-        found,
     )
 
 
@@ -596,11 +593,13 @@ def _add_terms(
 @njit
 def _note_sizes(circuit: CircuitArrays, work: CircuitWork) -> None:
     """Note which variables of each step have size one."""
-    size, known_bits = work.size, work.bits
+    size, sizes, known_bits = work.size, circuit.sizes, work.bits
     starts, unions, one = circuit.union_starts, circuit.unions, np.uint64(1)
     for step in range(known_bits.size):
         bits, bit, is_number = np.uint64(0), one, True
         for i in range(starts[step], starts[step + 1]):
+            if sizes[unions[i]] == 1:
+                continue  # in every run; of the others, 64 would be too many to hold
             if size[unions[i]] == 1:
                 bits |= bit
             else:

@@ -69,8 +69,8 @@ if TYPE_CHECKING:
 _PLANNING_NS = 200_000.0
 """Nanoseconds for each variable to make a plan."""
 
-_PLANNING_WORK = 700
-"""The operations for each variable to make a plan, of about .3 microseconds."""
+_OPERATION_NS = 300.0
+"""Nanoseconds for each operation in Python, as `PlainWork` counts them."""
 
 _STEP_NS, _MULTIPLICATION_NS = 5_000.0, 2.0
 """Nanoseconds for each step of a plan, and for each multiplication."""
@@ -135,7 +135,7 @@ class Routes:
         """Return whether a plan is made, because the machine code of circuits is not loaded."""
         from bnmind.junction.circuit import plain_plans
 
-        work = _PLANNING_WORK * len(self.reader.columns)
+        work = _PLANNING_NS * len(self.reader.columns) / _OPERATION_NS
         if work > plain_plans.left:
             return False
         plain_plans.spend(work)

@@ -42,6 +42,29 @@ _UNDIVIDED_CELLS = 2**10
 """The most cells of a table that stays unchanged."""
 
 
+def non_negative_table(potential: Potential, max_cells: int) -> Floats:
+    """Return the table of a potential, whose numbers are neither negative nor complex.
+
+    Raises
+    ------
+    TooLargeError
+        If a functional or noisy distribution has more than ``max_cells`` cells.
+    InvalidModelError
+        If a factor has negative or complex values.
+    """
+    if isinstance(potential, TabularCPD):
+        return potential.values
+    if not isinstance(potential, Factor):
+        potential = potential.to_factor(max_cells=max_cells)
+    values = potential.values
+    if np.iscomplexobj(values) or np.any(values < 0):
+        over = ", ".join(potential.names) or "no variable"
+        raise InvalidModelError(
+            [f"the factors must not be negative or complex, but the one over {over} is"]
+        )
+    return np.real(values)
+
+
 def small_tables(
     potentials: Iterable[Potential], names: Iterable[str], *, sums_only: bool, max_cells: int
 ) -> tuple[Potential, ...]:
@@ -71,11 +94,7 @@ def small_tables(
     tables: list[Potential] = []
     for potential in potentials:
         if isinstance(potential, Factor):
-            if np.iscomplexobj(potential.values) or np.any(potential.values < 0):
-                over = ", ".join(potential.names) or "no variable"
-                raise InvalidModelError(
-                    [f"the factors must not be negative or complex, but the one over {over} is"]
-                )
+            non_negative_table(potential, max_cells)
             tables.append(potential)
             continue
         steps: Sequence[Potential] | None = None

@@ -38,11 +38,10 @@ from bnmind.errors import (
     CancellationError,
     ImpossibleEvidenceError,
     InvalidArgumentError,
-    InvalidModelError,
     TooLargeError,
 )
 from bnmind.information import Floats
-from bnmind.junction.forms import choose_forms
+from bnmind.junction.forms import choose_forms, non_negative_table
 from bnmind.junction.graphs import OrderFinder
 from bnmind.junction.inference.compile import compile_all
 from bnmind.junction.inference.compiled_query import (
@@ -125,23 +124,6 @@ class InputTable(NamedTuple):
         if derivatives is not None:
             self.turned(whole)[tuple([at[name] for name in self.observed])] = derivatives
         return sealed(whole)
-
-
-def _entries(potential: Potential, limits: Limits) -> Floats:
-    """Return the entries of a potential, none of them negative or complex."""
-    if isinstance(potential, TabularCPD):
-        return potential.values
-    values = (
-        potential.values
-        if isinstance(potential, Factor)
-        else potential.to_factor(max_cells=limits.table_cells).values
-    )
-    if np.iscomplexobj(values) or np.any(values < 0):
-        over = ", ".join(v.name for v in potential.scope) or "no variable"
-        raise InvalidModelError(
-            [f"the factors must not be negative or complex, but the one over {over} is"]
-        )
-    return np.real(values)
 
 
 def _are_finite(arrays: Iterable[Floats]) -> bool:
@@ -779,7 +761,9 @@ def compile_derivatives(
     for i, potential in enumerate(formed):
         place = None if isinstance(potential, FunctionalCPD) else originals.get(id(potential))
         table = InputTable.of(potential, sources[i], compiled.numbered, place)
-        values = sealed(np.asarray(table.turned(_entries(potential, limits)), order="C"))
+        values = sealed(
+            np.asarray(table.turned(non_negative_table(potential, limits.table_cells)), order="C")
+        )
         sources[i] = made(Source, **(vars(sources[i]) | {"values": values}))
         tables.append(table)
     reverse, end = None, compiled.answers[0].register

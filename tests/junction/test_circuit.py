@@ -178,6 +178,31 @@ def test_all_pairs_of_variables_may_have_children() -> None:
             np.testing.assert_allclose(found.marginals[v.name][number], expected, atol=1e-12)
 
 
+def test_more_variables_of_one_state_than_a_number_has_bits() -> None:
+    """So many meet in one bucket before the last variable, whose state may be known."""
+    sure = [Variable(f"sure{i}", ("yes",)) for i in range(70)]
+    hub, last = (Variable(name, ("no", "yes")) for name in ("hub", "last"))
+    other = Variable("other", ("a", "b", "c"))
+    rng = np.random.default_rng(1)
+    a, b = rng.random((2, 3)), rng.random((2, 2))
+    factors = (
+        Factor((*sure[:35], hub, other), a.reshape(*[1] * 35, 2, 3)),
+        Factor((*sure[35:], hub, last), b.reshape(*[1] * 35, 2, 2)),
+    )
+    order = GivenOrder(("hub", "other", "last", *(v.name for v in sure)))
+    circuit = Circuit.of(FactorModel(factors), order=order)
+    columns = [circuit.columns[name] for name in ("hub", "last")]
+    cases = np.full((9, len(circuit.columns)), -1)
+    cases[:, columns] = np.array(list(np.ndindex(3, 3))) - 1
+    found = answered(circuit, cases)
+    for number, case in enumerate(cases[:, columns]):
+        exact = with_findings(a.sum(axis=1)[:, None] * b, case, {})
+        assert found.log_evidence[number] == pytest.approx(np.log(exact.sum()), abs=1e-12)
+        for axis, name in enumerate(("hub", "last")):
+            expected = exact.sum(axis=1 - axis) / exact.sum()
+            np.testing.assert_allclose(found.marginals[name][number], expected, atol=1e-12)
+
+
 def test_layouts_that_do_not_fit_are_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
     network = read_wheel("alarm")
     rng = np.random.default_rng(1)
