@@ -291,7 +291,7 @@ def common_cells(causes: IndependentCauses) -> int:
 
 # --- Answers to queries about independent causes of observed effects, without a junction tree -----
 #
-# The tree for any evidence is hopeless if there are many effects, but for the evidence at hand a
+# The circuit for any evidence is hopeless if there are many effects, but for the evidence at hand a
 # sweep takes milliseconds.
 
 _LARGE = 2**12
@@ -299,7 +299,7 @@ _LARGE = 2**12
 
 _MANY = 16.0
 """The binary digits of the states of all effects above which sweeps are considered. With fewer
-effects, a tree for any evidence is small enough."""
+effects, a circuit for any evidence is small enough."""
 
 
 def may_be_swept(potentials: Iterable[Potential | NoisyExtremum]) -> bool:
