@@ -59,8 +59,8 @@ if TYPE_CHECKING:
 # way       good for
 # ========  ========================================================================================
 # sweep     independent causes of many observed effects, such as noisy-or
-# plan      the first questions about models in a process, which need not wait for machine code;
-#           signed factors, large joint distributions, evidence that leaves little of a large model
+# plan      the first questions of a process, which need not wait for machine code; signed factors,
+#           large joint distributions, and evidence that leaves little of a large model
 # circuit   all other questions: it is compiled once, and any evidence shrinks it
 # ========  ========================================================================================
 #
@@ -102,12 +102,10 @@ class Routes:
         self.reader = reader
         self.planner = planner
         self.store = store
-        self._is_first = True
 
     def posterior(self, scopes: Scopes, seen: Seen) -> Posterior:
         """Return the joint distribution of each target given evidence."""
-        is_first, self._is_first = self._is_first, False
-        if (is_first and self._may_wait()) or (
+        if self._may_wait() or (
             self._has_large_effects
             and are_layered(self.reader.model.potentials, seen.positions, self.reader.named(scopes))
         ):
@@ -132,7 +130,7 @@ class Routes:
         return found if isinstance(found, Posterior) else self.planner.posterior(scopes, seen, plan)
 
     def _may_wait(self) -> bool:
-        """Return whether a plan is made, because the machine code of circuits is not loaded."""
+        """Return whether a plan answers because the machine code of circuits is not loaded yet."""
         from bnmind.junction.circuit import plain_plans
 
         work = _PLANNING_NS * len(self.reader.columns) / _OPERATION_NS

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from itertools import combinations
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,6 +42,14 @@ GARDEN = Network(
         TabularCPD(WET, (RAIN,), np.array([[0.9, 0.1], [0.1, 0.9]])),
     )
 )
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_plans_first() -> Iterator[None]:
+    """Let engines begin with circuits, whatever the process has loaded."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(circuit_module, "plain_plans", SimpleNamespace(left=0))
+        yield
 
 
 class Found(NamedTuple):

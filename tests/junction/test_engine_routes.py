@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import bnmind
+import bnmind.junction.circuit as circuit_module
 from bnmind.errors import ImpossibleEvidenceError, TooLargeError
 from bnmind.junction import (
     Engine,
@@ -18,16 +20,24 @@ from bnmind.junction import (
     compile_model,
     compile_plan,
 )
-from bnmind.junction.engine import Routes
 from bnmind.pgm import Factor, FactorModel, FunctionalCPD, Network, Parity, TabularCPD, Variable
 from bnmind.pgm import noisy_or as noisy
 from tests.wheel import ask, read_wheel, state_names
 
 
+class OnePlan:
+    """What a process may do before it loads machine code: make one plan."""
+
+    left = math.inf
+
+    def spend(self, work: float) -> None:
+        """Allow nothing more."""
+        self.left = 0.0
+
+
 @pytest.fixture(autouse=True)
-def _not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Begin each engine as in a process that has not loaded any machine code."""
-    monkeypatch.setattr(Routes, "_may_wait", lambda _: True)
+def _one_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(circuit_module, "plain_plans", OnePlan())
 
 
 def titles(engine: Engine) -> list[str]:
@@ -69,10 +79,8 @@ def test_the_first_question_takes_a_plan_and_then_one_circuit_all_others(name: s
     assert len(titles(engine)) == 2
 
 
-def test_the_first_question_takes_the_circuit_if_its_code_is_loaded(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(Routes, "_may_wait", lambda _: False)
+def test_the_first_question_takes_the_circuit_if_its_code_is_loaded() -> None:
+    circuit_module.plain_plans.spend(1)
     engine = compile_model(read_wheel("asia"))
     same(engine, None, {"xray": "yes"})
     same(engine, ["lung"], {})
