@@ -3,13 +3,14 @@
 Gradients for learning are the derivatives of the log-likelihood of cases by all entries. That by
 a positive entry is its expected count divided by the entry (J. Binder, D. Koller,
 S. Russell and K. Kanazawa, "Adaptive probabilistic networks with hidden variables", Machine
-Learning 29, 1997). All cases pass through one plan. If some entry is zero, each distinct case has a
-backward pass of its own, which divides nothing.
+Learning 29, 1997). All cases pass through one circuit, whose adjoints are derivatives at entries
+of zero, too. Cases whose numbers are too small for it, and all cases if it is too large, have plans
+for what they observe.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,7 @@ from bnmind.junction.cases.tables import distinct_rows, frame_of, read_table
 from bnmind.junction.circuit import Circuit
 from bnmind.junction.gradient import Gradient, compile_derivatives, covarying
 from bnmind.junction.graphs import GivenOrder, OrderFinder
+from bnmind.junction.inference.compile import compile_plan
 from bnmind.junction.inference.evidence import Evidence, real_numbers
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.pgm.network import Network
@@ -534,8 +536,7 @@ def log_likelihood_gradient(
     sums = np.bincount(distinct.kind, weights=given, minlength=len(distinct.first))
     first = distinct.first[sums > 0]
     rows, counts = states.T[first], sums[sums > 0].astype(np.float64)
-    found = _from_circuit(network, rows, counts, limits)
-    logs, partials = found or _from_passes(network, rows, counts, limits)
+    logs, partials = _from_circuit(network, rows, counts, limits)
     if len(impossible := np.flatnonzero(np.isneginf(logs))):
         place = impossible[0]
         raise ImpossibleEvidenceError(
@@ -558,43 +559,68 @@ def _findings(network: Network, row: Any) -> dict[str, str]:
 
 def _from_circuit(
     network: Network, rows: Any, counts: Floats, limits: Limits
-) -> tuple[Floats, list[Floats | None]] | None:
-    """Return ln P of each case, and the sum of all gradients; None in doubt, or if too large."""
+) -> tuple[Floats, list[Floats | None]]:
+    """Return ln P of each case, and the sum of all their gradients."""
     try:
         partials, answers = Circuit.of(network, limits=limits).gradient(rows, counts)
     except TooLargeError:
-        return None
-    return None if answers.doubtful.any() else (answers.log_evidence, partials)
+        return _from_plans(network, rows, counts, limits)
+    logs, doubtful = answers.log_evidence, answers.doubtful
+    if doubtful.any():
+        logs[doubtful], more = _from_plans(network, rows[doubtful], counts[doubtful], limits)
+        partials = _sums(partials, more)
+    return logs, partials
 
 
-def _observed(network: Network, rows: Any) -> tuple[list[str], list[str]]:
-    """Return the variables that all rows of state positions observe, and those that some do.
-
-    If there are none, the first variable stands for them, so that a batch has a column.
-    """
-    names, seen = [v.name for v in network.variables], rows >= 0
-    always, ever = seen.all(axis=0), seen.any(axis=0)
-    soft = [names[i] for i in np.flatnonzero(ever & ~always)]
-    hard = [names[i] for i in np.flatnonzero(ever & always)]
-    return hard, soft if hard or soft else names[:1]
-
-
-def _from_passes(
+def _from_plans(
     network: Network, rows: Any, counts: Floats, limits: Limits
 ) -> tuple[Floats, list[Floats | None]]:
-    """Return ln P of each case, up to an impossible one, and the sum of all their gradients."""
-    hard, soft = _observed(network, rows)
-    plan = compile_derivatives(network, evidence=hard, soft=soft, limits=limits)
-    logs = np.zeros(len(rows))
-    partials: list[Any] = [None] * len(network.cpds)
-    for number, (row, weight) in enumerate(zip(rows, counts, strict=True)):
-        try:
-            gradient = plan.log_evidence(_findings(network, row))
-        except ImpossibleEvidenceError:
-            logs[number] = -np.inf
-            break
-        logs[number] = gradient.value
-        for i, one in enumerate(gradient.partials):
-            if one is not None:
-                partials[i] = weight * one + (0.0 if partials[i] is None else partials[i])
+    """Return the same from a plan for each set of observed variables."""
+    logs, partials = np.zeros(len(rows)), list[Floats | None]([None] * len(network.cpds))
+    kinds = distinct_rows([((column >= 0).astype(np.int64), 2) for column in rows.T], len(rows))
+    for kind, first in enumerate(kinds.first):
+        gradient_of = _planned(network, list(_findings(network, rows[first])), limits)
+        for number in np.flatnonzero(kinds.kind == kind).tolist():
+            try:
+                logs[number], own = gradient_of(_findings(network, rows[number]))
+            except ImpossibleEvidenceError:
+                logs[number] = -np.inf
+                continue
+            weighted = [None if one is None else counts[number] * one for one in own]
+            partials = _sums(partials, weighted)
     return logs, partials
+
+
+def _planned(
+    network: Network, observed: list[str], limits: Limits
+) -> Callable[[Mapping[str, str]], tuple[float, Sequence[Floats | None]]]:
+    """Return a function of findings that returns their ln P and its gradient.
+
+    An expected count keeps all digits, and gives the derivative by a positive entry. If there are
+    zeros, a backward pass divides nothing; it refuses numbers that are too far apart.
+    """
+    tables = [cpd.values if isinstance(cpd, TabularCPD) else None for cpd in network.cpds]
+    if not all(np.all(values > 0) for values in tables if values is not None):
+        passes = compile_derivatives(network, evidence=observed, limits=limits)
+
+        def by_a_pass(findings: Mapping[str, str]) -> tuple[float, Sequence[Floats | None]]:
+            gradient = passes.log_evidence(findings)
+            return gradient.value, gradient.partials
+
+        return by_a_pass
+    families = [[v.name for v in cpd.scope] for cpd in network.cpds]
+    plan = compile_plan(network, evidence=observed, targets=families, limits=limits)
+
+    def by_counts(findings: Mapping[str, str]) -> tuple[float, Sequence[Floats | None]]:
+        answer = plan.run(findings)
+        pairs = zip(tables, answer.joints, strict=True)
+        partials = [None if values is None else np.real(joint) / values for values, joint in pairs]
+        return answer.log_evidence, partials
+
+    return by_counts
+
+
+def _sums(first: Sequence[Any], second: Sequence[Any]) -> list[Floats | None]:
+    """Return the sums of arrays, where None stands for zero."""
+    pairs = zip(first, second, strict=True)
+    return [b if a is None else a if b is None else a + b for a, b in pairs]

@@ -510,6 +510,34 @@ def test_cases_without_findings_have_the_gradient_of_a_sum(network: Network) -> 
     assert gradient["rain"] == pytest.approx([2.0, 2.0])
 
 
+def test_improbable_cases_count_as_much_as_others() -> None:
+    hidden = Variable("hidden", ("a", "b"))
+    signs = tuple(Variable(f"sign{i}", ("no", "yes")) for i in range(60))
+    values = np.array([[1 - 1e-9, 1 - 2e-9], [1e-9, 2e-9]])
+
+    def network(last: np.ndarray) -> Network:
+        return Network(
+            (
+                TabularCPD(hidden, (), np.array([1 - 1e-300, 1e-300])),
+                *(TabularCPD(sign, (hidden,), values) for sign in signs),
+                TabularCPD(Variable("last", ("no", "yes")), (hidden,), last),
+            )
+        )
+
+    case = {**{sign.name: "yes" for sign in signs}, "last": "yes"}
+    cases = pd.DataFrame([case, dict.fromkeys(case)])
+    almost = np.array([[1.0, 1e-300], [1e-300, 1.0]])
+    gradient = log_likelihood_gradient(network(almost), cases, weights=[3.0, 1.0])
+    chances = np.array([60 * np.log(1e-9), 60 * np.log(2e-9)]) + np.log(1e-300)
+    assert gradient.value == pytest.approx(3 * np.logaddexp(chances[0], chances[1]), rel=1e-12)
+    less, share = 0.5**60 / (1 + 0.5**60), 1 / (1 + 0.5**60)
+    counts = gradient["sign7"] * values
+    expected = [[1 - 1e-9, 0], [1e-9 + 3 * less, 3 * share]]
+    np.testing.assert_allclose(counts, expected, rtol=1e-9, atol=1e-290)
+    with pytest.raises(CancellationError, match="too far apart"):
+        log_likelihood_gradient(network(np.eye(2)), cases)
+
+
 def test_impossible_cases_and_wrong_weights_are_refused() -> None:
     impossible = pd.DataFrame({"wet": ["yes", "no"], "rain": ["no", "yes"]}, index=["a", "b"])
     with pytest.raises(ImpossibleEvidenceError, match="row b"):
