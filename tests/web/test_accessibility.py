@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bnmind.web.page import AREAS
-from tests.web.test_browser import CHROMIUM, address, page
+from tests.web.test_browser import CHROMIUM, address, page, watch_known_game
 
 __all__ = ["address", "page"]
 
@@ -59,7 +59,7 @@ def _api(page: Any) -> None:
 
 
 def _watch(page: Any) -> None:
-    page.wait_for_selector("#last:not([disabled])")
+    watch_known_game(page)
     page.click("#last")
     page.wait_for_selector(".outcome .tag")
     page.click("#setup summary")

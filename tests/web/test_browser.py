@@ -54,6 +54,16 @@ def page(request: pytest.FixtureRequest, address: str) -> Iterator[Any]:
     assert faults == []
 
 
+def watch_known_game(page: Any) -> None:
+    """Let strategies play; of a secret that the first guess finds there is nothing more to see."""
+    page.goto("/watch")
+    page.click("#setup summary")
+    page.fill("#seed", "1")
+    page.press("#setup button[type=submit]", "Enter")
+    page.wait_for_selector("text=/; game 1$/")
+    page.wait_for_selector("#run:not([disabled])")
+
+
 def test_a_noisy_game_is_assisted_and_the_wrong_row_is_doubted(page: Any) -> None:
     page.goto("/assist")
     page.wait_for_selector(".proposal .peg")
@@ -310,8 +320,7 @@ class _Failing:
 
 @pytest.mark.parametrize("times", [1, 2])
 def test_pictures_that_fail_are_asked_for_again(page: Any, times: int) -> None:
-    page.goto("/watch")
-    page.wait_for_selector("#run:not([disabled])")
+    watch_known_game(page)
     failing = _Failing(page, "**/api/known", times=times)
     page.press("#step", "Enter")
     failing.wait(2)  # one retry, and no more
@@ -342,14 +351,7 @@ def test_a_fault_that_is_overtaken_leaves_the_pictures_of_the_newer_guess(page: 
 
 
 def test_strategies_are_watched_with_the_keyboard(page: Any) -> None:
-    page.goto("/watch")
-    page.wait_for_selector("#run:not([disabled])")
-    # Of a secret that is found at once, one game in 1,296, there is nothing more to see.
-    page.click("#setup summary")
-    page.fill("#seed", "1")
-    page.press("#setup button[type=submit]", "Enter")
-    page.wait_for_selector("text=/; game 1$/")
-    page.wait_for_selector("#run:not([disabled])")
+    watch_known_game(page)
     assert page.locator(".boards > section").count() == 3
     page.press("#step", "Enter")
     page.wait_for_selector("text=/Guess 1 of/")
