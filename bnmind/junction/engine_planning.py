@@ -23,7 +23,6 @@ from bnmind.junction.inference.evidence import Findings, by_name, is_missing, is
 from bnmind.junction.inference.limits import Limits
 from bnmind.junction.inference.plan import Plan
 from bnmind.junction.inference.posterior import Posterior
-from bnmind.junction.program.sparse_steps import lists_of
 from bnmind.junction.triangulation.greedy import quick_cells
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import FactorModel, Network
@@ -75,7 +74,6 @@ def _query_bytes(compiled: CompiledQuery) -> int:
     cliques = sum([len(tree.cliques) for tree in compiled.trees])
     parts = len(compiled.targets) + len(compiled.sources) + len(compiled.evidence) + cliques
     steps = len(compiled.program.steps)
-    arrays += [a for step in compiled.program.steps for a in lists_of(step.operation)]
     bytes_of_lists = compiled.program.listed_bytes
     if compiled.swept is not None:
         steps += compiled.swept.steps

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
@@ -19,10 +20,35 @@ from bnmind.junction.inference.compiled_query import starting_registers
 from bnmind.junction.inference.sums import sums_by_logarithms
 from bnmind.junction.program.contraction import Products
 from bnmind.junction.program.program import Arithmetic, PackedStep, Program, Step, Sum
+from bnmind.junction.program.program_inputs import Source
 from bnmind.junction.program.sparse_steps import packed
-from bnmind.pgm import Factor, FactorModel, Network, Variable
-from tests.junction.test_sparse_steps import network_of, source, zeros_in
+from bnmind.pgm import Factor, FactorModel, Network, TabularCPD, Variable
 from tests.modes import examples
+
+
+def zeros_in(rng: np.random.Generator, shape: Sequence[int]) -> Any:
+    return rng.random(shape) * (rng.random(shape) < rng.choice([0.1, 0.3, 0.6]))
+
+
+def source(scope: tuple[int, ...], values: Any, observed: tuple[str, ...] = ()) -> Source:
+    return Source(
+        scope=scope, observed=observed, values=values, n_cells=values.size, label="a table"
+    )
+
+
+def network_of(seed: int) -> Network:
+    """Return a network whose tables have many zeros."""
+    rng = np.random.default_rng(seed)
+    variables = [Variable(f"v{i}", tuple(map(str, range(rng.integers(1, 5))))) for i in range(7)]
+    cpds = []
+    for i, variable in enumerate(variables):
+        parents = [variables[p] for p in rng.permutation(i)[: rng.integers(0, 4)]]
+        shape = (variable.n_states, *(p.n_states for p in parents))
+        values = zeros_in(rng, shape)
+        possible = rng.integers(0, shape[0], shape[1:])
+        np.put_along_axis(values, possible[None], 0.5, axis=0)
+        cpds.append(TabularCPD(variable, tuple(parents), values / values.sum(axis=0)))
+    return Network(tuple(cpds))
 
 
 def is_packed(plan: Plan) -> bool:

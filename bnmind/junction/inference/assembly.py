@@ -30,7 +30,7 @@ from bnmind.junction.program.contraction import Function, ProgramBuilder
 from bnmind.junction.program.message_passing import Passing, TreeShape
 from bnmind.junction.program.program import Program
 from bnmind.junction.program.program_inputs import Source, answer_of, deterministic, sources_of
-from bnmind.junction.program.sparse_steps import packed, with_long_runs, with_sparse_steps
+from bnmind.junction.program.sparse_steps import packed, with_long_runs
 from bnmind.junction.reduction import (
     Domains,
     FunctionTable,
@@ -703,7 +703,7 @@ def _assemble(
                 return None
             program = found
         elif not query.whole:
-            program = with_long_runs(with_sparse_steps(program, sources))
+            program = with_long_runs(program)
         return _compiled(
             request,
             trees=tuple(trees),

@@ -44,7 +44,6 @@ from bnmind.junction.program.compiled_run import (
 )
 from bnmind.junction.program.program import PLAIN, Arithmetic, PackedStep, Program
 from bnmind.junction.program.program_inputs import Answer, Registers, Source
-from bnmind.junction.program.sparse_steps import SparseProduct, SparseSum
 from bnmind.junction.reduction import possible_states
 from bnmind.junction.sweep import CaseSweep
 from bnmind.pgm.cpd import FunctionalCPD
@@ -565,7 +564,7 @@ def _separators(trees: Sequence[JunctionTree]) -> str:
 def _sparse_lines(plan: CompiledQuery) -> list[str]:
     """Return how many steps visit only cells that may be other than zero, and their costs."""
     steps = [step.operation for step in plan.program.steps]
-    listed: list[Any] = [s for s in steps if isinstance(s, SparseProduct | SparseSum | PackedStep)]
+    listed = [step for step in steps if isinstance(step, PackedStep)]
     if not listed:
         return []
     cost, whole = sum([s.cost for s in listed]), sum([s.whole_cost for s in listed])

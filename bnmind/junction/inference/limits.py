@@ -73,9 +73,9 @@ def _work(program: Program, step: Step, register: int) -> Work:
     held = [program.cells(r) for r in (register, left, right)]
     matrices = multiplications = 0
     written = held[:1]
-    if type(operation) is Sum:
+    if isinstance(operation, Sum):
         numbers = _NUMBERS_OF_A_SUM * operation.cost
-    elif type(operation) is not Product:
+    elif not isinstance(operation, Product):
         numbers = _NUMBERS_OF_A_TERM * operation.cost
     else:
         if operation.sums:

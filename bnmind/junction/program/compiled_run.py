@@ -19,7 +19,6 @@ from bnmind.junction.program.products import (
     ProductBuilder,
     ProductList,
     Term,
-    Terms,
     exponents_of,
     read_only,
     run_products,
@@ -35,7 +34,6 @@ from bnmind.junction.program.program import (
     Sum,
     reuse_freed_memory,
 )
-from bnmind.junction.program.sparse_steps import SparseProduct, SparseSum
 
 # --- Places in an array for parts that are needed only for a while --------------------------------
 
@@ -306,7 +304,7 @@ def flat_program(
     builder = ProductBuilder(program.sizes)
     parts: list[ProductList | int] = []
     for number, (operation, left, right) in enumerate(program.steps, n_inputs):
-        if type(operation) in (Sum, Product):
+        if isinstance(operation, Sum | Product):
             # A sum is a product with the number one.
             y = one if isinstance(operation, Sum) else terms[right]
             builder.add(terms[left], y, terms[number])
@@ -317,9 +315,7 @@ def flat_program(
             parts += [builder.build(), number]
             builder = ProductBuilder(program.sizes)
             continue
-        x = one if isinstance(operation, _ByPlace) else terms[left]
-        y = one if isinstance(operation, Sum) else terms[right]
-        builder.add_terms(x, y, terms[number], listed, program.cells(number))
+        builder.add_terms(one, terms[right], terms[number], listed, program.cells(number))
     parts.append(builder.build())
     return FlatProgram(
         program=program,
@@ -334,34 +330,23 @@ def flat_program(
     )
 
 
-def _terms(operation: Operation, positions: Any, shape: tuple[int, ...]) -> Terms | None:
-    """Return the terms of a step, or None if they are not the same in all runs.
+def _terms(operation: Operation, positions: Any, shape: tuple[int, ...]) -> NDArray[np.intp] | None:
+    """Return the terms ``(terms, 2)`` of a function's step; None if they depend on the run.
+
+    They are places in the right register and in the result.
 
     Parameters
     ----------
     operation
-        The step, neither a plain product nor a plain sum.
+        The step, neither a product nor a sum.
     positions
         The left register of a function's step, if it is the same in all runs.
     shape
         The shape of the right register.
     """
-    if isinstance(operation, SparseSum):
-        columns = np.zeros(1, dtype=np.intp)
-        zeros = np.zeros_like(operation.cells)
-        return Terms(np.stack([operation.cells, zeros, operation.places], axis=-1), columns)
-    cells: Any = np.arange(math.prod(shape)).reshape(shape)
-    if isinstance(operation, SparseProduct):
-        if operation.right_axes is not None:
-            cells = cells.transpose(operation.right_axes)
-        n = operation.right_shape[-1]
-        rows = cells.reshape(-1, n)
-        x, middles, to = (np.concatenate(some) for some in zip(*operation.passes, strict=True))
-        order = np.argsort(to, kind="stable")
-        places = np.stack([x, rows[middles, 0], n * to], axis=-1)[order]
-        return Terms(places, rows[0] - rows[0, 0])
     if positions is None or not isinstance(operation, LookUp | Scatter):
         return None
+    cells: Any = np.arange(math.prod(shape)).reshape(shape)
     if isinstance(operation, LookUp):
         taken: Any = operation.take(positions, cells, -1).ravel().astype(np.intp)
         to = np.arange(len(taken))
@@ -371,5 +356,4 @@ def _terms(operation: Operation, positions: Any, shape: tuple[int, ...]) -> Term
         to = (operation.places(positions)[:, None] - 1) * taken.shape[1]
         is_term = np.broadcast_to(to >= 0, taken.shape)
         to = to + np.arange(taken.shape[1])
-    places = np.stack([np.zeros_like(to), taken, to], axis=-1)[is_term]
-    return Terms(places, np.zeros(1, dtype=np.intp))
+    return np.stack([taken, to], axis=-1)[is_term]

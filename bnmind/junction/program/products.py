@@ -48,7 +48,7 @@ PRODUCT = 13
 (`_LOOPS`, `_TILES`, `_TERMS`); and where its tables begin. With tiles, six more columns follow: the
 numbers of b, i, s and j; the distance of neighbors in s if neighbors in j are neighbors in Y, and
 otherwise zero; and whether they are neighbors in C. With loops: the cells of C and the number of
-axes. With terms: the cells of C, the number of terms, and that of j."""
+axes. With terms: the cells of C and the number of terms."""
 
 _LOOPS, _TILES, _TERMS, NUMBERS = 0, 1, 2, 3
 
@@ -75,7 +75,7 @@ def run_products(
         For each product in tiles, the tables x(b), y(b), c(b), x(i), c(i), x(s), y(s), y(j) and
         c(j). Those of i and j repeat their last places until the last tile is full. For each
         product in loops, the axes: their sizes, and the distances of neighbors in X, Y and C. For
-        each product of listed terms, their places in X, Y and C, and y(j).
+        each product of listed terms, their places in Y and C.
     sources, c
         The arrays of X and Y, and that of C.
     buffer
@@ -210,19 +210,14 @@ def _strip(
 
 @njit
 def _by_terms(product: Places, tables: Places, x: Floats, y: Floats, c: Floats) -> None:
-    """Fill a result with a list of terms, each for some neighbors j in C."""
-    one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
-    in_x, in_y, in_c = product[2], product[3], product[4]
+    """Fill a result with a list of numbers of Y, which a number of X multiplies."""
+    factor, in_y, in_c = x[product[2]], product[3], product[4]
     for cell in range(in_c, in_c + product[7]):
         c[cell] = 0.0
-    first, n_terms, n_j = product[6], product[8], product[9]
-    on_j = first + three * n_terms
-    for term in range(n_terms):
-        at = first + three * term
-        factor = x[in_x + tables[at]]
-        row, cell = in_y + tables[at + one], in_c + tables[at + two]
-        for j in range(n_j):
-            c[cell + j] += factor * y[row + tables[on_j + j]]
+    at = product[6]
+    for _ in range(product[8]):
+        c[in_c + tables[at + np.uint64(1)]] += factor * y[in_y + tables[at]]
+        at += np.uint64(2)
 
 
 @njit
@@ -580,15 +575,6 @@ class ProductList(Sealed):
         return True
 
 
-class Terms(NamedTuple):
-    """The terms of a result that is mostly zero, or takes few numbers of a table."""
-
-    places: NDArray[np.intp]
-    """``(terms, 3)`` the places of each term in X, in Y and in C."""
-    columns: NDArray[np.intp]
-    """``(columns,)`` the distances in Y of numbers for neighbors in C."""
-
-
 class ProductBuilder:
     """Collects products over variables of some sizes."""
 
@@ -617,18 +603,20 @@ class ProductBuilder:
         n_terms = math.prod(sizes) // self._cells(c)
         self._bounds.append(self._bounds_of(x, y, c, n_terms))
 
-    def add_terms(self, x: Term, y: Term, c: Term, terms: Terms, n_cells: int) -> None:
-        """Fill the ``n_cells`` cells of C with some terms."""
-        places, columns = terms
+    def add_terms(self, x: Term, y: Term, c: Term, terms: NDArray[np.intp], n_cells: int) -> None:
+        """Fill the ``n_cells`` cells of C with ``(terms, 2)`` numbers of Y, which x multiplies.
+
+        The columns of ``terms`` are the places in Y and in C.
+        """
         self._rows.append(
             (
                 *(x.array, y.array, x.first, y.first, c.first),
-                *(_TERMS, self._n_places, n_cells, len(places), len(columns), 0, 0, 0),
+                *(_TERMS, self._n_places, n_cells, len(terms), 0, 0, 0, 0),
             )
         )
-        self._bounds.append(self._bounds_of(x, y, c, len(places)))
-        self._tables += [places.ravel(), columns]
-        self._n_places += places.size + columns.size
+        self._bounds.append(self._bounds_of(x, y, c, len(terms)))
+        self._tables.append(terms.ravel())
+        self._n_places += terms.size
 
     def _cells(self, term: Term) -> int:
         return math.prod([self._sizes[v] for v in term.scope])

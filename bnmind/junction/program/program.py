@@ -378,8 +378,6 @@ class Product:
     """Whether the product may overwrite the left register, which no later step needs."""
     same_shapes: tuple[bool, bool, bool] = (False, False, False)
     """Whether the left register, the right register and the product already have these shapes."""
-    gathered: int = 0
-    """The cells that the product takes for a moment, besides copies of the registers."""
 
     def __call__(self, left: Values, right: Values) -> Values:
         """Return the product."""
@@ -415,8 +413,7 @@ class Step(NamedTuple):
 class Program:
     """A sequence of steps without branches; registers 0, …, n_inputs − 1 are the inputs.
 
-    A program contains only tuples, and arrays only in the steps of
-    `bnmind.junction.program.sparse_steps` and `bnmind.junction.program.program`.
+    A program contains only tuples, and arrays only in packed steps.
     """
 
     n_inputs: int
@@ -481,7 +478,6 @@ class Program:
             copies = 0
             if isinstance(operation, Product):
                 if operation.sums:
-                    copies += operation.gathered
                     copies += cells[left] if operation.left_axes is not None else 0
                     copies += cells[right] if operation.right_axes is not None else 0
             elif isinstance(operation, Scatter):
