@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import bnmind.junction.program.contraction as recipes
+import bnmind.junction.program.contraction as contraction
 from bnmind.junction import compile_plan
-from bnmind.junction.program.contraction import FEW_OPERANDS, ProgramBuilder, multiplied_to_few
+from bnmind.junction.program.contraction import ProgramBuilder
 from tests.large_networks import competition_answers, competition_model
 from tests.modes import examples
 
@@ -25,9 +25,9 @@ def test_many_operands_contract_to_what_einsum_says(data: st.DataObject) -> None
     keep = data.draw(st.frozensets(st.integers(0, len(sizes) - 1)))
     rng = np.random.default_rng(data.draw(st.integers(0, 99)))
     tables = [rng.random([sizes[v] for v in scope]) for scope in scopes]
-    few = data.draw(st.integers(1, 4))
+    few = data.draw(st.integers(2, 4))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(recipes, "FEW_OPERANDS", few)
+        patch.setattr(contraction, "FEW_OPERANDS", few)
         builder = ProgramBuilder(sizes, list(scopes))
         result = builder.contract(range(len(scopes)), keep)
     assert result is not None
@@ -41,51 +41,15 @@ def test_many_operands_contract_to_what_einsum_says(data: st.DataObject) -> None
     np.testing.assert_allclose(found, np.einsum(f"{spec}->{out}", *tables, optimize=True))
 
 
-def test_a_thousand_operands_are_paired_without_comparing_all_pairs() -> None:
+def test_a_thousand_operands_are_small_products_until_few_are_left() -> None:
     rng = np.random.default_rng(0)
-    masks = [sum(1 << int(v) for v in rng.choice(20, size=3, replace=False)) for _ in range(1000)]
-    masks = list(dict.fromkeys(masks))
-    n = len(masks)
-    calls = 0
-
-    def size(mask: int) -> int:
-        nonlocal calls
-        calls += 1
-        return 1 << mask.bit_count()
-
-    def multiply(i: int, j: int, needed: int) -> int:
-        masks.append((masks[i] | masks[j]) & needed)
-        return len(masks) - 1
-
-    left = multiplied_to_few(range(n), masks, 0, (size, multiply))
-    assert len(left) == FEW_OPERANDS
-    # All pairs at every step would be n³/6, some 10⁸.
-    assert calls < n**2
-    union = 0
-    for register in left:
-        union |= masks[register]
-    assert max(masks[register].bit_count() for register in left) < 20 == union.bit_count()
-
-
-def test_operands_that_stand_apart_are_left_alone() -> None:
-    masks = [1 << v | 2 << v for v in range(50)]
-
-    def multiply(i: int, j: int, needed: int) -> int:
-        assert not {i, j} & {3, 4}
-        masks.append((masks[i] | masks[j]) & needed)
-        return len(masks) - 1
-
-    left = multiplied_to_few(
-        range(50), masks, 1, (lambda mask: 1 << mask.bit_count(), multiply), apart={3, 4}
-    )
-    assert {3, 4} <= set(left)
-    assert len(left) == FEW_OPERANDS + 2
-    # What one of them holds is not summed out.
-    held = 0
-    for register in set(left) - {3, 4}:
-        held |= masks[register]
-    assert held >> 3 & 1
-    assert held >> 5 & 1
+    scopes = [tuple(rng.choice(20, size=3, replace=False).tolist()) for _ in range(1000)]
+    builder = ProgramBuilder([2] * 20, list(scopes))
+    result = builder.contract(range(1000), frozenset())
+    assert result is not None
+    program = builder.build([result])
+    assert program.multiplications < 20 * 2**20
+    assert sum(program.cells(r) > 2**16 for r in range(1000, len(program.scopes))) < 20
 
 
 @pytest.mark.slow

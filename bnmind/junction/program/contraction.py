@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
-from itertools import count
 from typing import NamedTuple, TypeAlias
 
 from bnmind._values import made
@@ -165,363 +163,16 @@ def _axes(scope: Scope, order: Scope) -> tuple[int, ...] | None:
     return None if scope == order else tuple([scope.index(v) for v in order])
 
 
-# --- The recipe of a contraction: the order of its multiplications, and their steps ---------------
+# --- Contractions of several registers into one --------------------------------------------------
 #
-# The pair with the smallest product is multiplied first, and a variable is summed out as soon as no
-# other operand contains it. A function that is stored by its values takes part without its table,
-# if its child is summed out or is the result; see `bnmind.junction.program.program`.
-
-# --- The order of multiplications in contractions with many operands ------------------------------
+# A contraction multiplies its operands and sums out all other variables, each as soon as no other
+# operand contains it. Of few operands, the pair with the smallest product is multiplied first. Of
+# more, the smallest operand is multiplied with the partner that shares a variable and gives the
+# smallest result: a clique may hold a thousand small tables. A contraction with the same operands
+# and the same remaining variables uses the same register.
 #
-# Comparing all pairs takes cubic time in the number of operands, and a clique may hold a thousand
-# small tables. Here, the smallest operand is multiplied first, with a partner that shares a
-# variable and gives the smallest result. A table whose variables are a subset of those of another
-# table is multiplied into that table.
-
-FEW_OPERANDS = 32
-"""The most operands for which all pairs are compared."""
-
-
-def multiplied_to_few(
-    registers: Sequence[int],
-    masks: Sequence[int],
-    keep: int,
-    how: tuple[Callable[[int], int], Callable[[int, int, int], int]],
-    *,
-    apart: Collection[int] = (),
-) -> list[int]:
-    """Return at most `FEW_OPERANDS` operands, which are products of the given ones.
-
-    Parameters
-    ----------
-    registers
-        The operands.
-    masks
-        The variables of each register, including future ones.
-    keep
-        The variables of the result of the whole contraction.
-    how
-        A function that returns the number of cells over the variables of a mask; and one
-        that multiplies two registers, sums to the variables of a mask, and returns the
-        register of the product.
-    apart
-        Operands that are not multiplied here. They do not count toward `FEW_OPERANDS`.
-    """
-    size, multiply = how
-    holders: dict[int, set[int]] = {}
-    for register in registers:
-        for bit in _bits(masks[register]):
-            holders.setdefault(bit, set()).add(register)
-    # Variables in at most two operands, which a product of two may sum out.
-    rare = sum(bit for bit, users in holders.items() if len(users) < 3) & ~keep
-    remaining = {register for register in registers if register not in apart}
-    queue = [(size(masks[register]), register) for register in remaining]
-    heapify(queue)
-
-    def needed(first: int, second: int) -> int:
-        union = masks[first] | masks[second]
-        for bit in _bits(union & rare):
-            if holders[bit] <= {first, second}:
-                union ^= bit
-        return union
-
-    while len(remaining) > FEW_OPERANDS:
-        own, first = heappop(queue)
-        if first not in remaining:
-            continue
-        remaining.remove(first)
-        near = set().union(*[holders[bit] for bit in _bits(masks[first])]) & remaining
-        # If it shares no variable with the others, take the smallest.
-        partners = near or {min(remaining, key=lambda r: (size(masks[r]), r))}
-        _, _, second = min(
-            (size(needed(first, r)) - size(masks[r]) - own, size(masks[first] | masks[r]), r)
-            for r in partners
-        )
-        remaining.remove(second)
-        product = multiply(first, second, needed(first, second))
-        for bit in _bits(masks[first] | masks[second]):
-            holders[bit] -= {first, second}
-        for bit in _bits(masks[product]):
-            holders[bit].add(product)
-            if len(holders[bit]) < 3 and not bit & keep:
-                rare |= bit
-        remaining.add(product)
-        heappush(queue, (size(masks[product]), product))
-    return sorted({*remaining, *(r for r in registers if r in apart)})
-
-
-def _bits(mask: int) -> list[int]:
-    """Return each member of a bit mask as a mask of one bit."""
-    bits = []
-    while mask:
-        low = mask & -mask
-        bits.append(low)
-        mask ^= low
-    return bits
-
-
-# --- The recipe of a contraction: the order of its multiplications, and their steps ---------------
-
-
-def mask_of(scope: Iterable[int]) -> int:
-    """Return variables as a bit mask.
-
-    Examples
-    --------
-    >>> mask_of((0, 3))
-    9
-    """
-    mask = 0
-    for variable in scope:
-        mask |= 1 << variable
-    return mask
-
-
-def members(mask: int) -> Scope:
-    """Return the variables of a bit mask, in ascending order.
-
-    Examples
-    --------
-    >>> members(9)
-    (0, 3)
-    """
-    variables = []
-    while mask:
-        low = mask & -mask
-        variables.append(low.bit_length() - 1)
-        mask ^= low
-    return tuple(variables)
-
-
-class Move(NamedTuple):
-    """A step of a recipe; operands have the numbers of the contraction."""
-
-    operation: Operation
-    left: int
-    right: int
-    scope: Scope
-    """The variables of the result, numbered within the contraction."""
-
-
-Recipe: TypeAlias = tuple[Move, ...]
-
-
-Shape: TypeAlias = tuple[Scope, int]
-"""An operand's variables, numbered within the contraction, and the variable that the others
-determine, if its positions are known; otherwise −1."""
-
-
-def recipe_of(
-    shapes: Sequence[Shape], sizes: Sequence[int], rows: Mapping[int, bool], keep: int
-) -> Recipe:
-    """Return the steps that contract operands to the variables in the mask ``keep``.
-
-    Parameters
-    ----------
-    shapes
-        The operands, at least two.
-    sizes
-        The number of states of every variable, numbered within the contraction.
-    rows
-        The operands that hold positions instead of a table, and whether some positions are −1.
-        The determined variable comes first in their scopes.
-    keep
-        The variables of the result.
-    """
-    return _Planner(shapes, sizes, rows).recipe(keep)
-
-
-class _Planner:
-    """The search for the steps of one contraction."""
-
-    def __init__(
-        self, shapes: Sequence[Shape], sizes: Sequence[int], rows: Mapping[int, bool]
-    ) -> None:
-        self.sizes = sizes
-        self.products = Products(sizes)
-        self.scopes = [scope for scope, _ in shapes]
-        self.masks = [mask_of(scope) for scope in self.scopes]
-        self.children = [child for _, child in shapes]
-        self.rows = rows
-        self.moves: list[Move] = []
-        self._known: dict[int, int] = {}
-
-    def recipe(self, keep: int) -> Recipe:
-        """Return the steps that contract all operands to ``keep``."""
-        operands = self._merged_twins(list(range(len(self.scopes))))
-        if len(operands) > FEW_OPERANDS:
-            how = (self._size, self._pair)
-            operands = multiplied_to_few(operands, self.masks, keep, how, apart=self.rows)
-        while len(operands) > 1:
-            i, j = (
-                self._cheapest(operands, keep) if len(operands) > 2 else (operands[0], operands[1])
-            )
-            rest = [r for r in operands if r not in (i, j)]
-            needed = keep
-            for register in rest:
-                needed |= self.masks[register]
-            operands = [*rest, self._pair(i, j, needed)]
-        self._reduce(operands[0], keep)
-        return tuple(self.moves)
-
-    def _merged_twins(self, registers: list[int]) -> list[int]:
-        """Return the operands, with those over the same variables multiplied at no extra cost."""
-        merged: dict[int, int] = {}
-        for register in [r for r in registers if r not in self.rows] if self.rows else registers:
-            mask = self.masks[register]
-            twin = merged.get(mask)
-            merged[mask] = register if twin is None else self._broadcast(twin, register)
-        return [*self.rows, *merged.values()] if self.rows else list(merged.values())
-
-    def _size(self, mask: int) -> int:
-        size = self._known.get(mask)
-        if size is None:
-            size = 1
-            remaining = mask
-            while remaining:
-                low = remaining & -remaining
-                size *= self.sizes[low.bit_length() - 1]
-                remaining ^= low
-            self._known[mask] = size
-        return size
-
-    def _cheapest(self, registers: list[int], keep: int) -> tuple[int, int]:
-        """Return the pair to multiply next: least growth of memory, then least work."""
-        masks, rows = self.masks, self.rows
-        best: tuple[int, int, int, int] | None = None
-        size = {r: self._size(masks[r]) for r in registers}
-        for r in rows.keys() & size.keys():
-            size[r] //= self.sizes[self.children[r]]
-        # Variables in at least one, two and three operands.
-        once = twice = more = 0
-        for r in registers:
-            mask = masks[r]
-            more |= twice & mask
-            twice |= once & mask
-            once |= mask
-        for position, i in enumerate(registers):
-            for j in registers[position + 1 :]:
-                first, second = masks[i], masks[j]
-                union = first | second
-                needed = keep | more | (twice & ~(first & second)) | (once & ~union)
-                growth = self._size(union & needed) - size[i] - size[j]
-                work = self._size(union)
-                if rows and (i in rows) != (j in rows) and self._is_short(i, j, needed):
-                    work //= self.sizes[self.children[i if i in rows else j]]
-                score = (growth, work, i, j)
-                if best is None or score < best:
-                    best = score
-        assert best is not None
-        return best[2], best[3]
-
-    def _pair(self, i: int, j: int, needed: int) -> int:
-        """Add the product of two operands, summed to the variables still needed."""
-        if self.rows and (i in self.rows or j in self.rows):
-            if i in self.rows and j in self.rows:
-                # Expand the smaller table.
-                i, j = sorted((i, j), key=lambda register: -self._size(self.masks[register]))
-                j = self._expand(j)
-            i, j = (i, j) if i in self.rows else (j, i)
-            if self._is_short(i, j, needed):
-                return self._with_rows(i, j, needed)
-            i = self._expand(i)
-        i, j = self._reduce(i, needed | self.masks[j]), self._reduce(j, needed | self.masks[i])
-        if self._size(self.masks[i]) < self._size(self.masks[j]):
-            i, j = j, i
-        left, right = self.scopes[i], self.scopes[j]
-        both = self.masks[i] & self.masks[j]
-        summed = both & ~needed
-        if not summed:
-            return self._broadcast(i, j)
-        for table, other in ((i, j), (j, i)):
-            if self.children[table] >= 0 and both == 1 << self.children[table]:
-                return self._look_up(table, other)
-        operation, scope = self.products.summed(left, right, members(summed))
-        return self._add(operation, i, j, scope)
-
-    def _look_up(self, table: int, other: int) -> int:
-        """Add the product with a deterministic table, summed over its child."""
-        child = self.children[table]
-        other_scope = self.scopes[other]
-        parents = [v for v in self.scopes[table] if v != child]
-        both = [v for v in parents if v in other_scope]
-        rest = [v for v in other_scope if v != child and v not in both]
-        scope = (*parents, *rest)
-        order = tuple(other_scope.index(v) for v in (child, *both, *rest))
-        shared = tuple(parents.index(v) for v in both)
-        partial = self.rows.get(table, False)
-        operation = LookUp(order, self._size(mask_of(scope)), shared, partial)
-        return self._add(operation, table, other, scope)
-
-    def _is_short(self, i: int, j: int, needed: int) -> bool:
-        """Return whether to multiply rows and a table without expanding the rows.
-
-        This is the case if the child is summed out, or if the product is needed over it.
-        """
-        if i not in self.rows:
-            i, j = j, i
-        child = 1 << self.children[i]
-        return bool(self.masks[j] & child) != bool(needed & child)
-
-    def _with_rows(self, table: int, other: int, needed: int) -> int:
-        """Add the product of rows and a table, summed to the variables still needed."""
-        other = self._reduce(other, needed | self.masks[table])
-        child = self.children[table]
-        if self.masks[other] >> child & 1:
-            return self._reduce(self._look_up(table, other), needed)
-        other_scope, sizes = self.scopes[other], self.sizes
-        _, *parents = self.scopes[table]
-        kept_parents = [v for v in parents if needed >> v & 1]
-        both = [v for v in parents if v in other_scope]
-        rest = [v for v in other_scope if v not in both]
-        scope = (child, *kept_parents, *rest)
-        length = self._size(mask_of(rest))
-        operation = Scatter(
-            n=sizes[child],
-            kept=tuple(parents.index(v) for v in kept_parents),
-            axes=tuple(other_scope.index(v) for v in (*both, *rest)),
-            view=(*(sizes[v] if v in both else 1 for v in parents), length),
-            shape=tuple(sizes[v] for v in scope),
-            cost=self._size(mask_of(parents)) * length,
-        )
-        return self._add(operation, table, other, scope)
-
-    def _expand(self, table: int) -> int:
-        """Add the step that expands rows to a table."""
-        scope = self.scopes[table]
-        operation = Expand(self.sizes[scope[0]], self._size(self.masks[table]))
-        return self._add(operation, table, table, scope)
-
-    def _broadcast(self, i: int, j: int) -> int:
-        """Add a product without sums, over the left scope and then the right's other variables."""
-        operation, scope = self.products.broadcast(self.scopes[i], self.scopes[j])
-        return self._add(operation, i, j, scope)
-
-    def _reduce(self, register: int, needed: int) -> int:
-        """Sum out the variables that are no longer needed."""
-        scope = self.scopes[register]
-        if not self.masks[register] & ~needed:
-            return register
-        axes = tuple([a for a, v in enumerate(scope) if not needed >> v & 1])
-        rest = tuple([v for v in scope if needed >> v & 1])
-        operation = Sum(axes, self._size(self.masks[register]))
-        return self._add(operation, register, register, rest)
-
-    def _add(self, operation: Operation, left: int, right: int, scope: Scope) -> int:
-        self.moves.append(Move(operation, left, right, scope))
-        self.scopes.append(scope)
-        self.masks.append(mask_of(scope))
-        self.children.append(-1)
-        return len(self.scopes) - 1
-
-
-# --- Contractions of several registers into one, which are planned once and run many times --------
-#
-# A contraction multiplies its operands and sums out all other variables; see
-# `bnmind.junction.program.contraction` for its steps. Two things make planning fast on large
-# networks. A contraction that equals an earlier one up to the names of variables uses the same
-# *recipe*. A contraction with the same operands and the same remaining variables uses the same
-# register.
+# A function that is stored by its values takes part without its table if its child is summed out or
+# is the result; see `bnmind.junction.program.program`.
 #
 # A conditional distribution P(heads | rest) sums to one if none of its heads is kept or is in
 # another operand. Such a barren operand is omitted (Shachter, *Evaluating influence diagrams*,
@@ -535,8 +186,8 @@ _NONE: Variables = frozenset()
 _AXES = tuple(range(64))
 """The axes of arrays; NumPy allows no more."""
 
-_MOST_DIRECT = 4
-"""The most tables contracted without a recipe, because finding one would take as long."""
+FEW_OPERANDS = 4
+"""The most operands for which all pairs are compared."""
 
 
 class Function(NamedTuple):
@@ -565,17 +216,14 @@ class ProgramBuilder:
     _members: list[Variables] = field(init=False)
     _cells: list[int] = field(init=False)
     _steps: list[Step] = field(default_factory=list)
-    _recipes: dict[tuple[object, ...], Recipe] = field(default_factory=dict)
     _sums: dict[tuple[tuple[int, ...], int], Sum] = field(default_factory=dict)
     _products: Products = field(init=False)
     _done: dict[tuple[tuple[int, ...], Variables], int | None] = field(default_factory=dict)
     _tables: dict[int, int] = field(default_factory=dict)
     _n_inputs: int = field(init=False)
-    _has_rows: bool = field(init=False)
 
     def __post_init__(self) -> None:
         self._n_inputs = len(self.scopes)
-        self._has_rows = any(r == f.positions for r, f in self.functions.items())
         self._members = [frozenset(scope) for scope in self.scopes]
         self._cells = [math.prod([self.sizes[v] for v in scope]) for scope in self.scopes]
         self._products = Products(self.sizes)
@@ -672,43 +320,10 @@ class ProgramBuilder:
         return shared
 
     def _carry_out(self, operands: list[int], keep: Variables) -> int:
-        """Add the steps of a recipe, which is reused if it is known."""
+        """Add the steps that contract registers."""
         if len(operands) == 1:
             return self._reduce(self._table(operands[0]), keep)
-        functions = self.functions
-        if len(operands) <= _MOST_DIRECT and functions.keys().isdisjoint(operands):
-            return self._pairwise(operands, keep)
-        local: defaultdict[int, int] = defaultdict(count().__next__)
-        shapes = []
-        for register in operands:
-            scope = tuple(map(local.__getitem__, self.scopes[register]))
-            child = local[functions[register].child] if register in functions else -1
-            shapes.append((scope, child))
-        rows = {}
-        if self._has_rows:
-            known = [(i, functions[r]) for i, r in enumerate(operands) if r in functions]
-            rows = {i: f.partial for i, f in known if f.positions == operands[i]}
-        variables = list(local)
-        sizes = tuple([self.sizes[v] for v in variables])
-        keep_mask = 0
-        for number, variable in enumerate(variables):
-            if variable in keep:
-                keep_mask |= 1 << number
-        key = (tuple(shapes), sizes, keep_mask, *rows.items())
-        recipe = self._recipes.get(key)
-        if recipe is None:
-            recipe = self._recipes[key] = recipe_of(shapes, sizes, rows, keep_mask)
-        registers = list(operands)
-        for operation, left, right, scope in recipe:
-            first, second = registers[left], registers[right]
-            if isinstance(operation, LookUp):
-                first = functions[first].positions
-            registers.append(self._add(operation, first, second, [variables[v] for v in scope]))
-        return registers[-1]
-
-    def _pairwise(self, operands: list[int], keep: Variables) -> int:
-        """Add the steps that contract few tables, without a recipe."""
-        remaining = list(operands)
+        remaining = self._multiplied_to_few(operands, keep)
         while len(remaining) > 2:
             i, j = self._cheapest(remaining, keep)
             second, first = remaining.pop(j), remaining.pop(i)
@@ -716,34 +331,100 @@ class ProgramBuilder:
             remaining.append(self._multiply(first, second, needed))
         return self._multiply(remaining[0], remaining[1], keep)
 
-    def _cheapest(self, tables: Sequence[int], keep: Variables) -> tuple[int, int]:
-        """Return the positions of the two tables to multiply next, as in recipes."""
+    def _multiplied_to_few(self, operands: list[int], keep: Variables) -> list[int]:
+        """Return at most `FEW_OPERANDS` operands, besides functions, that are products of those."""
+        apart = [r for r in operands if self._is_rows(r)] if self.functions else []
+        if len(operands) - len(apart) <= FEW_OPERANDS:
+            return operands
+        sizes, members, cells = self.sizes, self._members, self._cells
+        holders: dict[int, set[int]] = {}
+        for register in operands:
+            for v in members[register]:
+                holders.setdefault(v, set()).add(register)
+        remaining = set(operands).difference(apart)
+        queue = [(cells[register], register) for register in remaining]
+        heapify(queue)
+        while len(remaining) > FEW_OPERANDS:
+            own, first = heappop(queue)
+            if first not in remaining:
+                continue
+            remaining.remove(first)
+            scope = members[first]
+            near = set().union(*[holders[v] for v in scope]) & remaining
+            # If it shares no variable with the others, take the smallest.
+            partners = near or {min(remaining, key=lambda r: (cells[r], r))}
+            summed = dict.fromkeys(partners, 1)  # variables that only the two contain
+            for v in scope - keep:
+                if len(holders[v]) == 2:
+                    (partner,) = holders[v] - {first}
+                    summed[partner] = summed.get(partner, 1) * sizes[v]
+            scores = []
+            for partner in partners:
+                union = own * cells[partner]
+                for v in scope & members[partner]:
+                    union //= sizes[v]
+                scores.append((union // summed[partner] - cells[partner], union, partner))
+            _, _, second = min(scores)
+            remaining.remove(second)
+            both = {first, second}
+            needed = [v for v in scope | members[second] if v in keep or holders[v] - both]
+            product = self._multiply(first, second, frozenset(needed))
+            for v in scope | members[second]:
+                holders[v] -= both
+            for v in members[product]:
+                holders[v].add(product)
+            remaining.add(product)
+            heappush(queue, (cells[product], product))
+        return sorted({*remaining, *apart})
+
+    def _cheapest(self, operands: Sequence[int], keep: Variables) -> tuple[int, int]:
+        """Return the positions of the two to multiply next: least growth of memory, least work."""
         sizes = self.sizes
-        scopes = [self._members[register] for register in tables]
-        cells = [self._cells[register] for register in tables]
-        # The variables that are summed out, each with the tables that hold it.
+        scopes = [self._members[register] for register in operands]
+        cells = [self._cells[register] for register in operands]
+        rows = [self._is_rows(register) for register in operands] if self.functions else []
+        held = list(cells)
+        for i, is_rows in enumerate(rows):
+            if is_rows:
+                held[i] //= sizes[self.functions[operands[i]].child]
+        # The variables that are summed out, each with the operands that hold it.
         gone = [
-            (sizes[v], sum([1 << i for i, scope in enumerate(scopes) if v in scope]))
+            (v, sum([1 << i for i, scope in enumerate(scopes) if v in scope]))
             for v in _NONE.union(*scopes) - keep
         ]
         best: tuple[int, int, int, int] | None = None
         for j, second in enumerate(scopes):
             for i in range(j):
                 first = scopes[i]
-                if first == second:
+                if first == second and not (rows and (rows[i] or rows[j])):
                     return i, j
                 work = kept = cells[i] * cells[j] // math.prod([sizes[v] for v in first & second])
-                for size, holders in gone:
-                    if not holders & ~(1 << i | 1 << j):
-                        kept //= size
-                score = (kept - cells[i] - cells[j], work, i, j)
+                summed = [v for v, holders in gone if not holders & ~(1 << i | 1 << j)]
+                for v in summed:
+                    kept //= sizes[v]
+                if rows and rows[i] != rows[j]:
+                    function, other = (i, second) if rows[i] else (j, first)
+                    child = self.functions[operands[function]].child
+                    if (child in other) == (child in summed):
+                        work //= sizes[child]
+                score = (kept - held[i] - held[j], work, i, j)
                 if best is None or score < best:
                     best = score
         assert best is not None
         return best[2:]
 
     def _multiply(self, first: int, second: int, keep: Variables) -> int:
-        """Add the steps that multiply two tables and sum the product to ``keep``."""
+        """Add the steps that multiply two registers and sum the product to ``keep``."""
+        if self.functions and (self._is_rows(first) or self._is_rows(second)):
+            if self._is_rows(first) and self._is_rows(second):
+                # The smaller table is expanded.
+                first, second = sorted((first, second), key=lambda r: -self._cells[r])
+                second = self._table(second)
+            first, second = (first, second) if self._is_rows(first) else (second, first)
+            child = self.functions[first].child
+            if (child in self._members[second]) != (child in keep):
+                return self._with_rows(first, second, keep)
+            first = self._table(first)
         own, others = self._members[first], self._members[second]
         if own == others:
             operation, scope = self._products.broadcast(self.scopes[first], self.scopes[second])
@@ -751,7 +432,8 @@ class ProgramBuilder:
             return self._reduce(self._add(operation, first, second, scope, (cells, own)), keep)
         union = own | others
         gone = union - keep
-        summed = own & others & gone
+        both = own & others
+        summed = both & gone
         if len(summed) < len(gone):
             # Some are in one table only.
             first = self._reduce(first, keep | others)
@@ -759,21 +441,68 @@ class ProgramBuilder:
         if self._cells[first] < self._cells[second]:
             first, second = second, first
         left, right = self.scopes[first], self.scopes[second]
-        if summed:
-            operation, scope = self._products.summed(left, right, summed)
-        else:
+        if not summed:
             operation, scope = self._products.broadcast(left, right)
-        known = math.prod(operation.shape), union - gone
-        return self._add(operation, first, second, scope, known)
+        else:
+            for table, other in ((first, second), (second, first)):
+                known = self.functions.get(table)
+                if known is not None and both == {known.child}:
+                    return self._look_up(table, other)
+            operation, scope = self._products.summed(left, right, summed)
+        shape = math.prod(operation.shape), union - gone
+        return self._add(operation, first, second, scope, shape)
+
+    def _is_rows(self, register: int) -> bool:
+        """Return whether a register holds the values of a function, instead of a table."""
+        known = self.functions.get(register)
+        return known is not None and known.positions == register
+
+    def _look_up(self, function: int, other: int) -> int:
+        """Add the product with a function, summed over its child."""
+        child, positions, partial = self.functions[function]
+        scope = self.scopes[other]
+        parents = [v for v in self.scopes[function] if v != child]
+        both = [v for v in parents if v in scope]
+        rest = [v for v in scope if v != child and v not in both]
+        result = (*parents, *rest)
+        operation = LookUp(
+            axes=tuple([scope.index(v) for v in (child, *both, *rest)]),
+            cost=math.prod([self.sizes[v] for v in result]),
+            shared=tuple([parents.index(v) for v in both]),
+            partial=partial,
+        )
+        return self._add(operation, positions, other, result)
+
+    def _with_rows(self, function: int, other: int, keep: Variables) -> int:
+        """Add the product of the values of a function and a table, summed to ``keep``."""
+        other = self._reduce(other, keep | self._members[function])
+        child, sizes = self.functions[function].child, self.sizes
+        if child in self._members[other]:
+            return self._reduce(self._look_up(function, other), keep)
+        scope = self.scopes[other]
+        _, *parents = self.scopes[function]
+        kept_parents = [v for v in parents if v in keep]
+        both = [v for v in parents if v in scope]
+        rest = [v for v in scope if v not in both]
+        result = (child, *kept_parents, *rest)
+        length = math.prod([sizes[v] for v in rest])
+        operation = Scatter(
+            n=sizes[child],
+            kept=tuple([parents.index(v) for v in kept_parents]),
+            axes=tuple([scope.index(v) for v in (*both, *rest)]),
+            view=(*[sizes[v] if v in both else 1 for v in parents], length),
+            shape=tuple([sizes[v] for v in result]),
+            cost=math.prod([sizes[v] for v in parents]) * length,
+        )
+        return self._add(operation, function, other, result)
 
     def _table(self, register: int) -> int:
         """Return a register that holds a table; if this one does not, a step expands it."""
-        known = self.functions.get(register)
-        if known is None or known.positions != register:
+        if not (self.functions and self._is_rows(register)):
             return register
         if register not in self._tables:
             scope = self.scopes[register]
-            operation = Expand(self.sizes[known.child], self._cells[register])
+            operation = Expand(self.sizes[scope[0]], self._cells[register])
             self._tables[register] = self._add(operation, register, register, scope)
         return self._tables[register]
 

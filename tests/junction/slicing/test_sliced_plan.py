@@ -311,8 +311,12 @@ def test_a_killed_run_loses_at_most_the_slices_after_the_last_saving(
     with pytest.raises(KeyboardInterrupt):
         plan.run(place=place, progress=stop)
     seen: list[int] = []
-    assert plan.run(place=place, progress=lambda done, total: seen.append(done)) == expected
+    found = plan.run(place=place, progress=lambda done, total: seen.append(done))
     assert seen == [5, 6, 7, 8]
+    # Later runs of a process may be compiled, which adds in another order.
+    assert found.log_evidence == pytest.approx(expected.log_evidence, rel=1e-12)
+    for one, other in zip(found.joints, expected.joints, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12)
 
 
 def test_less_memory_takes_more_slices_and_little_more_work() -> None:
