@@ -22,7 +22,7 @@ from bnmind.errors import (
 from bnmind.junction import Plan, compile_plan
 from bnmind.junction.inference.batches import BatchRun
 from bnmind.junction.inference.evidence import case_findings
-from bnmind.junction.program.program import Product, Program, Step, Underflow
+from bnmind.junction.program.program import Product, Program, Step
 from bnmind.junction.program.runs import CaseProgram
 from bnmind.pgm import (
     Addition,
@@ -271,7 +271,7 @@ def test_what_no_case_changes_is_not_overwritten() -> None:
     inputs = [np.array([2.0, 3.0]), np.array([5.0, 7.0]), np.ones((2, 4))]
     moving = [False, False, True, False, True, False]
     bound = CaseProgram(program, inputs, moving, 4)
-    bound.run(Underflow())
+    bound.run()
     assert bound.registers[4].tolist() == [[10.0] * 4, [21.0] * 4]
     assert bound.registers[5].tolist() == [50.0, 147.0]
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import bnmind.junction.reduction as support
 from bnmind.junction import compile_explanation, compile_plan, compile_sampling
 from bnmind.junction.program.contraction import Function, ProgramBuilder
-from bnmind.junction.program.program import Arithmetic, Program, Scatter, Underflow
+from bnmind.junction.program.program import Arithmetic, Program, Scatter
 from bnmind.junction.program.runs import CaseProgram, logarithms, run_logarithms
 from tests.junction.test_batch import batches, one_by_one
 from tests.junction.test_plan import Query, queries
@@ -123,10 +123,13 @@ def test_contractions_of_many_cases_are_those_of_each(
         else a
         for a, moves in zip(inputs, first, strict=True)
     ]
-    for kind in (Arithmetic(), Arithmetic(scaled=True)):
-        bound = CaseProgram(program, [c.copy() for c in columns], moving, n, kind)
-        with Underflow() as watch:
-            powers = bound.run(watch)
+    bound = CaseProgram(program, [c.copy() for c in columns], moving, n)
+    for scaled in (False, True):
+        for i, moves in enumerate(first):
+            if moves:
+                bound.registers[i][...] = columns[i]
+        powers, has_lost = bound.run(scaled=scaled)
+        assert not has_lost
         found = np.ldexp(bound.registers[register], powers[register])
         for case in range(n):
             one = [c[..., case] if m else c for c, m in zip(columns, first, strict=True)]
@@ -223,9 +226,8 @@ def test_complex_numbers_are_added_up_where_a_function_sends_them(
     all_moving = list(moving)
     for _, left, right in program.steps:
         all_moving.append(all_moving[left] or all_moving[right])
-    bound = CaseProgram(program, [c.copy() for c in columns], all_moving, n, Arithmetic())
-    with Underflow() as watch:
-        bound.run(watch)
+    bound = CaseProgram(program, [c.copy() for c in columns], all_moving, n)
+    bound.run()
     for case in range(n):
         one = [c[..., case] if m else c for c, m in zip(columns, moving, strict=True)]
         total = expected(one, scopes, sizes, [0])

@@ -32,19 +32,10 @@ from bnmind.junction.inference.sums import (
     cleared,
     doubt_of,
     refuse_others,
-    sums_by_logarithms,
+    sums_of,
 )
-from bnmind.junction.program.program import (
-    MATTERS,
-    PLAIN,
-    Arithmetic,
-    Expand,
-    LookUp,
-    Product,
-    Scatter,
-    Underflow,
-)
-from bnmind.junction.program.program_inputs import Source
+from bnmind.junction.program.program import Expand, LookUp, Product, Scatter
+from bnmind.junction.program.program_inputs import Answer, Source
 from bnmind.junction.program.runs import CaseProgram
 from bnmind.pgm.factor import Values
 from bnmind.pgm.variable import Variable
@@ -187,8 +178,8 @@ def _cells_of_case(plan: CompiledQuery, cells: Sequence[int], moving: Sequence[b
 
 # --- Runs of a chunk of the cases of a batch: the program of a plan with an axis of cases ---------
 #
-# Like a single run, a chunk uses plain numbers, scaled numbers, or logarithms; see
-# `bnmind.junction.inference.sums`.
+# A chunk uses plain numbers, then numbers scaled by powers of two. Cases whose numbers still become
+# too small run by themselves, see `bnmind.junction.inference.sums`.
 
 
 class _Given(NamedTuple):
@@ -198,8 +189,6 @@ class _Given(NamedTuple):
     """The position of each observed variable, ``(cases,)``."""
     weights: Mapping[str, Floats]
     """The likelihoods of soft variables, ``(states, cases)``, by the names of their inputs."""
-    n: int
-    """The number of cases."""
 
 
 class _Sums(NamedTuple):
@@ -208,12 +197,11 @@ class _Sums(NamedTuple):
     joints: list[tuple[Any, Floats]]
     """For each answer, sums ``(cells, cases)`` and their normalizing factors ``(cases,)``."""
     totals: Floats
-    """The totals of the first answer, as multiples of powers of two."""
-    powers: Any
-    doubt: Any
+    """The totals of the first answer."""
+    log_scale: Any
+    """The logarithms of the factors that the totals lack."""
+    doubt: Floats
     """The ratio of the size of the terms to the sums, ``(cases,)``."""
-    masses: list[tuple[Any, Any]]
-    """For each answer, if numbers have underflowed, its total and the power of two of the total."""
 
 
 class Chunks:
@@ -252,7 +240,7 @@ class Chunks:
         fixed += [None if s.observed else s.positions for s in looked_up]
         self.fixed = fixed
         self.signed = [i for i, s in enumerate(sources) if s.signed]
-        self.bound: dict[tuple[int, Arithmetic], tuple[CaseProgram, CaseProgram | None]] = {}
+        self.bound: dict[int, tuple[CaseProgram, CaseProgram | None]] = {}
 
     def answer(
         self,
@@ -271,79 +259,69 @@ class Chunks:
             known[cpd.variable.name] = np.broadcast_to(
                 cpd.function(*[known[v.name] for v in cpd.parents]), (n,)
             )
-        sums = self._sums(_Given(known, weights, n))
-        if sums is None:
-            self._one_by_one(at, weights, joints, log_evidence, doubt)
-            return
-        doubt[:] = sums.doubt
-        with np.errstate(divide="ignore"):
-            log_evidence[:] = np.log(sums.totals) + sums.powers * np.log(2.0)
-        for joint, answer, (values, inverse) in zip(joints, plan.answers, sums.joints, strict=True):
-            if answer.cells is None and not answer.observed:
-                # Overflows are doubtful, and are answered anew.
-                with np.errstate(invalid="ignore", over="ignore"):
-                    np.multiply(values, inverse, out=joint.reshape(n, -1).T)
-                continue
-            hidden = [v.n_states for v in answer.variables if v.name not in answer.observed]
-            flat = np.zeros((int(np.prod(hidden)), n))
-            cells = np.arange(len(flat)) if answer.cells is None else answer.cells
-            np.add.at(flat, cells, values * inverse)
-            # An evidence variable of the target has all its mass on the observed state.
-            whole = np.moveaxis(joint, 0, -1)
-            case = np.arange(n)
-            grids = list(np.ix_(*map(np.arange, hidden), case))
-            index = [
-                known[v.name] if v.name in answer.observed else grids.pop(0)
-                for v in answer.variables
-            ]
-            whole[(*index, case)] = flat.reshape(*hidden, n)
+        given, again = _Given(known, weights), np.ones(n, dtype=np.bool_)
+        for scaled in (False, True):
+            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+                if (found := self._sums(given, n, scaled=scaled)) is None:
+                    continue
+                log_evidence[:] = np.log(found.totals) + found.log_scale
+                doubt[:] = found.doubt
+                for joint, answer, (values, inverse) in zip(
+                    joints, plan.answers, found.joints, strict=True
+                ):
+                    if answer.cells is None and not answer.observed:
+                        np.multiply(values, inverse, out=joint.reshape(n, -1).T)
+                    else:
+                        self._lift(joint, answer, values * inverse, known)
+                again = ~((found.totals > TINY) & (found.totals < HUGE)) & (found.totals != 0)
+            if not again.any():
+                return
+        self._one_by_one(np.flatnonzero(again), given, joints, log_evidence, doubt)
 
     def _one_by_one(
         self,
-        at: Mapping[str, NDArray[np.intp]],
-        weights: Mapping[str, Floats],
+        cases: NDArray[np.intp],
+        given: _Given,
         joints: Sequence[Floats],
         log_evidence: Floats,
         doubt: Floats,
     ) -> None:
-        """Answer the cases of a chunk one by one; one whose terms are too far apart is doubtful."""
-        if len(doubt) == 1:
-            doubt[:], log_evidence[:] = np.inf, np.nan
-            return
-        for case in range(len(doubt)):
-            part = slice(case, case + 1)
-            self.answer(
-                {name: column[part] for name, column in at.items()},
-                {label: column[:, part] for label, column in weights.items()},
-                [joint[part] for joint in joints],
-                log_evidence[part],
-                doubt[part],
-            )
+        """Answer some cases of a chunk by runs of their own."""
+        registers = self._program(len(doubt))[0].registers
+        self._fill(registers, given)
+        for case in cases.tolist():
+            one = [
+                np.ascontiguousarray(register[..., case]) if fixed is None else fixed
+                for register, fixed in zip(registers, self.fixed, strict=False)
+            ]
+            alone = sums_of(self.plan, one)
+            doubt[case], log_evidence[case] = alone.doubt, alone.log_evidence
+            at = {name: int(column[case]) for name, column in given.known.items()}
+            for joint, answer, found in zip(joints, self.plan.answers, alone.joints, strict=False):
+                joint[case] = np.real(answer.lift(found, at))
 
-    def _sums(self, given: _Given) -> _Sums | None:
-        """Return the answers; None where terms of both signs are too far apart."""
-        for scaled in (False, True):
-            kind = Arithmetic(scaled)
-            run = self._run(given, kind)
-            if run is None:
-                continue
-            sums, has_lost = run
-            if self.signed or not has_lost:
-                return sums
-            bound = self._run(given, Arithmetic(scaled, rounds_up=True))
-            all_there = np.zeros(given.n, dtype=bool)
-            if bound is not None:
-                all_there = _all_there(sums.masses, bound[0].masses, given.n)
-            if all_there.all() or scaled:
-                # The registers hold the bounds now.
-                again = self._run(given, kind)
-                assert again is not None
-                return self._with_logarithms(again[0], given, np.flatnonzero(~all_there))
-        return None
+    def _lift(
+        self, joint: Floats, answer: Answer, values: Floats, known: Mapping[str, Any]
+    ) -> None:
+        """Fill the joints of a target whose variables are reduced, or partly observed."""
+        n = len(joint)
+        hidden = [v.n_states for v in answer.variables if v.name not in answer.observed]
+        flat = np.zeros((int(np.prod(hidden)), n))
+        cells = np.arange(len(flat)) if answer.cells is None else answer.cells
+        np.add.at(flat, cells, values)
+        # An evidence variable of the target has all its mass on the observed state.
+        joint[:] = 0.0
+        whole = np.moveaxis(joint, 0, -1)
+        case = np.arange(n)
+        grids = list(np.ix_(*map(np.arange, hidden), case))
+        index = [
+            known[v.name] if v.name in answer.observed else grids.pop(0) for v in answer.variables
+        ]
+        whole[(*index, case)] = flat.reshape(*hidden, n)
 
-    def _program(self, n: int, kind: Arithmetic) -> tuple[CaseProgram, CaseProgram | None]:
+    def _program(self, n: int) -> tuple[CaseProgram, CaseProgram | None]:
         """Return the program for n cases, and one for absolute values if signs cancel."""
-        if (n, kind) not in self.bound:
+        if n not in self.bound:
             # Only the last chunk has another number of cases: drop the program bound before.
             self.bound = {}
             registers = list(self.fixed)
@@ -354,16 +332,14 @@ class Chunks:
             program = self.plan.program
             absolute = None
             if self.signed:
-                # What is scaled in place must be its own.
                 own = [i in self.signed or moves for i, moves in enumerate(self.moving)]
                 sizes = [
                     np.abs(r) if mine and r.dtype.kind in "fc" else r
                     for r, mine in zip(registers, own, strict=False)
                 ]
-                absolute = CaseProgram(program, sizes, self.moving, n, kind)
-            whole = CaseProgram(program, registers, self.moving, n, kind)
-            self.bound = {(n, kind): (whole, absolute)}
-        return self.bound[n, kind]
+                absolute = CaseProgram(program, sizes, self.moving, n)
+            self.bound = {n: (CaseProgram(program, registers, self.moving, n), absolute)}
+        return self.bound[n]
 
     def _shape(self, number: int, source: Source) -> tuple[tuple[int, ...], Any]:
         if source.input is not None:
@@ -395,84 +371,42 @@ class Chunks:
             flat = np.ravel_multi_index(at, sizes)
             values.take(flat, axis=-1, out=register, mode="clip")
 
-    def _with_logarithms(self, found: _Sums, given: _Given, cases: NDArray[np.intp]) -> _Sums:
-        """Return the answers, computed for some cases on logarithms, which is slow and rare."""
-        if not cases.size:
-            return found
-        joints = [values * inverse for values, inverse in found.joints]
-        totals, powers = found.totals.copy(), np.array(found.powers, dtype=np.float64)
-        registers = self._program(given.n, PLAIN)[0].registers
+    def _sums(self, given: _Given, n: int, *, scaled: bool) -> _Sums | None:
+        """Return the sums of a run; None if numbers have underflowed."""
+        plan = self.plan
+        program, absolute = self._program(n)
+        registers = program.registers
         self._fill(registers, given)
-        moving = self.moving[: len(self.fixed)]
-        for case in cases.tolist():
-            one = [
-                r[..., case] if moves else r for r, moves in zip(registers, moving, strict=False)
-            ]
-            alone = sums_by_logarithms(self.plan, one)
-            for joint, part in zip(joints, alone.joints, strict=True):
-                joint[:, case] = part.ravel()
-            log = alone.log_evidence
-            totals[case] = float(log > -np.inf)
-            powers[case] = (log if log > -np.inf else 0.0) / np.log(2.0)
-        return found._replace(
-            joints=[(joint, np.ones(given.n)) for joint in joints], totals=totals, powers=powers
-        )
-
-    def _run(self, given: _Given, kind: Arithmetic) -> tuple[_Sums, bool] | None:
-        """Return the sums, and whether numbers have underflowed.
-
-        None if plain numbers do not suffice, or terms of both signs are too far apart.
-        """
-        program, absolute = self._program(given.n, kind)
-        self._fill(program.registers, given)
         own_powers: list[Any] = []
         if absolute is not None:
-            for i, register in enumerate(program.registers[: len(self.fixed)]):
+            for i, register in enumerate(registers[: len(self.fixed)]):
                 if self.fixed[i] is None and register.dtype.kind in "fc":
                     np.copyto(absolute.registers[i], np.abs(register))
-            with np.errstate(over="ignore", invalid="ignore"), Underflow() as sizes:
-                own_powers = absolute.run(sizes)
-            if sizes.has_lost or absolute.has_lost:
+            own_powers, has_lost = absolute.run(scaled=scaled)
+            if has_lost:
                 return None
-        with np.errstate(over="ignore", invalid="ignore"), Underflow() as watch:
-            powers = program.run(watch)
-        has_lost = watch.has_lost or program.has_lost
-        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            sums = self._read_all(given.n, kind, powers, own_powers, every=has_lost)
-        return None if sums is None else (sums, has_lost)
-
-    def _read_all(
-        self, n: int, kind: Arithmetic, powers: Sequence[Any], own: Sequence[Any], *, every: bool
-    ) -> _Sums | None:
-        """Return the sums in the registers; None if plain numbers are too small or too large.
-
-        The cells of ``every`` answer are added up if numbers have underflowed.
-        """
-        plan = self.plan
-        program, absolute = self._program(n, kind)
-        registers = program.registers
-        number: Any = 1.0
-        exponent: Any = np.zeros(n)
-        for register in plan.scalars:
-            number = number * registers[register]
-            if kind.scaled:
-                shift = np.frexp(np.abs(number))[1]
-                number = np.ldexp(1.0, -shift) * number
-                exponent = exponent + shift + powers[register]
+        powers, has_lost = program.run(scaled=scaled)
+        if has_lost and absolute is None:
+            return None
+        numbers: list[Any] = [registers[register] for register in plan.scalars]
+        number = math.prod(numbers)
+        log_scale = math.log(2.0) * sum([powers[register] for register in plan.scalars])
+        if absolute is None:
+            log_scale = log_scale + sum(map(np.log, numbers))
         results: list[tuple[Any, Floats]] = []
-        masses = []
         totals: Any = None
         doubt: Any = np.ones(n)
+        first = 0
         for answer in plan.answers:
+            power = 0 if answer.register is None else powers[answer.register]
             values = self._read(answer, registers, n)
-            # The factor common to all answers matters only for the totals, unless terms cancel.
+            # The factor common to all answers does not matter, unless terms cancel.
             whole = values if absolute is None else values * number
             joint = np.real(whole).reshape(-1, n)
-            power = 0 if answer.register is None else powers[answer.register]
             if absolute is not None:
                 magnitudes = np.abs(self._read(answer, absolute.registers, n) * number)
-                if kind.scaled and answer.register is not None:
-                    magnitudes = np.ldexp(magnitudes, own[answer.register] - power)
+                if answer.register is not None:
+                    magnitudes = np.ldexp(magnitudes, own_powers[answer.register] - power)
                 whole, magnitudes = whole.reshape(-1, n), magnitudes.reshape(-1, n)
                 terms = magnitudes.sum(axis=0)
                 refuse_others(whole.sum(axis=0), terms, real=not plan.halved)
@@ -481,20 +415,20 @@ class Chunks:
                 # A cell whose terms have cancelled may be possible all the same.
                 cancelled = ((joint == 0) & (magnitudes > 0)).any(axis=0)
                 doubt = np.where(cancelled, np.maximum(doubt, 2 * DOUBTFUL), doubt)
-            # All answers have the same sum, except for scaling, underflow and cancellation.
-            if totals is None or kind.scaled or absolute is not None or every:
+            # All answers have the same sum, except for scaling and cancellation.
+            if totals is None or scaled or absolute is not None:
                 total = joint.sum(axis=0)
                 inverse = np.divide(1.0, total, out=np.zeros(n), where=total > 0)
-                masses.append((total, power))
             if totals is None:
-                totals = total if absolute is not None else total * number
-                if not kind.scaled and not _in_range(total):
-                    return None
-                exponent = exponent + power
-            results.append((joint, inverse))
-        if not kind.scaled and not _in_range(totals):
-            return None
-        return _Sums(results, totals, exponent, doubt, masses)
+                totals, first = total, power
+                log_scale = log_scale + math.log(2.0) * power
+            own = scaled or absolute is not None or power == first
+            results.append((joint, inverse if own else np.ldexp(inverse, power - first)))
+        if absolute is not None and numbers:
+            # A product of numbers that is zero, although none of them is.
+            is_lost = (number == 0) & np.all([factor != 0 for factor in numbers], axis=0)
+            totals = np.where(is_lost, np.nan, totals)
+        return _Sums(results, totals, log_scale, doubt)
 
     def _read(self, answer: Any, registers: Sequence[Any], n: int) -> Values:
         if answer.register is None:
@@ -506,23 +440,6 @@ class Chunks:
         values = values.reshape((*answer.view, n if moves else 1))
         joint: Values = np.broadcast_to(values, (*answer.shape, n))
         return joint
-
-
-def _in_range(totals: Floats) -> bool:
-    return bool(totals.min(initial=1.0) > TINY and totals.max(initial=1.0) < HUGE)
-
-
-def _all_there(
-    masses: Sequence[tuple[Any, Any]], bounds: Sequence[tuple[Any, Any]], n: int
-) -> NDArray[np.bool_]:
-    """Return the cases whose lost numbers do not matter, by upper bounds of the totals."""
-    proven = np.ones(n, dtype=bool)
-    for (total, power), (most, shift) in zip(masses, bounds, strict=True):
-        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            bound = np.ldexp(most, np.clip(shift - power, -1000, 1000))
-        # Infinities and NaN prove nothing.
-        proven &= bound <= MATTERS * total
-    return proven
 
 
 def _cases_last(values: Any, n_observed: int) -> Any:

@@ -356,4 +356,5 @@ def _terms(operation: Operation, positions: Any, shape: tuple[int, ...]) -> NDAr
         to = (operation.places(positions)[:, None] - 1) * taken.shape[1]
         is_term = np.broadcast_to(to >= 0, taken.shape)
         to = to + np.arange(taken.shape[1])
-    return np.stack([taken, to], axis=-1)[is_term]
+    terms: NDArray[np.intp] = np.stack([taken, to], axis=-1)[is_term]
+    return terms

@@ -11,8 +11,6 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from bnmind.junction.program.program import (
-    PLAIN,
-    Arithmetic,
     Expand,
     LookUp,
     Operation,
@@ -224,10 +222,9 @@ _Call: TypeAlias = Callable[[], Any]
 
 
 class _BoundStep(NamedTuple):
-    """The calls of a step, and the data to scale its result."""
+    """The calls of a step, its register, and its operands."""
 
-    calls: tuple[_Call, ...]
-    result: Any
+    calls: list[_Call]
     register: int
     operands: tuple[int, ...]
 
@@ -246,8 +243,6 @@ class CaseProgram:
         For every register, whether it depends on the case.
     n
         The number of cases.
-    kind
-        The treatment of numbers that are too small or too large.
     """
 
     def __init__(
@@ -256,96 +251,72 @@ class CaseProgram:
         inputs: Sequence[Any],
         moving: Sequence[bool],
         n: int,
-        kind: Arithmetic = PLAIN,
     ) -> None:
-        self._n = n
-        self._kind = kind
+        self.n = n
         self._moving = moving
         self._free: dict[tuple[int, str], list[Any]] = {}
         self.registers = list(inputs)
         self._n_inputs = len(inputs)
+        self._powers: list[int] = [0] * len(inputs)
+        """The power of two of each register, without that of each case."""
         self._steps: list[_BoundStep] = []
-        self._powers: list[Any] = [0] * len(inputs)
         blocks: dict[int, Any] = {}
-        watch = Underflow()
-        if kind.scaled:
-            with watch:
-                self._scale_first(watch)
-        for step, spent in zip(program.steps, program.spent, strict=True):
-            register = len(self.registers)
-            if not (moving[step.left] or moving[step.right]):
-                operation = step.operation
-                if isinstance(operation, Product):
-                    # Earlier steps read this register in every run.
-                    operation = replace(operation, overwrites=False)
-                with watch:
-                    values = operation(self.registers[step.left], self.registers[step.right])
-                    values, power = self._treated(values, watch)
+        with Underflow() as watch:
+            for number, values in enumerate(inputs):
+                if not moving[number]:
+                    self.registers[number], self._powers[number] = near_one(values)
+            for step, spent in zip(program.steps, program.spent, strict=True):
+                register = len(self.registers)
+                operation, left, right = step
+                operands = (left,) if isinstance(operation, Sum) else (left, right)
+                power = sum([self._powers[operand] for operand in operands])
+                if not (moving[left] or moving[right]):
+                    if isinstance(operation, Product):
+                        # Earlier steps read this register in every run.
+                        operation = replace(operation, overwrites=False)
+                    values = operation(self.registers[left], self.registers[right])
+                    values, more = near_one(values)
+                    self.registers.append(values)
+                    self._powers.append(power + more)
+                    continue
+                calls, values, blocks[register] = self._bind(operation, left, right)
                 self.registers.append(values)
-                power += self._powers[step.left]
-                power += 0 if isinstance(operation, Sum) else self._powers[step.right]
                 self._powers.append(power)
-                continue
-            calls, values, block = self._bind(step.operation, step.left, step.right)
-            self.registers.append(values)
-            self._powers.append(0)
-            blocks[register] = block
-            operands = (step.left,) if isinstance(step.operation, Sum) else step[1:]
-            self._steps.append(_BoundStep(tuple(calls), values, register, tuple(operands)))
-            for old in spent:
-                self._give(blocks.pop(old, None))
+                self._steps.append(_BoundStep(calls, register, operands))
+                for old in spent:
+                    self._give(blocks.pop(old, None))
+        self._has_lost = watch.has_lost
         self._calls = [call for step in self._steps for call in step.calls]
 
-        self.has_lost = watch.has_lost
-        """Whether numbers that depend on no case have underflowed."""
+    def run(self, *, scaled: bool = False) -> tuple[list[Any], bool]:
+        """Fill the registers.
 
-    def run(self, watch: Underflow) -> list[Any]:
-        """Fill the registers; return the power of two of each register, by case.
+        Parameters
+        ----------
+        scaled
+            Whether to scale the registers, also those that the cases fill.
 
-        If the program is scaled, the run also scales the registers that the cases fill.
+        Returns
+        -------
+        powers, has_lost
+            The power of two of each register, by case if it is scaled; and whether numbers have
+            underflowed.
         """
-        if self._kind == PLAIN:
-            for call in self._calls:
-                call()
-            return self._powers
-        powers = list(self._powers)
-        for number in range(self._n_inputs):
-            if self._moving[number] and self.registers[number].dtype.kind not in "iu":
-                powers[number] = self._settle(self.registers[number], watch)
-        for step in self._steps:
-            for call in step.calls:
-                call()
-            power = sum(powers[r] for r in step.operands)
-            powers[step.register] = power + self._settle(step.result, watch)
-        return powers
-
-    def _scale_first(self, watch: Underflow) -> None:
-        """Scale the registers that no case fills."""
-        for number, values in enumerate(self.registers):
-            if not self._moving[number]:
-                self.registers[number], self._powers[number] = self._treated(values, watch)
-
-    def _treated(self, values: Any, watch: Underflow) -> tuple[Any, int]:
-        """Scale and round up numbers that depend on no case; return them and the power of two."""
-        if self._kind.rounds_up:
-            values = watch.rounded_up(values)
-        power = 0
-        if self._kind.scaled:
-            values, power = near_one(values)
-            if self._kind.rounds_up:
-                values = watch.rounded_up(values)
-        return values, power
-
-    def _settle(self, values: Any, watch: Underflow) -> Any:
-        """Scale and round up numbers in place; return the powers of two taken out, by case."""
-        if self._kind.rounds_up:
-            watch.round_up(values)
-        if not self._kind.scaled:
-            return 0
-        shift = _scale(values)
-        if self._kind.rounds_up:
-            watch.round_up(values)
-        return shift
+        powers: list[Any] = list(self._powers)
+        with Underflow() as watch:
+            if not scaled:
+                for call in self._calls:
+                    call()
+                return powers, watch.has_lost or self._has_lost
+            for number, values in enumerate(self.registers[: self._n_inputs]):
+                if self._moving[number] and values.dtype.kind not in "iu":
+                    powers[number] = _scale(values)
+            for calls, register, operands in self._steps:
+                for call in calls:
+                    call()
+                power = sum([powers[operand] for operand in operands])
+                powers[register] = power + _scale(self.registers[register])
+        return powers, watch.has_lost or self._has_lost
 
     def _take(self, shape: Sequence[int], kind: Any) -> tuple[Any, Any]:
         """Return an array and its block of memory."""
@@ -377,7 +348,7 @@ class CaseProgram:
     def _bind_product(
         self, operation: Product, left: Any, right: Any, moving: tuple[bool, bool]
     ) -> tuple[list[_Call], Any, Any]:
-        n = self._n
+        n = self.n
         result, block = self._take((*operation.shape, n), np.result_type(left, right))
         calls: list[_Call] = []
         lent: list[Any] = []
