@@ -44,7 +44,7 @@ def contractions(draw: st.DrawFn) -> Contraction:
         if i < n_functions:
             partial = draw(st.booleans())
             inputs.append(rng.integers(-1 if partial else 0, shape[0], size=shape[1:]))
-            functions[i] = Function(scope[0], i, partial)
+            functions[i] = Function(scope[0], partial)
         else:
             inputs.append(rng.random(shape) * (rng.random(shape) < 0.8))
     builder = ProgramBuilder(sizes, list(scopes), functions=functions)
@@ -214,7 +214,7 @@ def test_complex_numbers_are_added_up_where_a_function_sends_them(
     rng = np.random.default_rng(len(keep))
     functions = rng.integers(-1, 4, size=(3, 3, n))
     tables: Any = rng.normal(size=(3, 3, 2, n)) + 1j * rng.normal(size=(3, 3, 2, n))
-    builder = ProgramBuilder(list(sizes), list(scopes), functions={0: Function(0, 0, True)})
+    builder = ProgramBuilder(list(sizes), list(scopes), functions={0: Function(0, True)})
     register = builder.contract(range(2), frozenset(keep))
     assert register is not None
     program = builder.build([register])

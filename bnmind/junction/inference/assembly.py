@@ -29,7 +29,7 @@ from bnmind.junction.inference.evidence import label_of
 from bnmind.junction.program.contraction import Function, ProgramBuilder
 from bnmind.junction.program.message_passing import Passing, TreeShape
 from bnmind.junction.program.program import Program
-from bnmind.junction.program.program_inputs import Source, answer_of, deterministic, sources_of
+from bnmind.junction.program.program_inputs import Source, answer_of, functions_of, sources_of
 from bnmind.junction.program.sparse_steps import packed, with_long_runs
 from bnmind.junction.reduction import (
     Domains,
@@ -243,7 +243,7 @@ def program_of(
     sources
         The first registers.
     functions
-        Those that are deterministic.
+        Those that hold functions.
     heads
         For each register that is a conditional distribution, its variable.
     """
@@ -251,8 +251,7 @@ def program_of(
     observed = frozenset(request.observed)
     builder = ProgramBuilder(
         tuple(model.sizes.values()),
-        [source.scope for source in sources]
-        + [()] * sum(source.positions is not None for source in sources),
+        [source.scope for source in sources],
         heads={
             i: frozenset([number[name]])
             for i, name in enumerate(heads)
@@ -693,17 +692,10 @@ def _assemble(
             budget=query.most_cells,
         )
 
-    def assembled(sources: tuple[Source, ...], *, pack: bool) -> CompiledQuery | None:
-        functions = {} if pack else deterministic(sources)
-        program, registers = program_of(parts, (model, request, number), sources, functions, heads)
-        if pack:
-            kept = [r for r in registers.values() if r is not None]
-            found = packed(program, sources, kept, query.limits.listed_terms)
-            if found is None:
-                return None
-            program = found
-        elif not query.whole:
-            program = with_long_runs(program)
+    functions = functions_of(sources)
+    program, registers = program_of(parts, (model, request, number), sources, functions, heads)
+
+    def with_answers(program: Program) -> CompiledQuery:
         return _compiled(
             request,
             trees=tuple(trees),
@@ -717,14 +709,13 @@ def _assemble(
             halved=model.halved,
         )
 
-    compiled = assembled(sources, pack=False)
-    assert compiled is not None  # only packing fails
+    compiled = with_answers(program if query.whole else with_long_runs(program))
     if compiled.refusal is None:
         return compiled
     if may_be_packed(model, query, trees):
-        plain = tuple([replace(source, child=None, positions=None) for source in sources])
-        other = assembled(plain, pack=True)
-        if other is not None and other.refusal is None:
+        kept = [r for r in registers.values() if r is not None]
+        found = packed(program, sources, kept, query.limits.listed_terms)
+        if found is not None and (other := with_answers(found)).refusal is None:
             return other
     if not query.to_be_restricted:
         raise compiled.refusal

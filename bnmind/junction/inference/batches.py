@@ -82,7 +82,6 @@ class BatchSize(NamedTuple):
 def moving_registers(plan: CompiledQuery, varying: frozenset[str]) -> list[bool]:
     """Return whether each register depends on the case, given the inputs that do."""
     moving = [bool(s.observed) or s.input in varying for s in plan.sources]
-    moving += [bool(s.observed) for s in plan.sources if s.positions is not None]
     for _, left, right in plan.program.steps:
         moving.append(moving[left] or moving[right])
     return moving
@@ -98,7 +97,6 @@ def batch_size(plan: CompiledQuery, varying: frozenset[str]) -> BatchSize:
     moving = moving_registers(plan, varying)
     # Tables reduced to the evidence also have a copy with the cases last.
     fixed = sum(s.n_cells * (2 if s.observed else 1) for s in plan.sources)
-    fixed += sum(s.positions.size for s in plan.sources if s.positions is not None)
     fixed += sum(cells[r] for r in range(program.n_inputs, len(cells)) if not moving[r])
     fixed += _turned_cells(plan, cells, moving)
     answers = [math.prod(answer.shape) for answer in plan.answers]
@@ -141,8 +139,6 @@ def _cells_of_case(plan: CompiledQuery, cells: Sequence[int], moving: Sequence[b
     """Return the cells that the registers of a case take, including copies."""
     program = plan.program
     total = sum(cells[r] for r in range(program.n_inputs) if moving[r])
-    looked_up = [s for s in plan.sources if s.positions is not None and s.observed]
-    total += sum(math.prod(plan.program.sizes[v] for v in s.scope) for s in looked_up)
     free: Counter[int] = Counter()
     passing = 0
 
@@ -223,22 +219,17 @@ class Chunks:
         self.plan = plan
         sources = plan.sources
         moving = moving_registers(plan, varying)
-        looked_up = [s for s in sources if s.positions is not None]
         self.moving = moving
-        self.looked_up = looked_up
         self.tables = [
             _cases_last(s.values, len(s.observed))
             if s.rows is None
             else _cases_last(s.rows.positions, len(s.rows.observed))
             for s in sources
         ]
-        self.tables += [_cases_last(s.positions, len(s.observed)) for s in looked_up]
-        fixed: list[Any] = [
+        self.fixed: list[Any] = [
             None if moves else load(plan, source, {}, inputs)
             for source, moves in zip(sources, moving, strict=False)
         ]
-        fixed += [None if s.observed else s.positions for s in looked_up]
-        self.fixed = fixed
         self.signed = [i for i, s in enumerate(sources) if s.signed]
         self.bound: dict[int, tuple[CaseProgram, CaseProgram | None]] = {}
 
@@ -325,7 +316,7 @@ class Chunks:
             # Only the last chunk has another number of cases: drop the program bound before.
             self.bound = {}
             registers = list(self.fixed)
-            for number, source in enumerate((*self.plan.sources, *self.looked_up)):
+            for number, source in enumerate(self.plan.sources):
                 if registers[number] is None:
                     shape, dtype = self._shape(number, source)
                     registers[number] = np.zeros((*shape, n), dtype=dtype)
@@ -353,7 +344,7 @@ class Chunks:
 
     def _fill(self, registers: Sequence[Any], given: _Given) -> None:
         """Fill the registers that the cases determine."""
-        sources = (*self.plan.sources, *self.looked_up)
+        sources = self.plan.sources
         for register, fixed, source, values in zip(
             registers, self.fixed, sources, self.tables, strict=False
         ):

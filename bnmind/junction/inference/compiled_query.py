@@ -473,10 +473,8 @@ class CompiledQuery(Value):
         return self._flat_program(tables)
 
     def _flat_program(self, tables: Sequence[Values | None]) -> FlatProgram:
-        positions = [(s.positions, s.observed) for s in self.sources if s.positions is not None]
-        same = [None if observed else places for places, observed in positions]
         ends = {answer.register for answer in self.answers if answer.register is not None}
-        return flat_program(self.program, [*tables, *same], ends)
+        return flat_program(self.program, tables, ends)
 
     @cached_property
     def _has_complex_numbers(self) -> bool:
@@ -542,11 +540,13 @@ class CompiledQuery(Value):
 
     @cached_property
     def unchanging(self) -> tuple[Values | None, ...]:
-        """The tables that are the same in every run; None for the others."""
-        return tuple(
-            None if source.observed or source.input is not None else source.values
-            for source in self.sources
-        )
+        """The tables and functions that are the same in every run; None for the others."""
+        tables: list[Any] = []
+        for source in self.sources:
+            changes = bool(source.observed) or source.input is not None
+            values: Any = source.values if source.rows is None else source.rows.positions
+            tables.append(None if changes else values)
+        return tuple(tables)
 
 
 def _listed(names: list[str], comma: str = ", ") -> str:
@@ -664,12 +664,6 @@ def registers_of(
     for number, source in enumerate(plan.sources):
         if registers[number] is None:
             registers[number] = load(plan, source, observed, given)
-    # The positions of deterministic tables' children come after the tables.
-    registers += [
-        source.positions[tuple(observed[name] for name in source.observed)]
-        for source in plan.sources
-        if source.positions is not None
-    ]
     return registers
 
 

@@ -191,12 +191,12 @@ FEW_OPERANDS = 4
 
 
 class Function(NamedTuple):
-    """A register whose child the other variables determine."""
+    """A register that holds, instead of a table, the position of a child's state.
+
+    The child is the first variable of its scope, and the others determine it.
+    """
 
     child: int
-    positions: int
-    """The register of the positions of the determined states. It is the register itself if that
-    holds no table; then the child is the first variable of its scope."""
     partial: bool = False
     """Whether some positions are −1, which stands for no state."""
 
@@ -212,7 +212,7 @@ class ProgramBuilder:
     heads: dict[int, Variables] = field(default_factory=dict)
     """For registers that are conditional distributions, their heads."""
     functions: Mapping[int, Function] = field(default_factory=dict)
-    """The registers that are deterministic."""
+    """The registers that hold functions."""
     _members: list[Variables] = field(init=False)
     _cells: list[int] = field(init=False)
     _steps: list[Step] = field(default_factory=list)
@@ -333,7 +333,7 @@ class ProgramBuilder:
 
     def _multiplied_to_few(self, operands: list[int], keep: Variables) -> list[int]:
         """Return at most `FEW_OPERANDS` operands, besides functions, that are products of those."""
-        apart = [r for r in operands if self._is_rows(r)] if self.functions else []
+        apart = [r for r in operands if r in self.functions]
         if len(operands) - len(apart) <= FEW_OPERANDS:
             return operands
         sizes, members, cells = self.sizes, self._members, self._cells
@@ -382,7 +382,7 @@ class ProgramBuilder:
         sizes = self.sizes
         scopes = [self._members[register] for register in operands]
         cells = [self._cells[register] for register in operands]
-        rows = [self._is_rows(register) for register in operands] if self.functions else []
+        rows = [register in self.functions for register in operands]
         held = list(cells)
         for i, is_rows in enumerate(rows):
             if is_rows:
@@ -396,13 +396,13 @@ class ProgramBuilder:
         for j, second in enumerate(scopes):
             for i in range(j):
                 first = scopes[i]
-                if first == second and not (rows and (rows[i] or rows[j])):
+                if first == second and not (rows[i] or rows[j]):
                     return i, j
                 work = kept = cells[i] * cells[j] // math.prod([sizes[v] for v in first & second])
                 summed = [v for v, holders in gone if not holders & ~(1 << i | 1 << j)]
                 for v in summed:
                     kept //= sizes[v]
-                if rows and rows[i] != rows[j]:
+                if rows[i] != rows[j]:
                     function, other = (i, second) if rows[i] else (j, first)
                     child = self.functions[operands[function]].child
                     if (child in other) == (child in summed):
@@ -415,13 +415,14 @@ class ProgramBuilder:
 
     def _multiply(self, first: int, second: int, keep: Variables) -> int:
         """Add the steps that multiply two registers and sum the product to ``keep``."""
-        if self.functions and (self._is_rows(first) or self._is_rows(second)):
-            if self._is_rows(first) and self._is_rows(second):
+        functions = self.functions
+        if first in functions or second in functions:
+            if first in functions and second in functions:
                 # The smaller table is expanded.
                 first, second = sorted((first, second), key=lambda r: -self._cells[r])
                 second = self._table(second)
-            first, second = (first, second) if self._is_rows(first) else (second, first)
-            child = self.functions[first].child
+            first, second = (first, second) if first in functions else (second, first)
+            child = functions[first].child
             if (child in self._members[second]) != (child in keep):
                 return self._with_rows(first, second, keep)
             first = self._table(first)
@@ -432,8 +433,7 @@ class ProgramBuilder:
             return self._reduce(self._add(operation, first, second, scope, (cells, own)), keep)
         union = own | others
         gone = union - keep
-        both = own & others
-        summed = both & gone
+        summed = own & others & gone
         if len(summed) < len(gone):
             # Some are in one table only.
             first = self._reduce(first, keep | others)
@@ -444,22 +444,13 @@ class ProgramBuilder:
         if not summed:
             operation, scope = self._products.broadcast(left, right)
         else:
-            for table, other in ((first, second), (second, first)):
-                known = self.functions.get(table)
-                if known is not None and both == {known.child}:
-                    return self._look_up(table, other)
             operation, scope = self._products.summed(left, right, summed)
         shape = math.prod(operation.shape), union - gone
         return self._add(operation, first, second, scope, shape)
 
-    def _is_rows(self, register: int) -> bool:
-        """Return whether a register holds the values of a function, instead of a table."""
-        known = self.functions.get(register)
-        return known is not None and known.positions == register
-
     def _look_up(self, function: int, other: int) -> int:
         """Add the product with a function, summed over its child."""
-        child, positions, partial = self.functions[function]
+        child, partial = self.functions[function]
         scope = self.scopes[other]
         parents = [v for v in self.scopes[function] if v != child]
         both = [v for v in parents if v in scope]
@@ -471,7 +462,7 @@ class ProgramBuilder:
             shared=tuple([parents.index(v) for v in both]),
             partial=partial,
         )
-        return self._add(operation, positions, other, result)
+        return self._add(operation, function, other, result)
 
     def _with_rows(self, function: int, other: int, keep: Variables) -> int:
         """Add the product of the values of a function and a table, summed to ``keep``."""
@@ -498,7 +489,7 @@ class ProgramBuilder:
 
     def _table(self, register: int) -> int:
         """Return a register that holds a table; if this one does not, a step expands it."""
-        if not (self.functions and self._is_rows(register)):
+        if register not in self.functions:
             return register
         if register not in self._tables:
             scope = self.scopes[register]

@@ -20,9 +20,6 @@ from bnmind.pgm.factor import Values
 from bnmind.pgm.network import Potential
 from bnmind.pgm.variable import Variable
 
-_WORTH_LOOKING_UP = 64
-"""The fewest cells of a table that is searched for a variable that the others determine."""
-
 _SMALL = 2**12
 """The most cells of tables that are searched for negative numbers together."""
 
@@ -82,9 +79,7 @@ class Source(Sealed):
     signed: bool = False
     """Whether values are negative or complex, so that sums may cancel."""
     child: int | None = None
-    """A variable that the others determine, if there is one."""
-    positions: NDArray[np.intp] | None = None
-    """Its positions, over ``observed`` and then ``scope`` without it."""
+    """The variable that a function determines, if it is hidden."""
     input: str | None = None
     """The name of the input that fills the register at each run."""
     model: Reduction | None = None
@@ -189,7 +184,6 @@ def sources_of(
             rest = tuple([name for name in content.scope if name not in observed])
             axes = [content.scope.index(name) for name in (*seen, *rest)]
             values = sealed(np.ascontiguousarray(np.transpose(values, axes)))
-        child, positions = _determined_child(len(rest), len(seen), values)
         scope = tuple([number[name] for name in rest])
         sources.append(
             made(
@@ -200,8 +194,6 @@ def sources_of(
                 n_cells=values.size,
                 label="a table",
                 signed=signed,
-                child=None if child is None else scope[child],
-                positions=None if positions is None else sealed(positions),
             )
         )
     for function in model.functions:
@@ -255,20 +247,13 @@ def _are_signed(tables: Sequence[Values]) -> list[bool]:
     return signed
 
 
-def deterministic(sources: Sequence[Source]) -> dict[int, Function]:
-    """Return the registers of a program with a determined child.
-
-    The positions of children of tables are in separate registers, after the sources.
-    """
-    functions = {}
-    more = len(sources)
-    for i, source in enumerate(sources):
-        if source.positions is not None and source.child is not None:
-            functions[i] = Function(source.child, more)
-            more += 1
-        elif source.rows is not None and source.child is not None:
-            functions[i] = Function(source.child, i, bool(np.any(source.rows.positions < 0)))
-    return functions
+def functions_of(sources: Sequence[Source]) -> dict[int, Function]:
+    """Return the registers that hold functions."""
+    return {
+        i: Function(source.child, bool(np.any(source.rows.positions < 0)))
+        for i, source in enumerate(sources)
+        if source.rows is not None and source.child is not None
+    }
 
 
 def _function_source(
@@ -290,21 +275,6 @@ def _function_source(
         child=child,
         rows=Rows(positions, seen, known),
     )
-
-
-def _determined_child(
-    n_hidden: int, n_observed: int, values: Values
-) -> tuple[int | None, NDArray[np.intp] | None]:
-    """Return a hidden variable that the others determine, with its positions, if there is one."""
-    if values.size < _WORTH_LOOKING_UP or values.item(0) not in (0, 1):
-        return None, None
-    if not np.all((values == 0) | (values == 1)):
-        return None, None
-    for child in range(n_hidden):
-        axis = n_observed + child
-        if np.all(values.sum(axis=axis) == 1):
-            return child, values.argmax(axis=axis)
-    return None, None
 
 
 def answer_of(
