@@ -11,7 +11,9 @@ for what they observe.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +31,8 @@ from bnmind.errors import (
 from bnmind.information import Floats
 from bnmind.junction.cases.tables import distinct_rows, frame_of, read_table
 from bnmind.junction.circuit import Circuit
-from bnmind.junction.gradient import Gradient, compile_derivatives, covarying
+from bnmind.junction.engine_planning import Reader
+from bnmind.junction.gradient import Gradient, compile_derivatives
 from bnmind.junction.graphs import GivenOrder, OrderFinder
 from bnmind.junction.inference.compile import compile_plan
 from bnmind.junction.inference.evidence import Evidence, real_numbers
@@ -53,8 +56,6 @@ from bnmind.sensitivity.functions import (
     intervals,
     moved,
     quotients,
-    read_findings_of,
-    split,
     table_of,
 )
 from bnmind.sensitivity.pictures import draw_explanation
@@ -168,14 +169,17 @@ class SensitivityAnalysis(Sealed):
         """
         name, place = parameter.variable, parameter.place(self.network)
         entries = table_of(self.network, name).values
-        effects = [covarying(entries, one)[place] for one in self.partials.get(name, ())]
+        ends, slopes = np.stack([self.posterior] * 2), np.zeros(self.target.n_states)
+        if name in self.partials:
+            all_ends, all_slopes = ends_of(entries, self.partials[name])
+            ends, slopes = all_ends[(..., *place)], all_slopes[(..., *place)]
         return SensitivityFunction(
             parameter=parameter,
             value=float(entries[place]),
             target=self.target,
             posterior=self.posterior,
-            slopes=np.array(effects or np.zeros(len(self.posterior))),
-            ends=np.stack([self._joint(name, moved(entries, {place: t})) for t in (0.0, 1.0)]),
+            slopes=slopes,
+            ends=ends,
         )
 
     @checked
@@ -268,27 +272,26 @@ class SensitivityAnalysis(Sealed):
         place = self._place(state)
         limits = spread or Relative()
         parts = []
-        for cpd, partials, effects in self._tables():
+        for cpd, both, slopes in self._tables():
             low, high = limits(cpd.values)
-            derivative = effects[place] - self.posterior[place] * effects.sum(axis=0)
-            terms = np.abs(effects[place]) + self.posterior[place] * np.abs(effects).sum(axis=0)
-            matters = (np.abs(derivative) > _ROUNDING * terms) & (low < high)
-            both = ends_of(cpd.values, partials)
-            ends = [
+            derivative = slopes[place] - self.posterior[place] * slopes.sum(axis=0)
+            terms = np.abs(slopes[place]) + self.posterior[place] * np.abs(slopes).sum(axis=0)
+            at_low, at_high = (
                 quotients(between(both, cpd.values, end, self.posterior))[place]
                 for end in (low, high)
-            ]
+            )
             numbers = {
                 "value": cpd.values,
                 "low": low,
                 "high": high,
-                "at_low": ends[0],
-                "at_high": ends[1],
-                "swing": np.abs(ends[1] - ends[0]),
+                "at_low": at_low,
+                "at_high": at_high,
+                "swing": np.abs(at_high - at_low),
                 "derivative": derivative,
+                "matters": (np.abs(derivative) > _ROUNDING * terms) & (low < high),
             }
-            parts.append((cpd, numbers, matters))
-        return _ranked_frame(parts, by="swing", descending=True, n=n)
+            parts.append((cpd, numbers))
+        return _ranked(parts, "swing", n, ascending=False)
 
     @checked
     def plot(
@@ -334,8 +337,8 @@ class SensitivityAnalysis(Sealed):
         """
         inequalities = (wanted or MostProbable()).inequalities(self.target, self.posterior)
         parts = []
-        for cpd, _, effects in self._tables():
-            low, high = intervals(effects, self.posterior, cpd.values, inequalities)
+        for cpd, _, slopes in self._tables():
+            low, high = intervals(slopes, self.posterior, cpd.values, inequalities)
             ends = [
                 np.where(end == border, np.inf, distances(cpd.values, end))
                 for end, border in ((low, 0.0), (high, 1.0))
@@ -345,19 +348,20 @@ class SensitivityAnalysis(Sealed):
                 "low": low,
                 "high": high,
                 "distance": np.where(low > high, 0.0, np.minimum(*ends)),
+                "matters": (low > 0) | (high < 1),
             }
-            parts.append((cpd, numbers, (low > 0) | (high < 1)))
-        return _ranked_frame(parts, by="distance", descending=False, n=n)
+            parts.append((cpd, numbers))
+        return _ranked(parts, "distance", n, ascending=True)
 
     def _place(self, state: Any) -> int:
         """Return the position of a state of the target; None is the conclusion."""
         return self.target.index(self.conclusion if state is None else state)
 
     def _tables(self) -> Iterator[tuple[TabularCPD, Floats, Floats]]:
-        """Yield each table that matters, the derivatives by its entries alone, and by its rows."""
+        """Yield each table that matters, with the `ends_of` all its entries."""
         for name, partials in self.partials.items():
             cpd = table_of(self.network, name)
-            yield cpd, partials, np.stack([covarying(cpd.values, one) for one in partials])
+            yield cpd, *ends_of(cpd.values, partials)
 
     def _joint(self, name: str, entries: Floats) -> Floats:
         """Return P(state, e) / P(e) with other entries in a table: it is linear in these."""
@@ -383,35 +387,32 @@ class SensitivityAnalysis(Sealed):
         return ends
 
 
-def _ranked_frame(
-    parts: Sequence[tuple[TabularCPD, Mapping[str, Floats], NDArray[np.bool_]]],
-    *,
+def _ranked(
+    parts: Sequence[tuple[TabularCPD, Mapping[str, NDArray[Any]]]],
     by: str,
-    descending: bool,
     n: int | None,
+    *,
+    ascending: bool,
 ) -> pandas.DataFrame:
-    """Return the chosen entries of tables with their names, sorted by one of their numbers."""
+    """Return a row for each entry of tables that matters, sorted by one of its numbers."""
     import pandas
 
     if not parts:
         return pandas.DataFrame({"parameter": [], by: []})
-    chosen = np.flatnonzero(np.concatenate([mask.ravel() for *_, mask in parts]))
-    columns = {
-        key: np.concatenate([numbers[key].ravel() for _, numbers, _ in parts])[chosen]
-        for key in parts[0][1]
-    }
-    order = np.argsort(-columns[by] if descending else columns[by], kind="stable")[:n]
-    starts = np.cumsum([0, *[cpd.values.size for cpd, *_ in parts]])
+    frame = pandas.DataFrame(
+        {key: np.concatenate([own[key].ravel() for _, own in parts]) for key in parts[0][1]}
+    )
+    chosen = frame[frame.pop("matters")].sort_values(by, ascending=ascending, kind="stable")[:n]
+    starts = np.cumsum([0, *[cpd.values.size for cpd, _ in parts]])
     names = []
     # Names take time, so that only the rows of the frame get one.
-    for entry in chosen[order].tolist():
+    for entry in chosen.index.tolist():
         owner = int(np.searchsorted(starts, entry, side="right")) - 1
         cpd = parts[owner][0]
         place = np.unravel_index(entry - starts[owner], cpd.values.shape)
-        names.append(str(Parameter.at(cpd, tuple(int(i) for i in place))))
-    return pandas.DataFrame(
-        {"parameter": names, **{key: column[order] for key, column in columns.items()}}
-    )
+        names.append(str(Parameter.at(cpd, tuple(map(int, place)))))
+    chosen.insert(0, "parameter", names)
+    return chosen.reset_index(drop=True)
 
 
 @checked
@@ -446,12 +447,12 @@ def analyze(
     UnknownNameError, ImpossibleEvidenceError, TooLargeError, InvalidArgumentError
         As in `bnmind.junction.compile_derivatives` and its plan.
     """
-    findings = read_findings_of(network, evidence)
-    hard, soft = split(findings)
+    states, soft = Reader(network).evidence(evidence).in_order()
+    findings = {**states, **{name: weights.copy() for name, weights in soft.items()}}
     plan = compile_derivatives(
         network,
         target=target,
-        evidence=hard,
+        evidence=states,
         soft=soft,
         order=order,
         limits=limits,
@@ -536,7 +537,7 @@ def log_likelihood_gradient(
     sums = np.bincount(distinct.kind, weights=given, minlength=len(distinct.first))
     first = distinct.first[sums > 0]
     rows, counts = states.T[first], sums[sums > 0].astype(np.float64)
-    logs, partials = _from_circuit(network, rows, counts, limits)
+    logs, partials = _gradients(network, rows, counts, limits)
     if len(impossible := np.flatnonzero(np.isneginf(logs))):
         place = impossible[0]
         raise ImpossibleEvidenceError(
@@ -557,70 +558,50 @@ def _findings(network: Network, row: Any) -> dict[str, str]:
     }
 
 
-def _from_circuit(
+def _gradients(
     network: Network, rows: Any, counts: Floats, limits: Limits
 ) -> tuple[Floats, list[Floats | None]]:
-    """Return ln P of each case, and the sum of all their gradients."""
-    try:
+    """Return ln P of each case, -inf if it is impossible, and the weighted sum of all gradients."""
+    partials: list[Floats | None] = [None] * len(network.cpds)
+    logs, doubtful = np.empty(len(rows)), np.ones(len(rows), dtype=np.bool_)
+    with suppress(TooLargeError):
         partials, answers = Circuit.of(network, limits=limits).gradient(rows, counts)
-    except TooLargeError:
-        return _from_plans(network, rows, counts, limits)
-    logs, doubtful = answers.log_evidence, answers.doubtful
-    if doubtful.any():
-        logs[doubtful], more = _from_plans(network, rows[doubtful], counts[doubtful], limits)
-        partials = _sums(partials, more)
-    return logs, partials
-
-
-def _from_plans(
-    network: Network, rows: Any, counts: Floats, limits: Limits
-) -> tuple[Floats, list[Floats | None]]:
-    """Return the same from a plan for each set of observed variables."""
-    logs, partials = np.zeros(len(rows)), list[Floats | None]([None] * len(network.cpds))
-    kinds = distinct_rows([((column >= 0).astype(np.int64), 2) for column in rows.T], len(rows))
-    for kind, first in enumerate(kinds.first):
-        gradient_of = _planned(network, list(_findings(network, rows[first])), limits)
-        for number in np.flatnonzero(kinds.kind == kind).tolist():
-            try:
-                logs[number], own = gradient_of(_findings(network, rows[number]))
-            except ImpossibleEvidenceError:
-                logs[number] = -np.inf
-                continue
-            weighted = [None if one is None else counts[number] * one for one in own]
-            partials = _sums(partials, weighted)
+        logs, doubtful = answers.log_evidence, answers.doubtful
+    # Cases with the same observed variables come together, and have one plan.
+    planned = lru_cache(maxsize=1)(lambda observed: _planned(network, observed, limits))
+    for number in sorted(np.flatnonzero(doubtful), key=lambda i: (rows[i] < 0).tolist()):
+        findings = _findings(network, rows[number])
+        try:
+            own = planned(tuple(findings))(findings)
+        except ImpossibleEvidenceError:
+            logs[number] = -np.inf
+            continue
+        logs[number] = own.value
+        for place, partial in enumerate(own.partials):
+            if partial is not None:
+                before = partials[place]
+                partials[place] = counts[number] * partial + (0.0 if before is None else before)
     return logs, partials
 
 
 def _planned(
-    network: Network, observed: list[str], limits: Limits
-) -> Callable[[Mapping[str, str]], tuple[float, Sequence[Floats | None]]]:
-    """Return a function of findings that returns their ln P and its gradient.
+    network: Network, observed: Sequence[str], limits: Limits
+) -> Callable[[Mapping[str, str]], Gradient]:
+    """Return a function of findings that returns their ln P with its gradient.
 
     An expected count keeps all digits, and gives the derivative by a positive entry. If there are
     zeros, a backward pass divides nothing; it refuses numbers that are too far apart.
     """
     tables = [cpd.values if isinstance(cpd, TabularCPD) else None for cpd in network.cpds]
     if not all(np.all(values > 0) for values in tables if values is not None):
-        passes = compile_derivatives(network, evidence=observed, limits=limits)
-
-        def by_a_pass(findings: Mapping[str, str]) -> tuple[float, Sequence[Floats | None]]:
-            gradient = passes.log_evidence(findings)
-            return gradient.value, gradient.partials
-
-        return by_a_pass
+        return compile_derivatives(network, evidence=observed, limits=limits).log_evidence
     families = [[v.name for v in cpd.scope] for cpd in network.cpds]
     plan = compile_plan(network, evidence=observed, targets=families, limits=limits)
 
-    def by_counts(findings: Mapping[str, str]) -> tuple[float, Sequence[Floats | None]]:
+    def by_counts(findings: Mapping[str, str]) -> Gradient:
         answer = plan.run(findings)
-        pairs = zip(tables, answer.joints, strict=True)
+        value, pairs = answer.log_evidence, zip(tables, answer.joints, strict=True)
         partials = [None if values is None else np.real(joint) / values for values, joint in pairs]
-        return answer.log_evidence, partials
+        return Gradient(model=network, value=value, log_evidence=value, partials=tuple(partials))
 
     return by_counts
-
-
-def _sums(first: Sequence[Any], second: Sequence[Any]) -> list[Floats | None]:
-    """Return the sums of arrays, where None stands for zero."""
-    pairs = zip(first, second, strict=True)
-    return [b if a is None else a if b is None else a + b for a, b in pairs]

@@ -38,6 +38,7 @@ from bnmind._messages import listed
 from bnmind._values import Value
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.information import Floats
+from bnmind.junction.engine import compile_model
 from bnmind.junction.inference.evidence import Evidence, real_numbers
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.reduction import without_barren
@@ -229,13 +230,14 @@ def _outer(
 
 def _log_joint(analysis: SensitivityAnalysis, ranges: Mapping[str, _Range], side: int) -> Floats:
     """Return ln P(target, evidence) with the least or the largest entries of all tables."""
-    target, evidence = analysis.target.name, analysis.evidence
+    potentials = without_barren(analysis.network.cpds, {analysis.target.name, *analysis.evidence})
     factors = tuple(
         Factor(cpd.scope, ranges[name][side]) if (name := cpd.scope[0].name) in ranges else cpd
-        for cpd in without_barren(analysis.network.cpds, {target, *evidence})
+        for cpd in potentials
     )
+    engine = compile_model(FactorModel(factors), limits=analysis.limits)
     try:
-        return log_joint(FactorModel(factors), target, evidence, analysis.limits)
+        return log_joint(engine, analysis.target, analysis.evidence)
     except ImpossibleEvidenceError:
         return np.full(analysis.target.n_states, -np.inf)
 

@@ -31,12 +31,14 @@ from bnmind._messages import percent
 from bnmind._values import NonNegative, Sealed
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
-from bnmind.junction.inference.evidence import Evidence, is_state
+from bnmind.junction.engine import compile_model
+from bnmind.junction.engine_planning import Reader
+from bnmind.junction.inference.evidence import Evidence
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable
 from bnmind.sensitivity.analysis import SensitivityAnalysis, analyze
-from bnmind.sensitivity.functions import Relative, first_largest, log_joint, read_findings_of
+from bnmind.sensitivity.functions import Relative, first_largest, log_joint
 from bnmind.sensitivity.pictures import draw_explanation
 
 if TYPE_CHECKING:
@@ -175,22 +177,21 @@ def weight_of_evidence(
     >>> weights.state, round(weights.total, 3)  # log2(0.9 / 0.1)
     ('yes', 3.17)
     """
-    variable = model.variable(target)
-    findings = read_findings_of(model, evidence)
+    engine, variable = compile_model(model, limits=limits), model.variable(target)
+    states, soft = Reader(model).evidence(evidence).in_order()
+    findings: dict[str, Any] = {**states, **soft}
     if target in findings:
         raise InvalidArgumentError(f"the target {target} must not be evidence", target)
-    after = log_joint(model, target, findings, limits)
+    after, before = (log_joint(engine, variable, seen) for seen in (findings, {}))
     place = first_largest(after) if state is None else variable.index(state)
-    before = log_joint(model, target, {}, limits)
     full, empty = _log_odds(after, place), _log_odds(before, place)
     weights = []
     for name, finding in findings.items():
         rest = {other: one for other, one in findings.items() if other != name}
-        without = log_joint(model, target, rest, limits) if rest else before
-        single = log_joint(model, target, {name: finding}, limits) if rest else after
+        without, single = (log_joint(engine, variable, seen) for seen in (rest, {name: finding}))
         weights.append(
             FindingWeight(
-                finding=f"{name}={finding}" if is_state(finding) else f"{name} (likelihood)",
+                finding=f"{name}={finding}" if name in states else f"{name} (likelihood)",
                 alone=_difference(_log_odds(single, place), empty),
                 given_others=_difference(full, _log_odds(without, place)),
                 without=_chance(without, place),

@@ -38,11 +38,9 @@ from bnmind._arguments import checked
 from bnmind._values import Finite, NonNegative, Probability, Sealed, Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
+from bnmind.junction.engine import Engine
 from bnmind.junction.gradient import without_each
-from bnmind.junction.inference.compile import compile_plan
-from bnmind.junction.inference.evidence import Evidence, by_name, is_missing, is_state, likelihood
-from bnmind.junction.inference.limits import Limits
-from bnmind.pgm.network import FactorModel, Network
+from bnmind.pgm.network import Network
 from bnmind.pgm.tabular import TabularCPD
 from bnmind.pgm.variable import Variable
 from bnmind.sensitivity.pictures import short_label
@@ -236,8 +234,8 @@ _TIE = 1e-12
 """Probabilities that differ by less than this are equal, up to rounding."""
 
 
-def ends_of(entries: Floats, partials: Floats) -> Floats:
-    """Return P(x, e) for each entry of a table at 0 and at 1, ``(2, targets, states, …)``.
+def ends_of(entries: Floats, partials: Floats) -> tuple[Floats, Floats]:
+    """Return P(x, e) for each entry of a table at 0 and at 1, and the slopes in between.
 
     Parameters
     ----------
@@ -245,19 +243,24 @@ def ends_of(entries: Floats, partials: Floats) -> Floats:
         ``(states, …)`` the conditional probabilities.
     partials
         ``(targets, states, …)`` the partial derivatives of each P(x, e).
+
+    Returns
+    -------
+    ends, slopes
+        ``(2, targets, states, …)`` and ``(targets, states, …)``.
     """
     n_targets, n_states = len(partials), len(entries)
     weighted = entries * partials
     rows = weighted.sum(axis=1).reshape(n_targets, -1)
     rest = without_each(rows.T).T.reshape(n_targets, 1, *entries.shape[1:])
     if n_states == 1:
-        return np.stack([rest + weighted, rest + weighted])
+        return np.stack([rest + weighted] * 2), np.zeros(partials.shape)
     others = without_each(entries)
     shares, equal = (
         without_each(one.swapaxes(0, 1)).swapaxes(0, 1) for one in (weighted, partials)
     )
     left = np.divide(shares, others, out=equal / (n_states - 1), where=others > 0)
-    return np.stack([rest + left, rest + partials])
+    return np.stack([rest + left, rest + partials]), partials - left
 
 
 def between(ends: Floats, values: Floats, t: Floats, posterior: Floats) -> Floats:
@@ -282,62 +285,18 @@ def first_largest(numbers: Floats) -> int:
     return int(np.argmax(numbers >= np.max(numbers) - _TIE))
 
 
-_LEAST = 1e-290
-"""Smaller probabilities may have lost digits."""
-
-
-def read_findings_of(model: Network | FactorModel, evidence: Evidence | None) -> dict[str, Any]:
-    """Return evidence without missing findings, with states as text, likelihoods as arrays.
-
-    Raises
-    ------
-    UnknownNameError
-        If the model has no such variable, or a variable no such state.
-    InvalidArgumentError
-        If it is not a mapping.
-    """
-    findings: dict[str, Any] = {}
-    for name, finding in by_name(evidence, "the evidence").items():
-        v = model.variable(name)
-        if not is_missing(finding):
-            findings[v.name] = (
-                v.states[v.index(finding)]
-                if is_state(finding)
-                else np.array(likelihood(v, finding))
-            )
-    return findings
-
-
-def split(findings: Mapping[str, Any]) -> tuple[list[str], list[str]]:
-    """Return the names of the variables with a state, and of those with a likelihood."""
-    hard = [name for name, finding in findings.items() if is_state(finding)]
-    return hard, [name for name in findings if name not in hard]
-
-
-def log_joint(
-    model: Network | FactorModel, target: str, findings: Mapping[str, Any], limits: Limits
-) -> Floats:
+def log_joint(engine: Engine, target: Variable, findings: Mapping[str, Any]) -> Floats:
     """Return ln P(target, findings), ``(states,)``; -inf for impossible states.
 
-    Where a posterior probability may have underflowed, each state is evidence in turn. The target
-    may have a likelihood.
+    The target may have a likelihood. No state loses digits, however improbable it is.
 
     Raises
     ------
     ImpossibleEvidenceError
         If the findings are impossible. The error names those that contradict each other.
     """
-    hard, soft = split(findings)
-    plan = compile_plan(model, evidence=hard, soft=soft, targets=[[target]], limits=limits)
-    posterior = plan.run(findings)
-    if posterior.joints[0].min() > _LEAST:
-        return np.asarray(np.log(posterior.joints[0]) + posterior.log_evidence)
-    n = model.variable(target).n_states
-    columns = {name: np.array([finding] * n) for name, finding in findings.items()}
-    columns[target] = np.diag(findings.get(target, np.ones(n)))
-    likely = list(dict.fromkeys([target, *soft]))
-    plan = compile_plan(model, evidence=hard, soft=likely, targets=[()], limits=limits)
-    return np.asarray(plan.run_batch(columns, allow_impossible=True).log_evidence)
+    logs = [engine.log_probability({target.name: state}, findings) for state in target.states]
+    return np.array(logs) + engine.posterior([()], findings).log_evidence
 
 
 Spread = Callable[[Floats], tuple[Floats, Floats]]
