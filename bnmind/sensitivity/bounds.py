@@ -5,13 +5,10 @@ rows vary in polytopes (their intervals, and the sum one). Dinkelbach's algorith
 and largest values exactly: for a guess λ, the table that maximizes P(x, e) − λ P(e) is found
 greedily, and its posterior is the next guess.
 
-If several tables are uncertain, the exact bounds are hard to find. Two outer bounds hold for
-certain, and the better one is taken:
-
-* Each P(x, e) is a sum of products of entries. It is at most that with the largest numbers of all
-  intervals, and at least that with the smallest ones.
-* The odds of x change at most by the factor exp(D), where D sums the largest logarithmic ratio
-  minus the smallest one of the entries of each uncertain table (Chan & Darwiche 2005).
+If several tables are uncertain, the exact bounds are hard to find. Outer bounds hold for certain:
+each P(x, e) is a sum of products of entries, so that it is at most that with the largest numbers of
+all intervals, and at least that with the smallest ones. (The bounds of Chan and Darwiche, by the
+distance of tables, are never closer: they bound each of these sums by one ratio for each table.)
 
 The attained bounds are posteriors of real choices of all tables, found by optimizing one table
 after the other. The exact bounds lie between the attained and the outer ones.
@@ -34,7 +31,6 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._messages import listed
 from bnmind._values import Value
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.information import Floats
@@ -214,18 +210,9 @@ def _outer(
 ) -> tuple[float, float]:
     """Return guaranteed bounds of the posterior for all choices of the entries."""
     small, large = (_log_joint(analysis, ranges, side) for side in (0, 1))
-    rest = [i for i in range(len(small)) if i != place]
-    low = _share(float(small[place]), _log_sum(large[rest]))
-    high = _share(float(large[place]), _log_sum(small[rest]))
-    distance = sum(
-        _distance(table_of(analysis.network, name).values, *pair) for name, pair in ranges.items()
+    return _share(small[place], np.delete(large, place)), _share(
+        large[place], np.delete(small, place)
     )
-    here = float(analysis.posterior[place])
-    if 0 < here < 1 and math.isfinite(distance):
-        log_odds = math.log(here) - math.log1p(-here)
-        low = max(low, _share(log_odds - distance, 0.0))
-        high = min(high, _share(log_odds + distance, 0.0))
-    return low, high
 
 
 def _log_joint(analysis: SensitivityAnalysis, ranges: Mapping[str, _Range], side: int) -> Floats:
@@ -242,45 +229,31 @@ def _log_joint(analysis: SensitivityAnalysis, ranges: Mapping[str, _Range], side
         return np.full(analysis.target.n_states, -np.inf)
 
 
-def _log_sum(logarithms: Floats) -> float:
-    """Return the logarithm of a sum."""
-    return float(np.logaddexp.reduce(logarithms, initial=-np.inf))
+def _share(part: float, others: Floats) -> float:
+    """Return the share of a part, from the logarithms of the part and of the others.
 
-
-def _share(part: float, rest: float) -> float:
-    """Return the share of a part, from the logarithms of the part and of the rest.
-
-    It is zero if both are impossible, which no choice of entries attains.
+    It is zero if all are impossible, which no choice of entries attains.
     """
-    return float(np.exp(part - np.logaddexp(part, rest))) if part > -math.inf else 0.0
-
-
-def _distance(entries: Floats, low: Floats, high: Floats) -> float:
-    """Return the largest distance of Chan and Darwiche from a table to one within intervals."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        up = np.where(entries > 0, np.log(high) - np.log(entries), np.where(high > 0, np.inf, 0))
-        down = np.where(entries > 0, np.log(low) - np.log(entries), 0.0)
-    return float(up.max(initial=0.0) - down.min(initial=0.0))
+    total = np.logaddexp.reduce(others, initial=part)
+    return float(np.exp(part - total)) if part > -math.inf else 0.0
 
 
 def _checked(network: Network, name: str, pair: tuple[Any, Any]) -> _Range:
     """Return intervals without numbers that the sum of their row excludes."""
     cpd = table_of(network, name)
     low, high = (real_numbers(one, f"the intervals of {name}") for one in pair)
-    problems = [
-        f"expected intervals of shape {cpd.values.shape} for {name}, got {one.shape}"
-        for one in (low, high)
-        if one.shape != cpd.values.shape
-    ]
-    if not problems:
-        if not np.all((low >= 0) & (low <= high) & (high <= 1)):
-            problems.append(
-                f"the intervals of {name} must be within 0 and 1, the least number first"
-            )
-        elif np.any(low.sum(axis=0) > 1 + 1e-9) or np.any(high.sum(axis=0) < 1 - 1e-9):
-            problems.append(f"some row of the intervals of {name} contains no distribution")
-    if problems:
-        raise InvalidArgumentError(listed(problems), tuple(problems))
+    problem = ""
+    if not low.shape == high.shape == cpd.values.shape:
+        problem = (
+            f"expected intervals of shape {cpd.values.shape} for {name}, got {low.shape} and"
+            f" {high.shape}"
+        )
+    elif not np.all((low >= 0) & (low <= high) & (high <= 1)):
+        problem = f"the intervals of {name} must be within 0 and 1, the least number first"
+    elif np.any(low.sum(axis=0) > 1 + 1e-9) or np.any(high.sum(axis=0) < 1 - 1e-9):
+        problem = f"some row of the intervals of {name} contains no distribution"
+    if problem:
+        raise InvalidArgumentError(problem, pair)
     least = np.maximum(low, 1 - (high.sum(axis=0) - high))
     most = np.minimum(high, 1 - (low.sum(axis=0) - low))
     low, high = np.minimum(least, most), np.maximum(least, most)

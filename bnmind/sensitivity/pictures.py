@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,21 +42,19 @@ def draw_explanation(
     InvalidArgumentError
         If there is neither a finding nor a row.
     """
-    parts: list[tuple[int, Callable[[Axes], None]]] = []
-    if findings:
-        parts.append((len(findings), lambda axes: _draw_weights(axes, findings)))
-    if rows:
-        parts.append((len(rows), lambda axes: _draw_tornado(axes, rows, posterior)))
-    if not parts:
+    shown = [part for part in (findings, rows) if part]
+    if not shown:
         raise InvalidArgumentError("no finding and no parameter matters, so nothing to plot")
-    heights = [0.3 * n + 0.9 for n, _ in parts]
+    heights = [0.3 * len(part) + 0.9 for part in shown]
     figure = new_figure(8.0, sum(heights) + (0.9 if rows else 0.6))
-    grid = figure.add_gridspec(len(parts), 1, height_ratios=heights)
-    for place, (_, draw) in enumerate(parts):
-        axes = figure.add_subplot(grid[place])
-        draw(axes)
-        polish(axes, grid="x")
-    figure.axes[0].set_title(plain(title), loc="left")
+    axes = figure.subplots(len(shown), squeeze=False, height_ratios=heights)[:, 0]
+    if findings:
+        _draw_weights(axes[0], findings)
+    if rows:
+        _draw_tornado(axes[-1], rows, posterior)
+    for one in axes:
+        polish(one, grid="x")
+    axes[0].set_title(plain(title), loc="left")
     return figure
 
 
@@ -98,17 +96,8 @@ def _draw_weights(axes: Axes, findings: Sequence[tuple[str, float]]) -> None:
     lengths = np.clip(given, -1.25 * finite - 1, 1.25 * finite + 1)
     places = np.arange(len(given))[::-1]
     colors = [_UP if one > 0 else _DOWN for one in lengths]
-    axes.barh(places, lengths, 0.72, color=colors, zorder=2)
-    for place, length, number in zip(places, lengths, given, strict=True):
-        axes.annotate(
-            f"{number:+.2f}",
-            (length, place),
-            xytext=(4 if length >= 0 else -4, 0),
-            textcoords="offset points",
-            ha="left" if length >= 0 else "right",
-            va="center",
-            fontsize="small",
-        )
+    bars = axes.barh(places, lengths, 0.72, color=colors, zorder=2)
+    axes.bar_label(bars, [f"{number:+.2f}" for number in given], padding=4, fontsize="small")
     axes.set_yticks(places, [short_label(name) for name, _ in findings])
     axes.axvline(0.0, color="#333333", linewidth=1, zorder=3)
     axes.margins(x=0.15)
