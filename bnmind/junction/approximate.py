@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
-from typing import Any, NamedTuple
+from itertools import chain, islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,21 +15,13 @@ from numpy.typing import NDArray
 from bnmind._arguments import checked
 from bnmind._display import Result
 from bnmind._messages import counted, many
-from bnmind._values import ReadOnlyDict, Sealed, Value, sealed
-from bnmind.errors import (
-    InvalidArgumentError,
-    TooFewSamplesError,
-    TooLargeError,
-)
+from bnmind._values import Count, Natural, ReadOnlyDict, Sealed, Value, sealed
+from bnmind.errors import TooFewSamplesError, TooLargeError
 from bnmind.information import Floats
+from bnmind.junction.engine_planning import Reader, Seen
 from bnmind.junction.graphs import OrderFinder
 from bnmind.junction.inference.compile import compile_plan
-from bnmind.junction.inference.evidence import (
-    Evidence,
-    by_name,
-    likelihood,
-    read_findings,
-)
+from bnmind.junction.inference.evidence import Evidence, read_findings
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.inference.plan import impossible
 from bnmind.junction.sampling import pick
@@ -37,6 +29,7 @@ from bnmind.junction.slices import SlicedPlan, SliceSums, compile_sliced
 from bnmind.pgm.cpd import CPD, FunctionalCPD
 from bnmind.pgm.network import Network
 from bnmind.pgm.noisy import NoisyExtremum, NoisyMaximum, combined
+from bnmind.pgm.tabular import TabularCPD
 from bnmind.pgm.variable import Variable
 
 # --- Posteriors between guaranteed bounds, which narrow with each slice (bounded conditioning) ----
@@ -60,9 +53,6 @@ from bnmind.pgm.variable import Variable
 
 _MOST_SLICES = 2**20
 """The most slices whose priors are computed beforehand."""
-
-_PRIORS_AT_ONCE = 4096
-"""The slices whose priors are computed at once."""
 
 _ALL_WORK = 2**200
 """A limit for all slices together, which need not all run."""
@@ -168,26 +158,27 @@ class BoundedConditioning(Value):
             As in `Plan.run`, and if ``start`` holds the bounds of another question.
         """
         findings = read_findings(evidence, self.plan.evidence, ())
-        first = self._start(findings)
-        return self._steps(findings, first if start is None else start.sums.of(first.question))
+        return islice(self._bounds(findings, start), 1, None)
 
-    def _start(self, findings: dict[str, str]) -> SliceSums:
-        """Return the sums before the first slice."""
+    def _bounds(
+        self, findings: dict[str, str], start: PosteriorBounds | None = None
+    ) -> Iterator[PosteriorBounds]:
+        """Return the bounds at the start, and after each slice."""
         # The order of the slices is another than that of the sliced plan.
-        return SliceSums.start(self.plan.targets, f"bounds {self.plan.digest(findings)}")
-
-    def _bounds(self, sums: SliceSums) -> PosteriorBounds:
-        """Return the bounds after some slices."""
-        rest = float(self.log_rests[sums.done])
-        return PosteriorBounds(targets=self.plan.targets, sums=sums, log_rest=rest)
-
-    def _steps(self, findings: dict[str, str], sums: SliceSums) -> Iterator[PosteriorBounds]:
+        question = f"bounds {self.plan.digest(findings)}"
+        none = SliceSums.start(self.plan.targets, question)
+        first = none if start is None else start.sums.of(question)
         sizes = [v.n_states for v in self.plan.sliced]
         slices = (
             (done, np.unravel_index(number, sizes) if sizes else ())
-            for done, number in enumerate(self.numbers[sums.done :].tolist(), sums.done)
+            for done, number in enumerate(self.numbers[first.done :].tolist(), first.done)
         )
-        return map(self._bounds, self.plan.added(findings, sums, slices, together=1))
+        return (
+            PosteriorBounds(
+                targets=self.plan.targets, sums=sums, log_rest=float(self.log_rests[sums.done])
+            )
+            for sums in chain([first], self.plan.added(findings, first, slices, together=1))
+        )
 
     @checked
     def run(
@@ -195,7 +186,7 @@ class BoundedConditioning(Value):
         evidence: Evidence | None = None,
         *,
         gap: float = 0.0,
-        max_slices: int | None = None,
+        max_slices: Natural | None = None,
         progress: Callable[[int, int | None], None] | None = None,
     ) -> PosteriorBounds:
         """Return the bounds when they are narrow enough, or after a number of slices.
@@ -218,14 +209,10 @@ class BoundedConditioning(Value):
         InvalidArgumentError, UnknownNameError
             As in `Plan.run`, and if ``max_slices`` is negative.
         """
-        if max_slices is not None and max_slices < 0:
-            raise InvalidArgumentError(
-                f"max_slices must be at least 0, got {max_slices}", max_slices
-            )
         findings = read_findings(evidence, self.plan.evidence, ())
-        sums = self._start(findings)
-        bounds = self._bounds(sums)
-        for bounds in islice(self._steps(findings, sums), max_slices):
+        every = self._bounds(findings)
+        bounds = next(every)
+        for bounds in islice(every, max_slices):
             if progress is not None:
                 progress(bounds.sums.done, len(self.numbers))
             if bounds.gap <= gap:
@@ -318,15 +305,9 @@ def _log_priors(
         return np.zeros(1)
     names = [v.name for v in sliced]
     plan = compile_plan(network, evidence=names, targets=[()], order=order, limits=limits)
-    sizes = [v.n_states for v in sliced]
-    n = math.prod(sizes)
-    logs = np.empty(n)
-    for start in range(0, n, _PRIORS_AT_ONCE):
-        numbers = np.arange(start, min(n, start + _PRIORS_AT_ONCE))
-        columns = np.unravel_index(numbers, sizes)
-        cases = dict(zip(names, columns, strict=True))
-        logs[numbers] = plan.run_batch(cases, allow_impossible=True).log_evidence
-    return logs
+    cases = np.indices([v.n_states for v in sliced]).reshape(len(sliced), -1)
+    batch = plan.run_batch(dict(zip(names, cases, strict=True)), allow_impossible=True)
+    return batch.log_evidence
 
 
 # --- Posteriors from weighted samples, with their standard errors (likelihood weighting) ----------
@@ -414,7 +395,7 @@ def likelihood_weighting(
     evidence: Evidence | None = None,
     targets: Iterable[str] | None = None,
     *,
-    n_samples: int,
+    n_samples: Count,
     rng: np.random.Generator,
     limits: Limits = DEFAULT_LIMITS,
     progress: Callable[[int, int | None], None] | None = None,
@@ -464,8 +445,6 @@ def likelihood_weighting(
     ...                      rng=np.random.default_rng(1)).marginals["rain"].round(1).tolist()
     [0.3, 0.7]
     """
-    if n_samples < 1:
-        raise InvalidArgumentError(f"n_samples must be at least 1, got {n_samples}", n_samples)
     work = n_samples * sum([_work(cpd) for cpd in network.cpds])
     if work > limits.max_multiplications:
         raise TooLargeError(
@@ -475,35 +454,34 @@ def likelihood_weighting(
             needed=work,
             budget=limits.max_multiplications,
         )
-    if isinstance(targets, str):
-        raise InvalidArgumentError("targets must be a list of names, got a single string", targets)
-    given = by_name(evidence, "the evidence")
-    findings = read_findings(given, (), [network.variable(name) for name in given])
-    fixed = {
-        name: network.variable(name).index(state)
-        for name, state in findings.items()
-        if isinstance(state, str)
-    }
-    weights = {
-        name: likelihood(network.variable(name), finding)
-        for name, finding in findings.items()
-        if name not in fixed
-    }
-    names = [v.name for v in network.variables if v.name not in fixed]
+    seen = Reader(network).evidence(evidence)
+    names = [v.name for v in network.variables if v.name not in seen.positions]
     wanted = [network.variable(name) for name in (names if targets is None else targets)]
     tables = {
-        cpd.variable.name: np.moveaxis(np.real(cpd.to_factor().values), 0, -1)
+        cpd.variable.name: np.moveaxis(cpd.values, 0, -1)
         for cpd in network.cpds
-        if not isinstance(cpd, FunctionalCPD | NoisyExtremum)
+        if isinstance(cpd, TabularCPD)
     }
-    sums = _Sums(-math.inf, 0.0, 0.0, np.zeros((2, sum(v.n_states for v in wanted))))
+    log_scale, sums = -math.inf, np.zeros((2, 1 + sum(v.n_states for v in wanted)))
     for start in range(0, n_samples, _CHUNK):
         n = min(_CHUNK, n_samples - start)
-        states, logs = _samples(network, tables, fixed, weights, n, rng)
-        sums = _with_samples(sums, logs, wanted, states)
+        states, logs = _samples(network, tables, seen, n, rng)
+        top = max(log_scale, float(logs.max()))
+        if top > -math.inf:
+            w = np.exp(logs - top)
+            columns = [
+                (np.zeros(n, dtype=np.intp), 1),
+                *[(states[v.name], v.n_states) for v in wanted],
+            ]
+            new = [
+                np.concatenate([np.bincount(at, each, n_states) for at, n_states in columns])
+                for each in (w, w**2)
+            ]
+            old = math.exp(log_scale - top)
+            log_scale, sums = top, np.array([[old], [old**2]]) * sums + new
         if progress is not None:
             progress(start + n, n_samples)
-    return _estimates(sums, wanted, n_samples, frozenset(fixed))
+    return _estimates(log_scale, sums, wanted, n_samples, seen)
 
 
 def _work(cpd: CPD) -> int:
@@ -513,12 +491,7 @@ def _work(cpd: CPD) -> int:
 
 
 def _samples(
-    network: Network,
-    tables: Mapping[str, Floats],
-    fixed: Mapping[str, int],
-    weights: Mapping[str, Floats],
-    n: int,
-    rng: np.random.Generator,
+    network: Network, tables: Mapping[str, Floats], seen: Seen, n: int, rng: np.random.Generator
 ) -> tuple[dict[str, NDArray[np.intp]], Floats]:
     """Return the states of n samples, and the natural logarithm of the weight of each."""
     states: dict[str, NDArray[np.intp]] = {}
@@ -528,18 +501,18 @@ def _samples(
         for cpd in network.cpds:
             name = cpd.variable.name
             at = [states[v.name] for v in cpd.parents]
-            seen = fixed.get(name)
+            place = seen.positions.get(name)
             if isinstance(cpd, FunctionalCPD):
                 drawn = np.broadcast_to(cpd.function(*at), n).astype(np.intp)
-                if seen is not None:
-                    logs += np.log(drawn == seen)
-            elif seen is not None:
-                logs += np.log(_rows(cpd, tables, at)[:, seen])
+                if place is not None:
+                    logs += np.log(drawn == place)
+            elif place is not None:
+                logs += np.log(_rows(cpd, tables, at)[:, place])
             else:
                 drawn = pick(_rows(cpd, tables, at), rng.random(n))
-            states[name] = drawn if seen is None else np.full(n, seen, dtype=np.intp)
-            if name in weights:
-                logs += np.log(weights[name][states[name]])
+            states[name] = drawn if place is None else np.full(n, place, dtype=np.intp)
+            if name in seen.soft:
+                logs += np.log(seen.soft[name][states[name]])
     return states, logs
 
 
@@ -571,46 +544,15 @@ def _extrema(cpd: NoisyExtremum, at: Sequence[NDArray[np.intp]]) -> Floats:
     return columns[turn].T
 
 
-class _Sums(NamedTuple):
-    """Sums of weights, as multiples of the largest one."""
-
-    log_scale: float
-    first: float
-    """Σ w."""
-    second: float
-    """Σ w²."""
-    of_states: Floats
-    """``(2, states)`` Σ w and Σ w² of the samples in each state of each target."""
-
-
-def _with_samples(
-    sums: _Sums,
-    logs: Floats,
-    targets: Sequence[Variable],
-    states: Mapping[str, NDArray[np.intp]],
-) -> _Sums:
-    """Return the sums with more samples."""
-    scale = max(sums.log_scale, float(logs.max()))
-    if scale == -math.inf:
-        return sums
-    old, w = math.exp(sums.log_scale - scale), np.exp(logs - scale)
-    new = [
-        [np.bincount(states[v.name], weights=each, minlength=v.n_states) for v in targets]
-        for each in (w, w**2)
-    ]
-    return _Sums(
-        scale,
-        old * sums.first + float(w.sum()),
-        old**2 * sums.second + float((w**2).sum()),
-        np.array([[old], [old**2]]) * sums.of_states + [np.concatenate([[], *row]) for row in new],
-    )
-
-
 def _estimates(
-    sums: _Sums, targets: Sequence[Variable], n: int, observed: frozenset[str]
+    log_scale: float, sums: Floats, targets: Sequence[Variable], n: int, seen: Seen
 ) -> WeightedPosterior:
-    """Return the estimates from n samples."""
-    total, squares = sums.first, sums.second
+    """Return the estimates from n samples.
+
+    The sums are those of the weights, divided by the largest one, and of their squares: first of
+    all samples, then of those in each state of each target.
+    """
+    total, squares = sums[:, 0].tolist()
     effective = total**2 / squares if total > 0 else 0.0
     # Sums of equal weights are not exact.
     if effective < _FEWEST * (1 - 1e-9):
@@ -623,8 +565,8 @@ def _estimates(
             effective_samples=effective,
         )
     estimates, errors = [], []
-    ends = np.cumsum([v.n_states for v in targets])
-    for v, (first, second) in zip(targets, np.split(sums.of_states, ends, axis=1), strict=False):
+    ends = np.cumsum([1, *[v.n_states for v in targets]])
+    for v, (first, second) in zip(targets, np.split(sums, ends, axis=1)[1:], strict=False):
         p = first / total
         variances = (1 - 2 * p) * second + p**2 * squares
         error = np.maximum(np.sqrt(np.maximum(variances, 0.0)) / total, 1 / effective)
@@ -632,13 +574,13 @@ def _estimates(
             error[:] = 3 / effective
         error[first == 0] = 3 / effective
         estimates.append(p)
-        errors.append(np.zeros(v.n_states) if v.name in observed else error)
+        errors.append(np.zeros(v.n_states) if v.name in seen.positions else error)
     mean, square = total / n, squares / n
     return WeightedPosterior(
         variables=tuple(targets),
         estimates=tuple(estimates),
         standard_errors=tuple(errors),
-        log_evidence=sums.log_scale + math.log(mean),
+        log_evidence=log_scale + math.log(mean),
         evidence_error=math.sqrt(max(square / mean**2 - 1, 0.0) / n),
         n_samples=n,
         effective_samples=effective,

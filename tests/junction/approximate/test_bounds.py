@@ -105,7 +105,7 @@ def test_bounds_of_another_question_and_fewer_slices_than_none_are_refused() -> 
         plan.steps({"v6": one}, start=first)
     with pytest.raises(InvalidArgumentError, match="another question"):
         plan.plan.steps({"v6": zero}, start=first.sums)
-    with pytest.raises(InvalidArgumentError, match="max_slices must be at least 0"):
+    with pytest.raises(InvalidArgumentError, match="max_slices to be a whole number of at least 0"):
         plan.run({"v6": zero}, max_slices=-1)
 
 
