@@ -147,33 +147,20 @@ def ancestral_groups(
     cost
         The cost of each set. A target is answered in the cheapest set that contains it.
     """
-    unanswered: dict[str, dict[int, frozenset[str]]] = {}
-    free: list[int] = []
-    known = frozenset(evidence)
-    for number, target in enumerate(targets):
-        names = frozenset(target) - known
-        if names:
-            unanswered.setdefault(min(names), {})[number] = names
-        else:
-            free.append(number)
+    order = sorted(range(len(closed)), key=lambda i: (cost[i], i))
+    cheapest: dict[str, int] = {}
+    for whole in reversed(order):
+        cheapest.update(dict.fromkeys(closed[whole], whole))
     answered: dict[int, list[int]] = {}
-    for whole in sorted(range(len(closed)), key=lambda i: (cost[i], i)):
-        answered_here, free = free, []
-        for name in closed[whole] & unanswered.keys():
-            fitting = [
-                number for number, names in unanswered[name].items() if names <= closed[whole]
-            ]
-            for number in fitting:
-                del unanswered[name][number]
-            if not unanswered[name]:
-                del unanswered[name]
-            answered_here += fitting
-        if answered_here:
-            answered[whole] = sorted(answered_here)
-    return {
-        whole: Group(closed[whole], tuple(numbers))
-        for whole, numbers in sorted(answered.items(), key=lambda item: item[1])
-    }
+    for number, target in enumerate(targets):
+        names = frozenset(target).difference(evidence)
+        if len(names) == 1:
+            (name,) = names
+            whole = cheapest[name]
+        else:
+            whole = next(i for i in order if names <= closed[i])
+        answered.setdefault(whole, []).append(number)
+    return {whole: Group(closed[whole], tuple(numbers)) for whole, numbers in answered.items()}
 
 
 # --- The possible states of variables given evidence, by arc consistency --------------------------
@@ -261,8 +248,7 @@ def possible_states(
     Raises
     ------
     ImpossibleEvidenceError
-        If a variable has no possible state. ``evidence`` names the variables that had a single
-        state initially.
+        If a variable has no possible state. The error does not name the evidence.
     """
     current = dict(domains)
     protected = frozenset(keep)
@@ -283,7 +269,7 @@ def possible_states(
             continue
         supported = _supported(potential, current)
         if not all(supported):
-            raise _impossible(potentials, domains)
+            raise ImpossibleEvidenceError("the evidence has probability zero", {})
         for variable, states in zip(potential.scope, supported, strict=True):
             name = variable.name
             if name not in protected and len(states) < len(current[name]):
@@ -307,20 +293,6 @@ def _supported(potential: Potential, domains: Domains) -> tuple[tuple[int, ...],
         occurs = positive.any(axis=others)
         result.append(tuple(domain) if occurs.all() else tuple(np.asarray(domain)[occurs].tolist()))
     return tuple(result)
-
-
-def _impossible(potentials: Sequence[Potential], domains: Domains) -> ImpossibleEvidenceError:
-    """Return the error that names the variables fixed initially."""
-    variables = {v.name: v for potential in potentials for v in potential.scope}
-    evidence = {
-        name: variables[name].states[states[0]]
-        for name, states in domains.items()
-        if len(states) == 1 and variables[name].n_states > 1
-    }
-    shown = ", ".join(f"{name}={state}" for name, state in evidence.items())
-    return ImpossibleEvidenceError(
-        f"expected evidence of positive probability, got zero for {shown or 'the inputs'}", evidence
-    )
 
 
 # --- Reduced models, with fewer states, fewer tables and compound variables -----------------------
