@@ -364,18 +364,8 @@ class SensitivityFunction(Sealed):
     slopes: Floats
     """``(states,)`` the numbers a of P(state, evidence) = a t + b, divided by P(evidence)."""
     ends: Floats
-    """``(2, states)`` P(state, evidence) at t = 0 and at t = 1, divided by P(evidence)."""
-
-    @property
-    def constants(self) -> Floats:
-        """``(states,)`` the numbers b."""
-        constants: Floats = self.ends[0]
-        return constants
-
-    @property
-    def denominator(self) -> tuple[float, float]:
-        """The numbers c and d of P(evidence) = c t + d, divided by P(evidence) in the network."""
-        return float(self.slopes.sum()), float(self.constants.sum())
+    """``(2, states)`` P(state, evidence) at t = 0, the numbers b, and at t = 1, divided by
+    P(evidence)."""
 
     @checked
     def __call__(self, t: Probability) -> Floats:
@@ -490,19 +480,6 @@ class TwoWayFunction(Sealed):
 
     The shape is ``(states, 4)``, at (0, 0), (0, 1), (1, 0) and (1, 1). For two entries of one row
     it is ``(states, 3)``, at (0, 0), (1, 0) and (0, 1)."""
-
-    @property
-    def coefficients(self) -> Floats:
-        """``(states, 4)`` the numbers of P(state, evidence) = k₀ s t + k₁ s + k₂ t + k₃."""
-        if self._in_one_row:
-            rest, first, second = self.corners.T
-            both = np.zeros(len(rest))
-        else:
-            rest, second, first, far = self.corners.T
-            both = (far - first) - (second - rest)
-        coefficients = np.stack([both, first - rest, second - rest, rest], axis=1)
-        coefficients.flags.writeable = False
-        return coefficients
 
     @property
     def _in_one_row(self) -> bool:

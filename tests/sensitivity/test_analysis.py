@@ -150,7 +150,7 @@ def test_a_function_of_the_prior_is_that_by_hand() -> None:
     function = analyze(GARDEN, "rain", {"wet": "yes"}).function(Parameter("rain", "yes"))
     # P(rain=yes | wet=yes)(t) = .9 t / (.9 t + .1 (1 - t))
     assert function(0.5)[1] == pytest.approx(0.9)
-    c, d = function.denominator
+    c, d = function.slopes.sum(), function.ends[0].sum()
     assert c / d == pytest.approx(0.8 / 0.1)
     assert function.derivative()[1] == pytest.approx(0.09 / 0.26**2)
     assert function.value_for("yes", 0.5) == pytest.approx(0.1)
@@ -292,7 +292,8 @@ def test_two_parameters_matter_together_even_if_neither_does_alone() -> None:
     )
     both = analyze(network, "b").two_way(Parameter("b", "yes", {"a": "yes"}), Parameter("a", "yes"))
     assert both(0.2, 0.8) == pytest.approx([0.82, 0.18], abs=1e-15)
-    assert both.coefficients[1] == pytest.approx([1.0, 0.0, -0.1, 0.1])
+    # P(b=yes)(s, t) = s t + 0.1 (1 − t)
+    assert both.corners[1] == pytest.approx([0.1, 0.0, 0.1, 1.0])
 
 
 @settings(max_examples=8, deadline=None)
