@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, chain
 from operator import or_
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,17 +44,6 @@ from bnmind.rank_one.chains import effect_of
 Effect: TypeAlias = NoisyExtremum | FunctionalCPD
 
 
-class _Arcs(NamedTuple):
-    """The probabilities that a parent has no effect on a noisy extremum, for each of its states."""
-
-    rows: NDArray[np.intp]
-    """The row of the state, see `IndependentCauses.rows`."""
-    extrema: NDArray[np.intp]
-    """The number of the extremum."""
-    logs: Floats
-    """The natural logarithms."""
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class IndependentCauses(Sealed):
     """A model whose hidden variables are independent causes of observed effects."""
@@ -76,41 +65,36 @@ class IndependentCauses(Sealed):
         return (*self.extrema, *self.functions)
 
     @cached_property
-    def rows(self) -> Mapping[str, slice]:
-        """The places of the states of all causes in one list, then those of observed parents."""
-        parents = [v for cpd in self.extrema for v in cpd.parents]
-        variables = {v.name: v for v in (*self.causes, *parents)}
-        ends = accumulate([v.n_states for v in variables.values()], initial=0)
-        return {
-            name: slice(*ends_of) for name, ends_of in zip(variables, pairwise(ends), strict=True)
-        }
+    def starts(self) -> Mapping[str, int]:
+        """The place of the first state of each cause, and of each observed parent, in one list.
+
+        The first place of the list, 0, is for what depends on no cause.
+        """
+        variables = {v.name: v for v in self.causes}
+        variables |= {v.name: v for cpd in self.extrema for v in cpd.parents}
+        ends = accumulate([v.n_states for v in variables.values()], initial=1)
+        return dict(zip(variables, ends, strict=False))
 
     @cached_property
-    def least(self) -> NDArray[np.intp]:
-        """For each noisy extremum, its state without an effect."""
-        return np.array([cpd.least for cpd in self.extrema], dtype=np.intp)
+    def arcs(self) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
+        """The probabilities that leaks and parents have no effect on each noisy extremum.
 
-    @cached_property
-    def arcs(self) -> _Arcs:
-        """The probabilities of no effect."""
-        rows, extrema = list[int](), list[int]()
-        chances = [np.empty(0)]
-        for e, (cpd, least) in enumerate(zip(self.extrema, self.least.tolist(), strict=True)):
-            for v, link in zip(cpd.parents, cpd.links, strict=True):
-                place = self.rows[v.name]
-                rows += range(place.start, place.stop)
-                extrema += [e] * v.n_states
-                chances.append(link[least])
-        return _Arcs(
-            np.array(rows, dtype=np.intp),
+        For each state of a parent, the place in the list, the number of the extremum, and the
+        natural logarithm of the probability.
+        """
+        places, extrema, chances = list[int](), list[int](), [np.empty(0)]
+        for e, cpd in enumerate(self.extrema):
+            least = cpd.least
+            starts = [0, *[self.starts[v.name] for v in cpd.parents]]
+            for start, contribution in zip(starts, cpd.contributions, strict=True):
+                chances.append(contribution[least])
+                places += range(start, start + len(chances[-1]))
+                extrema += [e] * len(chances[-1])
+        return (
+            np.array(places, dtype=np.intp),
             np.array(extrema, dtype=np.intp),
             _logs(np.concatenate(chances)),
         )
-
-    @cached_property
-    def leaks(self) -> Floats:
-        """For each noisy extremum, the logarithm of the probability that its leak has no effect."""
-        return _logs(np.array([cpd.contributions[0][cpd.least, 0] for cpd in self.extrema]))
 
     def at(self, states: Mapping[str, int], more: Sequence[Factor] = ()) -> CaseSweep | None:
         """Return the sweep for given evidence.
@@ -127,20 +111,31 @@ class IndependentCauses(Sealed):
         CaseSweep or None
             None if the evidence is impossible, or the effects have no order that suits all of them.
         """
-        positions = np.array([states[cpd.variable.name] for cpd in self.extrema], dtype=np.intp)
-        is_least = positions == self.least
-        logs, log_constant = self._without_effects(states, more, is_least)
-        starts = np.array([self.rows[v.name].start for v in self.causes], dtype=np.intp)
+        is_least = [states[cpd.variable.name] == cpd.least for cpd in self.extrema]
         n_states = [v.n_states for v in self.causes]
+        places, extrema, arcs = self.arcs
+        sums = np.bincount(
+            places,
+            np.where(np.array(is_least, dtype=np.bool_)[extrema], arcs, 0.0),
+            minlength=1 + sum(n_states),
+        ).astype(np.float64)
+        for table in (*self.tables, *more):
+            values = table.values[tuple([states.get(v.name, slice(None)) for v in table.scope])]
+            hidden = [self.starts[v.name] for v in table.scope if v.name not in states]
+            start = hidden[0] if hidden else 0
+            sums[start : start + values.size] += _logs(np.real(values)).reshape(-1)
+        known = [sums[at + states[name]] for name, at in self.starts.items() if name in states]
+        log_constant, logs = math.fsum([sums[0], *known]), sums[1 : 1 + sum(n_states)]
+        starts = np.cumsum([0, *n_states[:-1]])
         most = np.maximum.reduceat(logs, starts)
         if not np.all(most > -np.inf) or not log_constant > -math.inf:
             return None
         weights = np.exp(logs - np.repeat(most, n_states))
-        sums = np.add.reduceat(weights, starts)
-        weights = sealed(weights / np.repeat(sums, n_states))
-        log_constant += float((most + np.log(sums)).sum())
+        totals = np.add.reduceat(weights, starts)
+        weights = sealed(weights / np.repeat(totals, n_states))
+        log_constant += float((most + np.log(totals)).sum())
 
-        active = [self.extrema[e] for e in np.flatnonzero(~is_least).tolist()]
+        active = [cpd for cpd, least in zip(self.extrema, is_least, strict=True) if not least]
         parts = self._parts([*active, *self.functions], states)
         if parts is None:
             return None
@@ -150,30 +145,6 @@ class IndependentCauses(Sealed):
             parts=tuple(parts),
             log_constant=log_constant,
         )
-
-    def _without_effects(
-        self, states: Mapping[str, int], more: Sequence[Factor], is_least: NDArray[np.bool_]
-    ) -> tuple[Floats, float]:
-        """Return the logarithms of the weights of the causes without the effects to sweep over.
-
-        The second value is the logarithm of what depends on no cause.
-        """
-        rows, extrema, logs = self.arcs
-        n = max((place.stop for place in self.rows.values()), default=0)
-        chosen = np.where(is_least[extrema], logs, 0.0)
-        logs = np.bincount(rows, chosen, minlength=n).astype(np.float64)
-        constant = float(self.leaks[is_least].sum())
-        for table in (*self.tables, *more):
-            index = tuple([states.get(v.name, slice(None)) for v in table.scope])
-            values = _logs(np.real(table.values[index]))
-            hidden = [v.name for v in table.scope if v.name not in states]
-            if hidden:
-                logs[self.rows[hidden[0]]] += values
-            else:
-                constant += float(values)
-        observed = [name for name in self.rows if name in states]
-        constant += sum(float(logs[self.rows[name]][states[name]]) for name in observed)
-        return logs[: sum(v.n_states for v in self.causes)], constant
 
     def _parts(self, effects: Sequence[Effect], states: Mapping[str, int]) -> list[Part] | None:
         """Return the connected effects; None if no order suits them, or one is impossible."""
