@@ -187,9 +187,6 @@ _LEAST = 2.0**-600
 """The least probability, besides powers of two, that surely has all its digits: each product loses
 less than 2⁻¹⁰⁷⁴ by underflow."""
 
-_SMALL = 2**10
-"""The most cells of a table that is multiplied by a matrix in one call."""
-
 
 def sweep(
     effects: Mapping[int, Effect],
@@ -365,24 +362,10 @@ def _moved(table: Floats, axis: int, matrix: Floats | None, *, transposed: bool 
     """Return a table with a matrix applied along an axis."""
     if matrix is None:
         return table
-    if transposed:
-        matrix = matrix.T
-    n_after, n = matrix.shape
     shape = table.shape
-    outer = math.prod(shape[:axis])
-    view = table.reshape(outer, n, -1)
-    new_shape = (*shape[:axis], n_after, *shape[axis + 1 :])
-    if table.size <= _SMALL:
-        return (matrix @ view).reshape(new_shape)
-    result = np.zeros((outer, n_after, view.shape[2]))
-    for i in range(n_after):
-        row = np.flatnonzero(matrix[i]).tolist()
-        for position, j in enumerate(row):
-            if position == 0:
-                np.multiply(view[:, j], matrix[i, j], out=result[:, i])
-            else:
-                result[:, i] += matrix[i, j] * view[:, j]
-    return result.reshape(new_shape)
+    view = table.reshape(math.prod(shape[:axis]), shape[axis], -1)
+    moved = (matrix.T if transposed else matrix) @ view
+    return moved.reshape(*shape[:axis], moved.shape[1], *shape[axis + 1 :])
 
 
 def _scaled(table: Floats) -> tuple[Floats, int]:
