@@ -171,8 +171,8 @@ class SensitivityAnalysis(Sealed):
         entries = table_of(self.network, name).values
         ends, slopes = np.stack([self.posterior] * 2), np.zeros(self.target.n_states)
         if name in self.partials:
-            all_ends, all_slopes = ends_of(entries, self.partials[name])
-            ends, slopes = all_ends[(..., *place)], all_slopes[(..., *place)]
+            here: Any = (..., *place)
+            ends, slopes = (found[here] for found in ends_of(entries, self.partials[name]))
         return SensitivityFunction(
             parameter=parameter,
             value=float(entries[place]),

@@ -96,12 +96,7 @@ class WeightOfEvidence(Result, Sealed):
         InvalidArgumentError
             If there are no findings.
         """
-        return draw_explanation(self.bars, (), self.posterior, title)
-
-    @property
-    def bars(self) -> tuple[tuple[str, float], ...]:
-        """Each finding with its weight given the others: the bars of the picture."""
-        return tuple((one.finding, one.given_others) for one in self.findings)
+        return draw_explanation(self.findings, (), self.posterior, title)
 
     def to_frame(self) -> pandas.DataFrame:
         """Return a row for each finding: ``finding``, ``alone``, ``given_others``, ``without``."""
@@ -259,7 +254,7 @@ class ExplainedConclusion(Result, Sealed):
         """Plot the weights of the findings above the tornado of the parameters."""
         weights, rows = self.weights, list(self.tornado.itertuples(index=False))
         title = f"{self.conclusion}: {percent(weights.posterior)}"
-        return draw_explanation(weights.bars, rows, weights.posterior, title)
+        return draw_explanation(weights.findings, rows, weights.posterior, title)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as a record for JSON; infinite weights are None."""

@@ -22,14 +22,14 @@ _LONGEST = 48
 
 
 def draw_explanation(
-    findings: Sequence[tuple[str, float]], rows: Sequence[Any], posterior: float, title: str
+    findings: Sequence[Any], rows: Sequence[Any], posterior: float, title: str
 ) -> Figure:
     """Return a picture of the weights of findings above a tornado; one of them may be missing.
 
     Parameters
     ----------
     findings
-        The findings of the upper part, with their weights in bits.
+        The findings of the upper part; see `FindingWeight`.
     rows
         The rows of a tornado; see `SensitivityAnalysis.tornado`.
     posterior
@@ -90,15 +90,15 @@ def _draw_tornado(axes: Axes, rows: Sequence[Any], posterior: float) -> None:
     axes.figure.legend(handles, names, loc="outside lower right", ncols=2, frameon=False)
 
 
-def _draw_weights(axes: Axes, findings: Sequence[tuple[str, float]]) -> None:
-    given = np.array([weight for _, weight in findings])
+def _draw_weights(axes: Axes, findings: Sequence[Any]) -> None:
+    given = np.array([one.given_others for one in findings])
     finite = np.abs(given[np.isfinite(given)]).max(initial=0.0)
     lengths = np.clip(given, -1.25 * finite - 1, 1.25 * finite + 1)
     places = np.arange(len(given))[::-1]
     colors = [_UP if one > 0 else _DOWN for one in lengths]
     bars = axes.barh(places, lengths, 0.72, color=colors, zorder=2)
     axes.bar_label(bars, [f"{number:+.2f}" for number in given], padding=4, fontsize="small")
-    axes.set_yticks(places, [short_label(name) for name, _ in findings])
+    axes.set_yticks(places, [short_label(one.finding) for one in findings])
     axes.axvline(0.0, color="#333333", linewidth=1, zorder=3)
     axes.margins(x=0.15)
     # Long names of findings leave narrow axes, whose middle has no room for it.
