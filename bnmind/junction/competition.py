@@ -17,7 +17,6 @@ import numpy as np
 from bnmind._arguments import checked
 from bnmind._values import Value
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
-from bnmind.information import Floats
 from bnmind.junction.engine import Engine
 from bnmind.junction.walk import Explanation
 from bnmind.pgm.formats.uai import (
@@ -143,15 +142,8 @@ def _log_evidence(
 
 def _marginals(engine: Engine, evidence: Mapping[str, str], _: Sequence[str], __: int) -> list[str]:
     variables = engine.model.variables
-    hidden = [v.name for v in variables if v.name not in evidence]
-    # Without a target, the evidence is still checked.
-    found = engine.posterior(hidden or [()], evidence).marginals
-    tables: dict[str, Floats] = {}
-    for v in variables:
-        if v.name in evidence:
-            tables[v.name] = np.equal(range(v.n_states), v.index(evidence[v.name])).astype(float)
-        else:
-            tables[v.name] = np.asarray(found[v.name].real, dtype=np.float64)
+    found = engine.posterior([v.name for v in variables], evidence).marginals
+    tables = {name: np.real(values).astype(np.float64) for name, values in found.items()}
     return [marginals_to_uai(tables, variables)]
 
 
