@@ -118,9 +118,8 @@ class PosteriorBounds(Result, Sealed):
         lines = [f"PosteriorBounds(gap {self.gap:.3g}, log_evidence from {low:.6g} to {high:.6g})"]
         for scope, lower, upper in zip(self.targets, self.lower, self.upper, strict=True):
             if len(scope) == 1:
-                states = zip(scope[0].states, lower.tolist(), upper.tolist(), strict=True)
-                texts = [f"{state} {low:.3f}..{high:.3f}" for state, low, high in states]
-                lines.append(f"{scope[0].name}  " + "  ".join(texts))
+                texts = map("{} {:.3f}..{:.3f}".format, scope[0].states, lower, upper)
+                lines.append("  ".join([scope[0].name, *texts]))
         return "\n".join(lines)
 
 
@@ -383,9 +382,8 @@ class WeightedPosterior(Result, Sealed):
             f" ± {self.evidence_error:.2g})"
         ]
         for v, p, error in zip(self.variables, self.estimates, self.standard_errors, strict=True):
-            states = zip(v.states, p.tolist(), error.tolist(), strict=True)
-            texts = [f"{state} {mean:.3f} ± {deviation:.2g}" for state, mean, deviation in states]
-            lines.append(f"{v.name}  " + "  ".join(texts))
+            texts = map("{} {:.3f} ± {:.2g}".format, v.states, p, error)
+            lines.append("  ".join([v.name, *texts]))
         return "\n".join(lines)
 
 

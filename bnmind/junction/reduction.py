@@ -256,8 +256,7 @@ def possible_states(
     for i, potential in enumerate(potentials):
         for variable in potential.scope:
             holders.setdefault(variable.name, []).append(i)
-    sizes = [math.prod([v.n_states for v in potential.scope]) for potential in potentials]
-    waiting = deque(sorted(range(len(sizes)), key=sizes.__getitem__))
+    waiting = deque(sorted(range(len(potentials)), key=lambda i: n_cells(potentials[i], domains)))
     queued = set(waiting)
     while waiting:
         i = waiting.popleft()
@@ -525,11 +524,6 @@ def _gathered(table: Table, merged: Scope, rows: NDArray[np.intp], name: str) ->
     inside = [v for v in merged if v in table.scope]
     if not inside:
         return table
-    if inside == [name]:
-        n_before = table.values.shape[table.scope.index(name)]
-        if np.array_equal(rows[:, 0], np.arange(n_before)):
-            # Each configuration has one row, so the values stay in place.
-            return table
     rest = tuple(v for v in table.scope if v not in merged)
     front = np.transpose(table.values, [table.scope.index(v) for v in (*inside, *rest)])
     index = tuple(rows[:, merged.index(v)] for v in inside)
