@@ -233,30 +233,22 @@ def read_plan(
     record = _record(read_text(path, most=_LARGEST), name)
     asked = [record.evidence, record.soft, *record.targets, *record.inputs.values()]
     needed = {variable for scope in asked for variable in scope}
-    other_model = ModelFileError(f"{name} holds a plan for another model than the given one", name)
-    try:
-        for variable in needed:
-            model.variable(variable)
-    except UnknownNameError as fault:
-        raise other_model from fault
-    if fingerprint(without_barren(model.potentials, needed)) != record.model:
-        raise other_model
+    is_known = needed <= {v.name for v in model.variables}
+    if not is_known or fingerprint(without_barren(model.potentials, needed)) != record.model:
+        raise ModelFileError(f"{name} holds a plan for another model than the given one", name)
     try:
         plan = _compiled(model, record, limits)
     except (InvalidArgumentError, InvalidModelError, UnknownNameError) as fault:
         raise ModelFileError(f"{name} is a damaged plan: {fault}", name) from fault
-    known = set(map(tuple, record.orders))
+    cells, known, problem = plan.compiled.total_size, set(map(tuple, record.orders)), ""
     if any(tree.order.variables not in known for tree in plan.compiled.trees):
+        problem = "lacks the order of a junction tree of the plan"
+    elif cells != record.total_size:
+        problem = f"holds orders that give {cells:,} cells instead of {record.total_size:,}"
+    if problem:
         raise ModelFileError(
-            f"{name} lacks the order of a junction tree of the plan: it is damaged, or from another"
-            " version of bnmind; compile the plan again",
-            name,
-        )
-    if plan.compiled.total_size != record.total_size:
-        raise ModelFileError(
-            f"{name} holds a plan whose orders give {plan.compiled.total_size:,} cells instead of"
-            f" {record.total_size:,}: it is damaged, or from another version of bnmind; compile"
-            " the plan again",
+            f"{name} {problem}: it is damaged, or from another version of bnmind; compile the plan"
+            " again",
             name,
         )
     # Plans for more evidence search again.
