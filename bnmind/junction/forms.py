@@ -445,8 +445,8 @@ def _shapes(forms: Mapping[int, dict[str, _Form]], estimate: Estimate) -> list[l
 # (D. Heckerman, *A tractable inference algorithm for diagnosing multiple diseases*, UAI 1989:
 # negative findings cost nothing).
 
-_SMALL, _LARGE = 1e-100, 1e100
-"""The bounds of products of factors over one variable."""
+_SMALL = 1e-100
+"""The least product of positive factors over one variable."""
 
 
 def without_effects(potentials: Sequence[Potential], domains: Domains) -> tuple[Potential, ...]:
@@ -489,16 +489,13 @@ def without_effects(potentials: Sequence[Potential], domains: Domains) -> tuple[
         certain = np.where(np.arange(child.n_states) == least, leak[least, 0], 0.0)
         factors.append(Factor((child,), certain))
         for parent, link in zip(potential.parents, links, strict=True):
-            before = products.get(parent)
-            product = link[least] if before is None else before * link[least]
-            if before is not None and not _is_safe(product):
-                factors.append(Factor((parent,), before))
-                product = link[least]
-            products[parent] = product
+            before, chances = products.get(parent), link[least]
+            if before is not None:
+                product = before * chances
+                if np.any((product < _SMALL) & (before > 0) & (chances > 0)):
+                    factors.append(Factor((parent,), before))
+                else:
+                    chances = product
+            products[parent] = chances
     factors += [Factor((parent,), product) for parent, product in products.items()]
     return (*rest, *factors)
-
-
-def _is_safe(product: Floats) -> bool:
-    positive = product[product > 0]
-    return not positive.size or bool(positive.min() > _SMALL and positive.max() < _LARGE)

@@ -301,6 +301,16 @@ def test_factors_of_one_variable_never_underflow() -> None:
     assert min(float(p.values[1].real) for p in parts if isinstance(p, Factor)) > 1e-150
 
 
+def test_a_product_of_two_tiny_chances_is_not_impossible() -> None:
+    cause = Variable("cause", YES)
+    link = np.array([[1, 1e-200], [0, 1 - 1e-200]])
+    effects = [NoisyMaximum(Variable(f"Y{i}", YES), (cause,), (link,)) for i in range(3)]
+    network = Network((TabularCPD(cause, (), np.array([0.0, 1.0])), *effects))
+    seen = {cpd.variable.name: "no" for cpd in effects}
+    plan = compile_plan(network, evidence=list(seen)).restrict(seen)
+    assert plan.run({}).log_evidence == pytest.approx(3 * math.log(1e-200))
+
+
 def log_of(network: Network, states: Mapping[str, str]) -> float:
     """Return the logarithm of the probability of states of all variables."""
     at = {v.name: v.index(states[v.name]) for v in network.variables}
