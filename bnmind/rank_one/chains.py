@@ -314,15 +314,6 @@ def effect_of(
     """
     if isinstance(cpd, FunctionalCPD):
         return _of_function(cpd, known, number, place)
-    return _of_extremum(cpd, known, number, place)
-
-
-def _of_extremum(
-    cpd: NoisyExtremum,
-    known: Mapping[str, int],
-    number: Mapping[str, int],
-    place: Mapping[str, int],
-) -> Effect:
     n, state = cpd.variable.n_states, known[cpd.variable.name]
     # With opposite signs, the minimum is a maximum.
     turn = slice(None) if isinstance(cpd, NoisyMaximum) else slice(None, None, -1)
@@ -340,9 +331,8 @@ def _of_extremum(
         elif (move := moves[known[parent.name]]) is not None:
             start = move @ start
     hidden.sort(key=lambda entry: entry[0])
-    return Effect(
-        start, tuple(c for _, c, _ in hidden), tuple(m for *_, m in hidden), np.array([0.0, 1.0])
-    )
+    _, causes, acts = zip(*hidden, strict=True) if hidden else ((), (), ())
+    return Effect(start, causes, acts, np.array([0.0, 1.0]))
 
 
 def _of_function(

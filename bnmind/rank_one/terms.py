@@ -458,20 +458,6 @@ def noisy_terms(
     return Terms(child * leak[bounds, 0], arguments).without_zeros()
 
 
-def parity_terms(states: Sequence[Sequence[int]], results: Sequence[int]) -> Terms:
-    """Return the terms of a parity.
-
-    Parameters
-    ----------
-    states
-        The positions that each argument may take.
-    results
-        The results that are needed: 0 (even) or 1 (odd). Others are impossible.
-    """
-    positions = tuple(tuple(range(max(kept) + 1)) for kept in states)
-    return addition_terms(Addition(positions, 2), states, results)
-
-
 def count_terms(
     function: Threshold | Exactly,
     states: Sequence[Sequence[int]],
@@ -531,7 +517,9 @@ RANK_ONE_TERMS: Mapping[type[Function], MakesTerms] = MappingProxyType(
         Addition: addition_terms,
         Maximum: lambda function, states, results, _: extremum_terms(function, states, results),
         Minimum: lambda function, states, results, _: extremum_terms(function, states, results),
-        Parity: lambda _, states, results, __: parity_terms(states, results),
+        Parity: lambda _, states, results, __: addition_terms(
+            Addition(tuple(tuple(range(max(kept) + 1)) for kept in states), 2), states, results
+        ),
         Threshold: count_terms,
         Exactly: count_terms,
         Equality: lambda _, states, results, __: equality_terms(states, results),
@@ -619,7 +607,7 @@ def factorize(
         name is taken.
     """
     model.variable(variable)
-    whole = [p for p in model.potentials if not isinstance(p, Factor)]
+    whole = (p for p in model.potentials if not isinstance(p, Factor))
     cpd = next((one for one in whole if one.variable.name == variable), None)
     form = None if cpd is None else rank_one_form(cpd, nodes=nodes, name=name)
     if cpd is None or form is None:
@@ -647,20 +635,13 @@ def _function_terms(
     results: Sequence[int],
     nodes: str,
 ) -> Terms | None:
-    """Return the terms of a function, or None if none are known."""
-    if isinstance(function, Restricted):
-        return _restricted_terms(function, states, results, nodes)
-    make = RANK_ONE_TERMS.get(type(function))
-    return None if make is None else make(function, states, results, nodes)
+    """Return the terms of a function, or None if none are known.
 
-
-def _restricted_terms(
-    function: Restricted,
-    states: Sequence[Sequence[int]],
-    results: Sequence[int],
-    nodes: str,
-) -> Terms | None:
-    """Return the terms of a restricted function: some rows of the terms of the whole function."""
+    Those of a restricted function are some rows of the terms of the whole function.
+    """
+    if not isinstance(function, Restricted):
+        make = RANK_ONE_TERMS.get(type(function))
+        return None if make is None else make(function, states, results, nodes)
     whole = function.function
     if not isinstance(whole, Stepwise):
         return None
