@@ -94,7 +94,7 @@ def posterior_bounds(
     Parameters
     ----------
     network
-        The network. Rows outside of their intervals are moved into them first.
+        The network. Its tables with intervals may be any within these.
     target, state
         The variable and its state.
     evidence
@@ -110,7 +110,7 @@ def posterior_bounds(
     InvalidArgumentError
         If the intervals are not valid.
     ImpossibleEvidenceError
-        If the evidence is impossible in the network and in the middle of the intervals.
+        If the evidence is impossible for every choice of the entries.
     UnknownNameError, TooLargeError
         As in `analyze`.
 
@@ -126,13 +126,9 @@ def posterior_bounds(
     """
     place = network.variable(target).index(state)
     ranges = {name: _checked(network, name, pair) for name, pair in intervals.items()}
-    start = _inside(network, ranges, everywhere=False)
-    try:
-        analysis = analyze(start, target, evidence, limits=limits)
-    except ImpossibleEvidenceError:
-        # A choice inside of the intervals may make it possible.
-        start = _inside(network, ranges, everywhere=True)
-        analysis = analyze(start, target, evidence, limits=limits)
+    # In the middle, the evidence is possible if any choice makes it so.
+    middles = {name: _middle(*pair) for name, pair in ranges.items()}
+    analysis = analyze(with_tables(network, middles), target, evidence, limits=limits)
     uncertain = {
         name: (low, high)
         for name, (low, high) in ranges.items()
@@ -262,15 +258,9 @@ def _checked(network: Network, name: str, pair: tuple[Any, Any]) -> _Range:
     return np.where(known, high, low), high
 
 
-def _inside(network: Network, ranges: Mapping[str, _Range], *, everywhere: bool) -> Network:
-    """Return the network with rows outside of their intervals, or all, moved into the middle."""
-    tables = {}
-    for name, (low, high) in ranges.items():
-        values, room = table_of(network, name).values, high - low
-        total = room.sum(axis=0)
-        left = 1 - low.sum(axis=0)
-        share = np.divide(left, total, out=np.zeros(total.shape), where=total > 0)
-        middle = low + np.clip(share, 0.0, 1.0) * room
-        outside = np.abs(values - np.clip(values, low, high)).max(axis=0) > _ROUNDING
-        tables[name] = np.where(outside | everywhere, middle / middle.sum(axis=0), values)
-    return with_tables(network, tables)
+def _middle(low: Floats, high: Floats) -> Floats:
+    """Return a table whose entries lie within intervals, all at the same share of them."""
+    total = (high - low).sum(axis=0)
+    share = np.divide(1 - low.sum(axis=0), total, out=np.zeros(total.shape), where=total > 0)
+    middle = low + np.clip(share, 0.0, 1.0) * (high - low)
+    return middle / middle.sum(axis=0)
