@@ -127,14 +127,12 @@ class _Search:
         left = {e: set(causes) for e, causes in self.causes_of.items()}
         opened: set[int] = set()
         order: list[int] = []
-        bits = cost = cells = largest = 0.0
-        waiting = set(left)
+        cost = cells = largest = 0.0
         effect: int | None = start
         while effect is not None:
             for c in self._causes_in_order(left[effect], opened):
-                new = self.effects_of[c] - opened
-                opened |= new
-                bits += sum([self.bits[e] for e in new])
+                opened |= self.effects_of[c]
+                bits = sum([self.bits[e] for e in opened if left[e]])
                 if bits > _HOPELESS_BITS:
                     return SweepOrder((), math.inf, math.inf, math.inf)
                 size = 2.0**bits
@@ -144,9 +142,7 @@ class _Search:
                 order.append(c)
                 for e in self.effects_of[c]:
                     left[e].discard(c)
-                    if not left[e]:
-                        waiting.discard(e)
-                        bits -= self.bits[e]
+            waiting = [e for e, causes in left.items() if causes]
             effect = min(waiting, key=lambda e: self._price(left[e], opened, e), default=None)
         return SweepOrder(tuple(order), cost, cells, largest)
 
