@@ -149,14 +149,15 @@ class IndependentCauses(Sealed):
     def _parts(self, effects: Sequence[Effect], states: Mapping[str, int]) -> list[Part] | None:
         """Return the connected effects; None if no order suits them, or one is impossible."""
         effects_of: dict[int, list[int]] = {}
-        n_results = {}
+        n_results = dict.fromkeys(range(len(effects)), 2)
         for e, cpd in enumerate(effects):
-            effect = effect_of(cpd, states, self.number, self.number)
-            if effect is None or not effect.start.any():
-                return None
-            n_results[e] = max(2, effect.most_results)
-            for c in effect.causes:
-                effects_of.setdefault(c, []).append(e)
+            for name in [v.name for v in cpd.parents if v.name not in states]:
+                effects_of.setdefault(self.number[name], []).append(e)
+            if isinstance(cpd, FunctionalCPD):
+                effect = effect_of(cpd, states, self.number, self.number)
+                if effect is None or not effect.start.any():
+                    return None
+                n_results[e] = max(2, effect.most_results)
         parts = []
         for group in parts_of([*([e] for e in n_results), *effects_of.values()]):
             shared = {c: es for c, es in effects_of.items() if len(es) > 1 and es[0] in group}
