@@ -155,12 +155,12 @@ def weight_of_evidence(
     state
         The conclusion; by default the most probable state given the evidence.
     limits
-        The limits of each computation. There are two for each finding.
+        The limits of each computation. There are some for each finding.
 
     Raises
     ------
     UnknownNameError, ImpossibleEvidenceError, TooLargeError, InvalidArgumentError
-        As in `bnmind.junction.compile_plan` and its plan.
+        As in `bnmind.junction.Engine.posterior`; and if the target is evidence.
 
     Examples
     --------
