@@ -263,4 +263,5 @@ def _middle(low: Floats, high: Floats) -> Floats:
     total = (high - low).sum(axis=0)
     share = np.divide(1 - low.sum(axis=0), total, out=np.zeros(total.shape), where=total > 0)
     middle = low + np.clip(share, 0.0, 1.0) * (high - low)
-    return middle / middle.sum(axis=0)
+    table: Floats = middle / middle.sum(axis=0)
+    return table
