@@ -19,10 +19,11 @@ from bnmind.dynamic.passes import (
     Sequences,
     SlicePlans,
     read_sequences,
+    table_input,
 )
 from bnmind.errors import InvalidArgumentError
 from bnmind.fitting.em import FitOptions, TablesAscent, climbs_from
-from bnmind.fitting.expectation import Expected, table_input
+from bnmind.fitting.expectation import Expected
 from bnmind.fitting.layout import Layout
 from bnmind.fitting.priors import NO_PRIOR, Prior
 from bnmind.fitting.squarem import LearningRecord

@@ -47,7 +47,6 @@ from bnmind.errors import (
     TooLargeError,
     UnknownNameError,
 )
-from bnmind.fitting.expectation import table_input, with_inputs
 from bnmind.information import Floats
 from bnmind.junction.cases.tables import Column, frame_of, read_table
 from bnmind.junction.inference.batches import Chunks, batch_size
@@ -59,7 +58,7 @@ from bnmind.junction.inference.plan import Plan
 from bnmind.junction.program.runs import logarithms, run_logarithms
 from bnmind.junction.walk import compile_elimination, most_likely, walk_back
 from bnmind.pgm.cpd import CPD
-from bnmind.pgm.factor import Values
+from bnmind.pgm.factor import Factor, Values
 from bnmind.pgm.network import FactorModel
 from bnmind.pgm.variable import Variable, format_name
 
@@ -280,6 +279,12 @@ PAST = "the past"
 FUTURE = "the future"
 """The input over the interface of the slice."""
 
+
+def table_input(name: str) -> str:
+    """Return the name of the input that carries the table of a variable."""
+    return f"the table of {name}"
+
+
 Scope = tuple[Variable, ...]
 
 
@@ -368,7 +373,15 @@ class SlicePlans(Sealed):
         network = self.network
         given = {cpd.variable.name for cpd in self.learned[number > 0]}
         given.update(network.varying if number else ())
-        model, inputs = with_inputs(network.transition if number else network.first.cpds, given)
+        cpds = network.transition if number else network.first.cpds
+        rest = [cpd for cpd in cpds if cpd.variable.name not in given]
+        inputs = {
+            table_input(cpd.variable.name): tuple([v.name for v in cpd.scope])
+            for cpd in cpds
+            if cpd.variable.name in given
+        }
+        variables = dict.fromkeys(v for cpd in cpds for v in cpd.scope)
+        model = FactorModel((*rest, *[Factor((v,), np.ones(v.n_states)) for v in variables]))
         interface = network.interface
         if interface and number and past:
             inputs[PAST] = tuple(previous(v).name for v in interface)

@@ -16,6 +16,7 @@ from bnmind._arguments import checked
 from bnmind._messages import many, one_line, shown, some_names
 from bnmind._values import Sealed
 from bnmind.errors import (
+    ImpossibleEvidenceError,
     InvalidArgumentError,
     InvalidModelError,
     TableError,
@@ -120,6 +121,19 @@ class DistinctCases(Sealed):
     def n_cases(self) -> int:
         """The number of cases."""
         return int(self.weights.sum())
+
+    def findings(self, network: Network, row: int) -> dict[str, str]:
+        """Return the observed states of a row."""
+        pairs = zip(network.variables, self.states[row].tolist(), strict=True)
+        return {v.name: v.states[state] for v, state in pairs if state >= 0}
+
+    def impossible(self, network: Network, row: int) -> ImpossibleEvidenceError:
+        """Return the error of an impossible row."""
+        return ImpossibleEvidenceError(
+            f"the case in row {one_line(str(self.labels[row]))} is impossible under the tables that"
+            " are fixed, the functions and the zeros of noisy nodes",
+            self.findings(network, row),
+        )
 
 
 def _without_column(absent: Sequence[str]) -> str:

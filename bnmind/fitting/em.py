@@ -45,7 +45,7 @@ from bnmind._values import Count, Natural, Sealed, Value
 from bnmind._workers import faults_of_workers, results_of
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.fitting.cases import DistinctCases, network_of_structure, state_number
-from bnmind.fitting.expectation import SMALL, TOGETHER, Components, Expectation, Expected
+from bnmind.fitting.expectation import Components, Expectation, Expected
 from bnmind.fitting.layout import Layout
 from bnmind.fitting.priors import NO_PRIOR, Prior
 from bnmind.fitting.squarem import AllStarts, Climb, LearningRecord, Place, climb
@@ -400,8 +400,8 @@ class Fit(Result, Value):
         Raises
         ------
         TooLargeError
-            If the learned tables have more than 5,000 cells, or a case has so many missing cells
-            that depend on each other that a junction tree completes it.
+            If the learned tables have more than 5,000 cells, or missing cells of a case that depend
+            on each other can be completed in more than 16,384 ways.
 
         References
         ----------
@@ -418,7 +418,7 @@ class Fit(Result, Value):
                 needed=n,
                 budget=MOST_CELLS,
             )
-        components, large = Components.of(layout, expectation.cases, small=SMALL, together=TOGETHER)
+        components, large = Components.of(layout, expectation.cases, small=_MOST_COMPLETIONS)
         if large.any():
             needed = int(large.sum())
             raise TooLargeError(
@@ -541,7 +541,7 @@ def fit(
     ImpossibleEvidenceError
         If a case is impossible under fixed tables, functions, or the zeros of noisy nodes.
     TooLargeError
-        If the tables, or the junction tree of cases with many missing cells, are too large.
+        If the tables, or a circuit for cases with many missing cells, are too large.
 
     References
     ----------
@@ -669,6 +669,9 @@ def _warnings_of_table(layout: Layout, counts: Floats, family: int) -> list[str]
 
 MOST_CELLS = 5000
 """The most cells of learned tables whose covariances are computed."""
+
+_MOST_COMPLETIONS = 2**14
+"""The most completions of missing cells that depend on each other."""
 
 _FLAT = 1e-9
 """Directions with less than this share of the largest information count as having none."""

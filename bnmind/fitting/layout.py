@@ -324,6 +324,17 @@ class Layout(Sealed):
                 learned[family] = TabularCPD(cpd.variable, cpd.parents, values)
         return Network(tuple(learned.get(f, cpd) for f, cpd in enumerate(self.network.cpds)))
 
+    def expanded(self, cells: Floats) -> Network:
+        """Return a network of the tables; large families stay as they are."""
+        return Network(
+            tuple(
+                cpd if large else TabularCPD(cpd.variable, cpd.parents, self.table(cells, family))
+                for family, (cpd, large) in enumerate(
+                    zip(self.network.cpds, self.large, strict=True)
+                )
+            )
+        )
+
     def table(self, cells: Floats, family: int) -> Floats:
         """Return the part of the cells that belongs to a family, with an axis for each variable.
 

@@ -33,7 +33,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
@@ -263,6 +263,26 @@ class Circuit(Sealed):
             n_run=int(n_run),
         )
 
+    def with_tables(self, tables: Sequence[Floats | None]) -> Circuit:
+        """Return the circuit with other numbers in its tables.
+
+        It shares the steps, and the arrays of runs. Cells that are zero in the model stay zero.
+
+        Parameters
+        ----------
+        tables
+            For each potential of the model, an array over its scope, or None to keep it.
+        """
+        cells, first = self.cells.copy(), self.arrays.first[: len(self.places) + 1]
+        parts = np.split(cells[1 : first[-1]], first[1:-1] - 1)
+        for part, place in zip(parts, self.places, strict=True):
+            if place >= 0 and (given := tables[place]) is not None:
+                part[:] = given.ravel()
+        arrays = self.arrays._replace(exponents=_exponents(parts))
+        changed = replace(self, arrays=arrays, cells=cells)
+        changed.__dict__["_free"] = self._free
+        return changed
+
     @property
     def memory(self) -> int:
         """The bytes of the circuit and of the arrays of a run, which are kept for the next one."""
@@ -307,7 +327,7 @@ class Circuit(Sealed):
         return self._answer(states, columns, likelihoods or {}, most, (_NOTHING, _NOTHING))
 
     def gradient(
-        self, states: NDArray[np.integer[Any]], weights: Floats
+        self, states: NDArray[np.integer[Any]], weights: Floats, *, barren: bool = True
     ) -> tuple[list[Floats | None], Answers]:
         """Return the derivatives of the weighted sum of ln P(case) by the entries of all tables.
 
@@ -320,18 +340,22 @@ class Circuit(Sealed):
             As for `answer`.
         weights
             ``(cases,)`` the weight of each case.
+        barren
+            Whether a case adds to the derivatives by distributions without evidence below, which
+            sum to one whatever they are.
 
         Returns
         -------
         partials, answers
             An array over the scope of each potential of the model, None for a functional or
-            noisy distribution; and the answers about all variables.
+            noisy distribution; and the answers about all variables, or about none of them without
+            barren distributions.
         """
         arrays = self.arrays
         ends = [*arrays.first.tolist(), self.cells.size]
         derivatives = np.zeros(ends[len(arrays.heads)] - 1)
-        everything = list(range(len(self._sizes)))
-        answers = self._answer(states, everything, {}, math.inf, (weights, derivatives))
+        targets = list(range(len(self._sizes))) if barren else []
+        answers = self._answer(states, targets, {}, math.inf, (weights, derivatives))
         partials: list[Floats | None] = [None] * len(self.model.potentials)
         for table, place in enumerate(self.places):
             if place >= 0:
@@ -404,25 +428,27 @@ class Circuit(Sealed):
         return min(1 << (3 * of_product * len(self.arrays.steps)).bit_length(), _MOST_LAYOUTS)
 
     @cached_property
-    def _free(self) -> list[CircuitWork]:
-        """Arrays of runs that no thread uses."""
+    def _free(self) -> list[tuple[Floats, CircuitWork]]:
+        """Arrays of runs that no thread uses, and the cells that they hold."""
         return []
 
     @contextmanager
     def _work(self, n_cases: int) -> Iterator[CircuitWork]:
         """Lend the arrays of a run for a ``with`` block."""
         try:
-            work = self._free.pop()
+            held, work = self._free.pop()
         except IndexError:
-            work = None
+            held, work = self.cells, None
         n_layouts = self._n_layouts(n_cases)
         if work is None or len(work.keys) < n_layouts:
             work = self._new_work(n_layouts)
+        elif held is not self.cells:
+            work.cells[: self.cells.size] = self.cells
         try:
             yield work
         finally:
             if not self._free:
-                self._free.append(work)
+                self._free.append((self.cells, work))
 
     def _new_work(self, n: int) -> CircuitWork:
         arrays = self.arrays

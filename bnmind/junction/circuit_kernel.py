@@ -768,6 +768,8 @@ def _add_gradient(
     starts, scopes, first = circuit.scope_starts, circuit.scopes, circuit.first
     n_registers, counters = work.quiet.size, work.counters
     for table in range(circuit.heads.size):
+        if at[table] < 0:
+            continue  # it does not matter
         n, place, stride = 1, first[table] - 1, 1
         for i in range(starts[table + 1] - 1, starts[table] - 1, -1):
             v = scopes[i]

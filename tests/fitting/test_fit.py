@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import networkx as nx
@@ -89,10 +90,8 @@ def test_expected_counts_are_those_of_enumeration(data: st.DataObject) -> None:
     table = data.draw(cases_of(network))
     layout = Layout.of(network, Laplace(0), fixed=[v.name for v in network.variables])
     likelihood, counts = expected_counts(network, observed(network, table))
-    for small in data.draw(st.sampled_from([(4096, 4), (4, 1)])):
-        expectation = Expectation.of(
-            layout, DistinctCases.of_positions(table), small=small, together=0
-        )
+    for small in data.draw(st.sampled_from([(256, 4), (4, 1)])):
+        expectation = Expectation.of(layout, DistinctCases.of_positions(table), small=small)
         found = expectation.at(layout.constant)
         assert math.isclose(found.log_likelihood, likelihood, abs_tol=1e-9)
         for family, cpd in enumerate(network.cpds):
@@ -111,7 +110,7 @@ def test_equal_components_of_different_cases_are_computed_once() -> None:
     assert em.expectation.components.weights.tolist() in ([3.0, 1.0], [1.0, 3.0])
 
 
-def test_many_completions_are_left_to_the_tree_or_listed_in_parts(
+def test_many_completions_are_left_to_a_circuit_or_listed_in_parts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     rng = np.random.default_rng(5)
@@ -120,7 +119,7 @@ def test_many_completions_are_left_to_the_tree_or_listed_in_parts(
     states = np.array(["no", "yes", None], dtype=object)
     answers = {item: rng.choice(states, 40).tolist() for item in items}
     em = EM.of(edges, answers, hidden=dict.fromkeys(skills, 2))
-    assert em.expectation.tree is None
+    assert em.expectation.others is None
     cells = em.layout.cells(em.start(rng).parameters)
     whole = em.expectation.at(cells)
     monkeypatch.setattr(expectation_module, "_CHUNK", 50)
@@ -128,12 +127,27 @@ def test_many_completions_are_left_to_the_tree_or_listed_in_parts(
     assert len(parts) > 5
     in_parts = Expectation.of(em.layout, em.expectation.cases).at(cells)
     np.testing.assert_array_equal(in_parts.counts, whole.counts)
-    monkeypatch.setattr(expectation_module, "_FEW", 1)
-    monkeypatch.setattr(expectation_module, "_OF_TREE", 0)
-    by_tree = Expectation.of(em.layout, em.expectation.cases)
-    assert not len(by_tree.components)
-    assert by_tree.at(cells).log_likelihood == pytest.approx(whole.log_likelihood, abs=1e-9)
-    np.testing.assert_allclose(by_tree.at(cells).counts, whole.counts, atol=1e-9)
+    monkeypatch.setattr(expectation_module, "_MOST", 1)
+    by_circuit = Expectation.of(em.layout, em.expectation.cases)
+    assert not len(by_circuit.components)
+    assert by_circuit.at(cells).log_likelihood == pytest.approx(whole.log_likelihood, abs=1e-9)
+    np.testing.assert_allclose(by_circuit.at(cells).counts, whole.counts, atol=1e-9)
+
+
+def test_cases_that_are_too_improbable_for_a_circuit_are_completed() -> None:
+    """An answer has probability 1e-290; a circuit takes smaller numbers than 1e-250 for zero."""
+    hidden = [Variable(f"h{i}", ("0", "1")) for i in range(10)]
+    answer = Variable("answer", ("right", "wrong"))
+    stays = np.array([[0.9, 0.1], [0.1, 0.9]])
+    chain = [TabularCPD(b, (a,), stays) for a, b in pairwise(hidden)]
+    rare = TabularCPD(answer, (hidden[-1],), np.array([[1.0, 1.0], [1e-290, 4e-290]]))
+    network = Network((TabularCPD(hidden[0], (), np.array([0.5, 0.5])), *chain, rare))
+    cases = {"answer": ["right", "wrong"]}
+    em = EM.of(network, cases, fixed=["answer"], hidden=[v.name for v in hidden])
+    found = em.expectation.at(em.layout.cells(em.layout.own))
+    assert found.log_likelihood == pytest.approx(math.log(2.5e-290), rel=1e-12)
+    last = em.layout.table(found.counts, [v.name for v in network.variables].index("h9"))
+    np.testing.assert_allclose(last.sum(axis=1), [0.5 + 0.2, 0.5 + 0.8], atol=1e-12)
 
 
 # --- Complete cases -------------------------------------------------------------------------------

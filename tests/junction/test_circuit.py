@@ -344,6 +344,33 @@ def test_numbers_may_be_far_apart() -> None:
         assert found.log_evidence == pytest.approx(3 * math.log(tiny), rel=1e-12)
 
 
+@given(networks(max_variables=6, max_states=3), st.integers(0, 2**32 - 1))
+@settings(max_examples=examples(50))
+def test_other_tables_are_those_of_another_network(network: Network, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    others = [
+        TabularCPD(
+            cpd.variable,
+            cpd.parents,
+            np.moveaxis(rng.dirichlet(np.ones(cpd.variable.n_states), cpd.values.shape[1:]), -1, 0),
+        )
+        if isinstance(cpd, TabularCPD)
+        else cpd
+        for cpd in network.cpds
+    ]
+    sizes = [v.n_states for v in network.variables]
+    cases = rng.integers(-1, sizes, (3, len(sizes)))
+    circuit = Circuit.of(network)
+    before = answered(circuit, cases)
+    tables = [cpd.values if isinstance(cpd, TabularCPD) else None for cpd in others]
+    changed = answered(circuit.with_tables(tables), cases)
+    expected = answered(Circuit.of(Network(tuple(others))), cases)
+    for found, known in ((changed, expected), (answered(circuit, cases), before)):
+        np.testing.assert_allclose(found.log_evidence, known.log_evidence, rtol=ROUNDING)
+        for name, marginal in known.marginals.items():
+            np.testing.assert_allclose(found.marginals[name], marginal, atol=ROUNDING)
+
+
 def test_no_cases_have_no_answers() -> None:
     found = answered(Circuit.of(GARDEN), np.empty((0, 2), dtype=int))
     assert found.log_evidence.shape == (0,)
