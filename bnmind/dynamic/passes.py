@@ -13,6 +13,9 @@ symbol (Murphy 2002)  name here
 
 The sequences are the cases of a batch; see `bnmind.junction.inference.batches`.
 
+Given all findings, a slice has the joint γ_t of the interface before it, so that the future of that
+interface is β_{t−1} = γ_t / α_{t−1}; no run of its own is needed.
+
 The forward pass keeps only the past of the last slice. Smoothing goes back through the slices, and
 needs the past of each of them. It keeps the past at every √T-th of T slices, and computes the
 others again, a segment at a time: the memory grows with √T, and the forward pass runs twice.
@@ -330,9 +333,12 @@ class SlicePlans(Sealed):
 
     @cached_property
     def smoothers(self) -> Two:
-        """The plans of the targets, given the past and the future."""
-        first, later = self.targets
-        return self._plan(0, first, future=True), self._plan(1, later, future=True)
+        """The plans of the targets, given the past and the future.
+
+        Those of later slices begin with the interface of the slice before.
+        """
+        (first, later), before = self.targets, tuple(map(previous, self.network.interface))
+        return self._plan(0, first, future=True), self._plan(1, [before, *later], future=True)
 
     @cached_property
     def best(self) -> tuple[CompiledQuery, CompiledQuery]:
@@ -352,12 +358,6 @@ class SlicePlans(Sealed):
 
         return compiled(0), compiled(1)
 
-    @cached_property
-    def backward(self) -> Plan:
-        """The plan of the previous future: β_{t−1} from β_t."""
-        before = tuple(map(previous, self.network.interface))
-        return self._plan(1, [before], past=False, future=True)
-
     def varying(self, number: int) -> dict[str, Floats]:
         """Return the tables that depend on the slice, for a slice."""
         network = self.network
@@ -367,7 +367,7 @@ class SlicePlans(Sealed):
         }
 
     def model(
-        self, number: int, *, past: bool = True, future: bool = False
+        self, number: int, *, future: bool = False
     ) -> tuple[FactorModel, dict[str, tuple[str, ...]]]:
         """Return the tables that every run of a slice has, and the scopes of its inputs."""
         network = self.network
@@ -375,25 +375,20 @@ class SlicePlans(Sealed):
         given.update(network.varying if number else ())
         cpds = network.transition if number else network.first.cpds
         rest = [cpd for cpd in cpds if cpd.variable.name not in given]
-        inputs = {
-            table_input(cpd.variable.name): tuple([v.name for v in cpd.scope])
-            for cpd in cpds
-            if cpd.variable.name in given
-        }
-        variables = dict.fromkeys(v for cpd in cpds for v in cpd.scope)
-        model = FactorModel((*rest, *[Factor((v,), np.ones(v.n_states)) for v in variables]))
+        scopes = [cpd.scope for cpd in cpds if cpd.variable.name in given]
+        ones = [Factor((v,), np.ones(v.n_states)) for v in dict.fromkeys(sum(scopes, ()))]
+        model = FactorModel((*rest, *ones))
+        inputs = {table_input(scope[0].name): tuple([v.name for v in scope]) for scope in scopes}
         interface = network.interface
-        if interface and number and past:
+        if interface and number:
             inputs[PAST] = tuple(previous(v).name for v in interface)
         if interface and future:
             inputs[FUTURE] = tuple(v.name for v in interface)
         return model, inputs
 
-    def _plan(
-        self, number: int, scopes: Sequence[Scope], *, past: bool = True, future: bool = False
-    ) -> Plan:
+    def _plan(self, number: int, scopes: Sequence[Scope], *, future: bool = False) -> Plan:
         check_interface(self.network.interface, self.limits)
-        model, inputs = self.model(number, past=past, future=future)
+        model, inputs = self.model(number, future=future)
         return compile_plan(
             model,
             soft=[v.name for v in self.observed],
@@ -469,6 +464,15 @@ class Message(NamedTuple):
     """``(sequences, *states)``"""
     is_log: bool = False
     """Whether the values are natural logarithms."""
+
+    def over(self, other: Message) -> Message:
+        """Return the ratio to another message that is zero only where this one is."""
+        if not (self.is_log or other.is_log):
+            zeros = np.zeros(self.values.shape)
+            return Message(np.divide(self.values, other.values, zeros, where=other.values > 0))
+        with np.errstate(divide="ignore"):
+            own, others = [m.values if m.is_log else np.log(m.values) for m in (self, other)]
+        return Message(own - _finite(others), is_log=True)
 
 
 def _beside(scale: Floats, values: Floats) -> Floats:
@@ -742,9 +746,9 @@ class Passes:
                     " small for doubles, although the findings are possible; `most_probable`"
                     " computes with logarithms"
                 )
-            yield number, logs[number], total.joints
-            if number and plans.network.interface:
-                future = self._run(plans.backward, number, future=future).message
+            yield number, logs[number], total.joints[number > 0 :]
+            if past is not None:
+                future = total.message.over(past)
 
     def _run(
         self, plan: Plan, number: int, past: Message | None = None, future: Message | None = None
