@@ -400,8 +400,8 @@ class Fit(Result, Value):
         Raises
         ------
         TooLargeError
-            If the learned tables have more than 5,000 cells, or missing cells of a case that depend
-            on each other can be completed in more than 16,384 ways.
+            If the learned tables have more than 5,000 cells, or a case has so many missing cells
+            that depend on each other that their completions are too many.
 
         References
         ----------
@@ -418,7 +418,7 @@ class Fit(Result, Value):
                 needed=n,
                 budget=MOST_CELLS,
             )
-        components, large = Components.of(layout, expectation.cases, small=_MOST_COMPLETIONS)
+        components, large = Components.of(layout, expectation.cases, most=_MOST_COMPLETED)
         if large.any():
             needed = int(large.sum())
             raise TooLargeError(
@@ -670,8 +670,8 @@ def _warnings_of_table(layout: Layout, counts: Floats, family: int) -> list[str]
 MOST_CELLS = 5000
 """The most cells of learned tables whose covariances are computed."""
 
-_MOST_COMPLETIONS = 2**14
-"""The most completions of missing cells that depend on each other."""
+_MOST_COMPLETED = 2**18
+"""The most cells that the completions of missing cells that depend on each other count."""
 
 _FLAT = 1e-9
 """Directions with less than this share of the largest information count as having none."""

@@ -75,25 +75,25 @@ class Components(Sealed):
 
     layout: Layout
     members: NDArray[np.intp]
-    """``(components, most members)``: the variables, parents before children; then -1. Components
-    of fewer members come first."""
+    """``(components, most members)``: the variables, then -1. Components of fewer members come
+    first."""
+    rows: NDArray[np.intp]
+    """``(components,)``: a row of the table of cases that contains it."""
+    weights: Floats
+    """``(components,)``: the number of cases with the component."""
     owners: NDArray[np.intp]
     """For each family of each component, the component; ascending."""
     families: NDArray[np.intp]
     """For each of ``owners``, the family."""
     bases: NDArray[np.int64]
     """For each of ``owners``, the cell of the table with all members in their first state."""
-    weights: Floats
-    """``(components,)``: the number of cases with the component."""
-    rows: NDArray[np.intp]
-    """``(components,)``: a row of the table of cases that contains it."""
 
     def __len__(self) -> int:
         return len(self.weights)
 
     @classmethod
     def of(
-        cls, layout: Layout, cases: DistinctCases, *, small: int
+        cls, layout: Layout, cases: DistinctCases, *, most: int, few: int = 0
     ) -> tuple[Components, NDArray[np.bool_]]:
         """Return the components of some cases.
 
@@ -103,8 +103,10 @@ class Components(Sealed):
             The families.
         cases
             The cases.
-        small
-            The most completions of a component.
+        most
+            The most entries of a component in the matrix of completions.
+        few
+            If the components of all cases together have no more entries, all are returned.
 
         Returns
         -------
@@ -112,39 +114,77 @@ class Components(Sealed):
             The components of all other cases; and ``(rows,)``, the cases with a larger component,
             or with a family that is not expanded.
         """
-        relevant = relevant_cells(layout, cases.states)
-        cells = _MissingCells.of(layout, cases.states, relevant)
-        logs = np.log2([v.n_states for v in layout.network.variables])
-        log_sizes = np.bincount(cells.labels, weights=logs[cells.variables])
-        rows = np.zeros(len(log_sizes), dtype=np.intp)
-        rows[cells.labels] = cells.rows
+        from scipy import sparse
+
+        states, relevant = cases.states, relevant_cells(layout, cases.states)
+        rows, variables = np.nonzero((states == MISSING) & relevant)
+        number = np.full(states.shape, -1)
+        number[rows, variables] = np.arange(len(rows))
+        # For each family with missing cells in a row, the last of them, and its place in the table.
+        lasts, families, bases, edges = [], [], [], []
+        for family in np.flatnonzero(~layout.large).tolist():
+            scope = list(layout.scopes[family])
+            touched = np.flatnonzero(relevant[:, family] & (number[:, scope] >= 0).any(axis=1))
+            inside = number[touched][:, scope]
+            lasts.append(inside.max(axis=1, initial=-1))
+            edges.append(np.stack([inside, np.broadcast_to(lasts[-1][:, None], inside.shape)]))
+            edges[-1] = edges[-1][:, inside >= 0]
+            families.append(np.full(len(touched), family))
+            seen = np.maximum(states[touched][:, scope].astype(np.int64), 0)
+            bases.append(layout.offsets[family] + seen @ layout.strides[family, scope])
+        ends = np.concatenate(edges, axis=1)
+        graph = sparse.coo_array((np.ones(ends.shape[1]), tuple(ends)), (len(rows), len(rows)))
+        labels = sparse.csgraph.connected_components(graph, directed=False)[1]
+        sizes = np.log2([v.n_states for v in layout.network.variables])
+        log_sizes = np.bincount(labels, weights=sizes[variables])
+        of_row = np.zeros(len(log_sizes), dtype=np.intp)
+        of_row[labels] = rows
         large: NDArray[np.bool_] = np.asarray(relevant[:, layout.large].any(axis=1))
-        large[rows[log_sizes > np.log2(small) + 1e-9]] = True
-        kept = np.flatnonzero(~large[rows])
-        members = _table(cells.labels, cells.variables, len(rows))[kept]
-        kinds = _table(cells.labels[cells.lasts], cells.kinds, len(rows))[kept]
-        n_kinds = len(cells.bases)
-        distinct = distinct_rows(((column + 1, n_kinds + 1) for column in kinds.T), len(kinds))
-        weights = np.bincount(distinct.kind, cases.weights[rows[kept]]).astype(np.float64)
-        order = np.argsort((members[distinct.first] >= 0).sum(axis=1), kind="stable")
-        first = distinct.first[order]
-        owners, places = np.nonzero(kinds[first] >= 0)
-        found = kinds[first][owners, places]
+        n_families = np.bincount(labels[np.concatenate(lasts)], minlength=len(log_sizes))
+        entries = n_families * np.exp2(np.minimum(log_sizes, 99.0))
+        if entries.sum() > few:
+            large[of_row[entries > most]] = True
+        # The components that stay are numbered anew.
+        order = np.argsort(np.bincount(labels), kind="stable")
+        order = order[~large[of_row[order]]]
+        component = np.full(len(log_sizes), -1)
+        component[order] = np.arange(len(order))
+        owners = component[labels[np.concatenate(lasts)]]
+        tables = [
+            _table(groups, values, len(order))
+            for groups, values in (
+                (component[labels], variables),
+                (owners, np.concatenate(families)),
+                (owners, np.concatenate(bases)),
+            )
+        ]
+        columns = [column + 1 for table in tables for column in table.T]
+        distinct = distinct_rows(
+            [(column, int(column.max()) + 1) for column in columns], len(order)
+        )
+        members, of_families, of_bases = [table[distinct.first] for table in tables]
+        owners, places = np.nonzero(of_families >= 0)
+        weights = np.bincount(distinct.kind, cases.weights[of_row[order]])
         return cls(
             layout=layout,
-            members=members[first],
+            members=members,
+            rows=of_row[order][distinct.first],
+            weights=weights.astype(np.float64),
             owners=owners,
-            families=cells.families[found],
-            bases=cells.bases[found],
-            weights=weights[order],
-            rows=rows[kept][first],
+            families=of_families[owners, places],
+            bases=of_bases[owners, places],
         ), large
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """``(components, most members)``: the numbers of states; 1 for -1."""
+        sizes = np.array([*(v.n_states for v in self.layout.network.variables), 1])
+        return sealed(sizes[self.members])
 
     @cached_property
     def n_completions(self) -> NDArray[np.int64]:
         """``(components,)``: the number of completions."""
-        sizes = np.array([*(v.n_states for v in self.layout.network.variables), 1])
-        return sealed(sizes[self.members].prod(axis=1))
+        return sealed(self.sizes.prod(axis=1))
 
     @cached_property
     def n_entries(self) -> int:
@@ -156,7 +196,7 @@ class Components(Sealed):
         if not len(self):
             return
         entries = np.bincount(self.owners, weights=self.n_completions[self.owners])
-        chunk = (np.cumsum(entries) - entries) // _CHUNK + (self.members >= 0).sum(axis=1)
+        chunk = (np.cumsum(entries) - entries) // _CHUNK
         ends = np.flatnonzero(np.diff(chunk, append=np.inf)) + 1
         for start, stop in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True):
             yield slice(start, stop), self._completions(start, stop)
@@ -165,28 +205,21 @@ class Components(Sealed):
         from scipy import sparse
 
         part = slice(*np.searchsorted(self.owners, (start, stop)).tolist())
-        owners, families = self.owners[part] - start, self.families[part]
-        sizes = np.array([*(v.n_states for v in self.layout.network.variables)], dtype=np.int32)
-        # The cells of each family, whose number grows with each member by the factor of its states.
-        cells, lengths = self.bases[part].astype(np.int32), np.ones(len(owners), dtype=np.int32)
-        for members in self.members[start:stop].T:
-            if members[0] < 0:
-                break
-            member = members[owners]
-            times = np.repeat(sizes[member], lengths)
-            lengths *= sizes[member]
-            ends = np.cumsum(times, dtype=np.int32)
-            state = np.arange(len(times) and ends[-1], dtype=np.int32) - np.repeat(
-                ends - times, times
-            )
-            steps = np.repeat(self.layout.strides[families, member].astype(np.int32), lengths)
-            cells = np.repeat(cells, times) + steps * state
+        owners, families = self.owners[part], self.families[part]
         n = self.n_completions[start:stop]
-        firsts = (np.cumsum(n) - n)[owners] - (np.cumsum(lengths) - lengths)
-        rows = np.arange(len(cells), dtype=np.int32)
-        rows += np.repeat(firsts.astype(np.int32), lengths)
+        lengths = n[owners - start]
+        # The states of the members are the digits of the number of a completion.
+        number = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        rows = number + np.repeat((np.cumsum(n) - n)[owners - start], lengths)
+        cells = np.repeat(self.bases[part], lengths)
+        for members, sizes in zip(self.members.T, self.sizes.T, strict=True):
+            if members[stop - 1] < 0:
+                break
+            number, state = np.divmod(number, np.repeat(sizes[owners], lengths))
+            cells += np.repeat(self.layout.strides[families, members[owners]], lengths) * state
+        places = rows.astype(np.int32), cells.astype(np.int32)
         shape = (int(n.sum()), self.layout.n_cells)
-        return Completions(sparse.csr_array((np.ones(len(cells)), (rows, cells)), shape), n)
+        return Completions(sparse.csr_array((np.ones(len(cells)), places), shape), n)
 
     def covariances(self, logs: Floats, n: int) -> Floats:
         """Return the covariances of the counts of the first cells, over all components.
@@ -213,58 +246,9 @@ class Components(Sealed):
         return covariances
 
 
-class _MissingCells(NamedTuple):
-    """The missing cells of all rows that matter, and the families that they are in."""
-
-    rows: NDArray[np.intp]
-    variables: NDArray[np.intp]
-    labels: NDArray[np.intp]
-    """The number of the component of each cell."""
-    lasts: NDArray[np.intp]
-    """For each row and family with such cells, the number of the last of them."""
-    kinds: NDArray[np.intp]
-    """For each of ``lasts``, what is seen of the family."""
-    families: NDArray[np.intp]
-    """``(kinds,)``: the family."""
-    bases: NDArray[np.int64]
-    """``(kinds,)``: the cell of the table with all missing cells in their first state."""
-
-    @classmethod
-    def of(
-        cls, layout: Layout, states: NDArray[np.signedinteger[Any]], relevant: NDArray[np.bool_]
-    ) -> _MissingCells:
-        """Return those of a table of cases; families that are not expanded are left out."""
-        from scipy import sparse
-
-        rows, variables = np.nonzero((states == MISSING) & relevant)
-        number = np.full(states.shape, -1)
-        number[rows, variables] = np.arange(len(rows))
-        lasts, kinds, edges, families, bases = [], [], [], [], []
-        n_kinds = 0
-        for family in np.flatnonzero(~layout.large).tolist():
-            scope = list(layout.scopes[family])
-            inside = number[:, scope]
-            touched = np.flatnonzero(relevant[:, family] & (inside >= 0).any(axis=1))
-            inside, seen = inside[touched], states[touched][:, scope].astype(np.int64)
-            lasts.append(inside.max(axis=1, initial=-1))
-            pairs = np.stack([inside, np.broadcast_to(lasts[-1][:, None], inside.shape)])
-            edges.append(pairs[:, inside >= 0])
-            sizes = [layout.network.variables[v].n_states + 1 for v in scope]
-            found = distinct_rows(zip(seen.T + 1, sizes, strict=True), len(seen))
-            kinds.append(found.kind + n_kinds)
-            n_kinds += len(found.first)
-            families.append(np.full(len(found.first), family))
-            places = np.maximum(seen[found.first], 0)
-            bases.append(layout.offsets[family] + places @ layout.strides[family, scope])
-        ends = np.concatenate(edges, axis=1)
-        graph = sparse.coo_array((np.ones(ends.shape[1]), tuple(ends)), (len(rows), len(rows)))
-        labels = sparse.csgraph.connected_components(graph, directed=False)[1]
-        rest = [np.concatenate(parts) for parts in (lasts, kinds, families, bases)]
-        return cls(rows, variables, labels.astype(np.intp), *rest)
-
-
 def _table(groups: NDArray[np.intp], values: NDArray[np.intp], n_groups: int) -> NDArray[np.intp]:
-    """Return the values of each group in a row, filled up with -1."""
+    """Return the values of each group in a row, filled up with -1; the group -1 is left out."""
+    groups, values = groups[groups >= 0], values[groups >= 0]
     order = np.argsort(groups, kind="stable")
     lengths = np.bincount(groups, minlength=n_groups)
     places = np.arange(len(groups)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
@@ -359,16 +343,16 @@ class CircuitExpectation(Sealed):
         return posterior.log_evidence
 
 
-SMALL = 2**8
-"""The most completions of a component that are listed in the E-step.
+_OF_CASE = 2**13
+"""So many entries of the matrix of completions take as long as a circuit takes for a case.
 
-A step with lists takes 1/10 of the time of one by a circuit for 2,000 cases of alarm with 20 %
+A step with the matrix takes 1/10 of the time of one by a circuit for 2,000 cases of alarm with 20 %
 missing cells, and 1/75 for one latent class with 100 items. With 8 latent skills and 40 items, the
 two take the same.
 """
 
-_MOST = 2**25
-"""The most entries of the matrix of completions, which take 400 MiB."""
+_FEW, _MOST = 2**22, 2**25
+"""So many entries take 8 milliseconds a step; and 400 MiB."""
 
 
 class Expected(NamedTuple):
@@ -392,7 +376,7 @@ class Expectation(Sealed):
     """The E-step of cases with larger components; None if there are none."""
 
     @classmethod
-    def of(cls, layout: Layout, cases: DistinctCases, *, small: int = SMALL) -> Expectation:
+    def of(cls, layout: Layout, cases: DistinctCases) -> Expectation:
         """Prepare the E-step.
 
         Raises
@@ -400,10 +384,11 @@ class Expectation(Sealed):
         TooLargeError
             If a circuit for the cases with larger components is too large.
         """
-        components, large = Components.of(layout, cases, small=small)
-        while components.n_entries > _MOST and small > 1:
-            small //= 16
-            components, large = Components.of(layout, cases, small=small)
+        most = _OF_CASE
+        components, large = Components.of(layout, cases, most=most, few=_FEW)
+        while components.n_entries > _MOST and most:
+            most //= 16
+            components, large = Components.of(layout, cases, most=most)
         rows = np.flatnonzero(large)
         return cls(
             layout=layout,
@@ -430,7 +415,7 @@ class Expectation(Sealed):
         ImpossibleEvidenceError
             If a case is impossible. The error names it.
         """
-        network = self.layout.network
+        network, components = self.layout.network, self.components
         with np.errstate(divide="ignore"):
             logs = np.log(cells)
         counted = self.complete > 0
@@ -438,32 +423,20 @@ class Expectation(Sealed):
             raise self.cases.impossible(network, self._row_with_zero(logs))
         total = float(self.complete[counted] @ logs[counted])
         counts = self.complete.copy()
-        if len(self.components):
-            weights = self.components.weights
-            completions = self._completions
-            likelihoods, shares = completions.posterior(logs)
+        for part, completions in self._completions:
+            weights, (likelihoods, shares) = components.weights[part], completions.posterior(logs)
             wrong = np.flatnonzero(np.isnan(likelihoods))
             if wrong.size:
-                raise self.cases.impossible(network, int(self.components.rows[wrong[0]]))
-            total += float(weights @ likelihoods)
-            counts += self._transposed @ (shares * np.repeat(weights, completions.sizes))
+                raise self.cases.impossible(network, int(components.rows[part][wrong[0]]))
+            total += float((weights * likelihoods).sum())
+            counts += completions.matrix.T @ (shares * np.repeat(weights, completions.sizes))
         if self.others is not None:
             total += self.others.add(cells, counts)
         return Expected(total, counts)
 
     @cached_property
-    def _completions(self) -> Completions:
-        """The completions of all components."""
-        from scipy import sparse
-
-        parts = [completions for _, completions in self.components.completions()]
-        matrix = sparse.vstack([one.matrix for one in parts], format="csr")
-        return Completions(matrix, np.concatenate([one.sizes for one in parts]))
-
-    @cached_property
-    def _transposed(self) -> Any:
-        """The transpose of the matrix of completions."""
-        return self._completions.matrix.T
+    def _completions(self) -> list[tuple[slice, Completions]]:
+        return list(self.components.completions())
 
     def _row_with_zero(self, logs: Floats) -> int:
         """Return the first row with a family without missing cells that is impossible."""
