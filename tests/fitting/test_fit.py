@@ -138,7 +138,9 @@ def test_many_completions_are_left_to_a_circuit_or_listed_in_parts(
     np.testing.assert_allclose(by_circuit.at(cells).counts, whole.counts, atol=1e-9)
 
 
-def test_cases_that_are_too_improbable_for_a_circuit_are_completed() -> None:
+def test_cases_that_are_too_improbable_for_a_circuit_are_completed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """An answer has probability 1e-290; a circuit takes smaller numbers than 1e-250 for zero."""
     hidden = [Variable(f"h{i}", ("0", "1")) for i in range(10)]
     answer = Variable("answer", ("right", "wrong"))
@@ -147,7 +149,9 @@ def test_cases_that_are_too_improbable_for_a_circuit_are_completed() -> None:
     rare = TabularCPD(answer, (hidden[-1],), np.array([[1.0, 1.0], [1e-290, 4e-290]]))
     network = Network((TabularCPD(hidden[0], (), np.array([0.5, 0.5])), *chain, rare))
     cases = {"answer": ["right", "wrong"]}
+    monkeypatch.setattr(expectation_module, "_FEW", 0)
     em = EM.of(network, cases, fixed=["answer"], hidden=[v.name for v in hidden])
+    assert em.expectation.others is not None
     found = em.expectation.at(em.layout.cells(em.layout.own))
     assert found.log_likelihood == pytest.approx(math.log(2.5e-290), rel=1e-12)
     last = em.layout.table(found.counts, [v.name for v in network.variables].index("h9"))
