@@ -266,82 +266,10 @@ def relevant_cells(layout: Layout, states: NDArray[np.signedinteger[Any]]) -> ND
     return relevant
 
 
-# --- The E-step by a circuit, for cases with many missing cells that depend on each other ---------
+# --- The E-step -----------------------------------------------------------------------------------
 
 _LEAST = 1e-250
 """Smaller probabilities count as zero in a circuit, whose numbers must not be too far apart."""
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class CircuitExpectation(Sealed):
-    """An E-step by a circuit, for some rows of a table of cases."""
-
-    layout: Layout
-    circuit: Circuit
-    """That of the expanded network."""
-    cases: DistinctCases
-    rows: NDArray[np.intp]
-
-    @classmethod
-    def of(cls, layout: Layout, cases: DistinctCases, rows: NDArray[np.intp]) -> CircuitExpectation:
-        """Compile the circuit.
-
-        Raises
-        ------
-        TooLargeError
-            If it is too large.
-        """
-        try:
-            circuit = Circuit.of(layout.expanded(layout.cells(layout.uniform)))
-        except TooLargeError as fault:
-            raise TooLargeError(
-                "too many missing cells depend on each other: a circuit that completes them would"
-                f" take about {format_bytes(fault.needed)}, allowed are"
-                f" {format_bytes(fault.budget)}",
-                needed=fault.needed,
-                budget=fault.budget,
-            ) from fault
-        return cls(layout=layout, circuit=circuit, cases=cases, rows=rows)
-
-    def add(self, cells: Floats, counts: Floats) -> float:
-        """Add expected counts to the cells; return the log-likelihood of the cases.
-
-        Raises
-        ------
-        ImpossibleEvidenceError
-            If a case is impossible. The error names it.
-        """
-        layout, weights = self.layout, self.cases.weights[self.rows]
-        kept = np.where(cells < _LEAST, 0.0, cells)
-        tables = [
-            None if is_large else layout.table(kept, family)
-            for family, is_large in enumerate(layout.large.tolist())
-        ]
-        circuit = self.circuit.with_tables(tables)
-        partials, answers = circuit.gradient(self.cases.states[self.rows], weights, barren=False)
-        for family, (table, partial) in enumerate(zip(tables, partials, strict=True)):
-            if table is not None and partial is not None:
-                layout.table(counts, family)[...] += table * partial
-        logs = answers.log_evidence
-        for place in np.flatnonzero(np.isneginf(logs)).tolist():
-            logs[place] = self._add_case(layout.expanded(cells), int(self.rows[place]), counts)
-        return float(weights @ logs)
-
-    def _add_case(self, network: Network, row: int, counts: Floats) -> float:
-        """Add the expected counts of a case by a plan; return its log-likelihood."""
-        layout, cases = self.layout, self.cases
-        relevant = relevant_cells(layout, cases.states[row : row + 1])[0]
-        families = np.flatnonzero(relevant & ~layout.large).tolist()
-        findings = cases.findings(network, row)
-        scopes = [[v.name for v in network.cpds[family].scope] for family in families]
-        try:
-            posterior = compile_plan(network, evidence=[*findings], targets=scopes).run(findings)
-        except ImpossibleEvidenceError:
-            raise cases.impossible(network, row) from None
-        for family, joint in zip(families, posterior.joints, strict=True):
-            layout.table(counts, family)[...] += cases.weights[row] * np.real(joint)
-        return posterior.log_evidence
-
 
 _OF_CASE = 2**13
 """So many entries of the matrix of completions take as long as a circuit takes for a case.
@@ -372,8 +300,10 @@ class Expectation(Sealed):
     complete: Floats
     """``(cells,)``: the counts of families without missing cells."""
     components: Components
-    others: CircuitExpectation | None
-    """The E-step of cases with larger components; None if there are none."""
+    circuit: Circuit | None
+    """The network as a circuit, for cases with larger components; None if there are none."""
+    others: NDArray[np.intp]
+    """The rows of these cases."""
 
     @classmethod
     def of(cls, layout: Layout, cases: DistinctCases) -> Expectation:
@@ -389,19 +319,19 @@ class Expectation(Sealed):
         while components.n_entries > _MOST and most:
             most //= 16
             components, large = Components.of(layout, cases, most=most)
-        rows = np.flatnonzero(large)
         return cls(
             layout=layout,
             cases=cases,
             complete=_complete_counts(layout, cases, np.where(large, 0.0, cases.weights)),
             components=components,
-            others=CircuitExpectation.of(layout, cases, rows) if rows.size else None,
+            circuit=_circuit_of(layout) if large.any() else None,
+            others=np.flatnonzero(large),
         )
 
     @property
     def is_complete(self) -> bool:
         """Whether nothing relevant is missing, so that the counts do not depend on the tables."""
-        return not len(self.components) and self.others is None
+        return not len(self.components) and self.circuit is None
 
     def start_counts(self) -> Floats:
         """Return the counts of families without missing cells, of all cases, ``(cells,)``."""
@@ -430,13 +360,46 @@ class Expectation(Sealed):
                 raise self.cases.impossible(network, int(components.rows[part][wrong[0]]))
             total += float((weights * likelihoods).sum())
             counts += completions.matrix.T @ (shares * np.repeat(weights, completions.sizes))
-        if self.others is not None:
-            total += self.others.add(cells, counts)
+        if self.circuit is not None:
+            total += self._add_others(self.circuit, cells, counts)
         return Expected(total, counts)
 
     @cached_property
     def _completions(self) -> list[tuple[slice, Completions]]:
         return list(self.components.completions())
+
+    def _add_others(self, circuit: Circuit, cells: Floats, counts: Floats) -> float:
+        """Add the expected counts of cases by a circuit; return their log-likelihood."""
+        layout, weights = self.layout, self.cases.weights[self.others]
+        kept = np.where(cells < _LEAST, 0.0, cells)
+        tables = [
+            None if is_large else layout.table(kept, family)
+            for family, is_large in enumerate(layout.large.tolist())
+        ]
+        states = self.cases.states[self.others]
+        partials, answers = circuit.with_tables(tables).gradient(states, weights, barren=False)
+        for family, (table, partial) in enumerate(zip(tables, partials, strict=True)):
+            if table is not None and partial is not None:
+                layout.table(counts, family)[...] += table * partial
+        logs = answers.log_evidence
+        for place in np.flatnonzero(np.isneginf(logs)).tolist():
+            logs[place] = self._add_case(layout.expanded(cells), int(self.others[place]), counts)
+        return float(weights @ logs)
+
+    def _add_case(self, network: Network, row: int, counts: Floats) -> float:
+        """Add the expected counts of a case by a plan; return its log-likelihood."""
+        layout, cases = self.layout, self.cases
+        relevant = relevant_cells(layout, cases.states[row : row + 1])[0]
+        families = np.flatnonzero(relevant & ~layout.large).tolist()
+        findings = cases.findings(network, row)
+        scopes = [[v.name for v in network.cpds[family].scope] for family in families]
+        try:
+            posterior = compile_plan(network, evidence=[*findings], targets=scopes).run(findings)
+        except ImpossibleEvidenceError:
+            raise cases.impossible(network, row) from None
+        for family, joint in zip(families, posterior.joints, strict=True):
+            layout.table(counts, family)[...] += cases.weights[row] * np.real(joint)
+        return posterior.log_evidence
 
     def _row_with_zero(self, logs: Floats) -> int:
         """Return the first row with a family without missing cells that is impossible."""
@@ -444,6 +407,18 @@ class Expectation(Sealed):
         for rows, cells in _complete_families(self.layout, self.cases):
             found += rows[np.isneginf(logs[cells])][:1].tolist()
         return min(found)
+
+
+def _circuit_of(layout: Layout) -> Circuit:
+    try:
+        return Circuit.of(layout.expanded(layout.cells(layout.uniform)))
+    except TooLargeError as fault:
+        raise TooLargeError(
+            "too many missing cells depend on each other: a circuit that completes them would take"
+            f" about {format_bytes(fault.needed)}, allowed are {format_bytes(fault.budget)}",
+            needed=fault.needed,
+            budget=fault.budget,
+        ) from fault
 
 
 def _complete_families(

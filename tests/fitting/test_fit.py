@@ -123,7 +123,7 @@ def test_many_completions_are_left_to_a_circuit_or_listed_in_parts(
     states = np.array(["no", "yes", None], dtype=object)
     answers = {item: rng.choice(states, 40).tolist() for item in items}
     em = EM.of(edges, answers, hidden=dict.fromkeys(skills, 2))
-    assert em.expectation.others is None
+    assert em.expectation.circuit is None
     cells = em.layout.cells(em.start(rng).parameters)
     whole = em.expectation.at(cells)
     monkeypatch.setattr(expectation_module, "_CHUNK", 50)
@@ -151,7 +151,7 @@ def test_cases_that_are_too_improbable_for_a_circuit_are_completed(
     cases = {"answer": ["right", "wrong"]}
     monkeypatch.setattr(expectation_module, "_FEW", 0)
     em = EM.of(network, cases, fixed=["answer"], hidden=[v.name for v in hidden])
-    assert em.expectation.others is not None
+    assert em.expectation.circuit is not None
     found = em.expectation.at(em.layout.cells(em.layout.own))
     assert found.log_likelihood == pytest.approx(math.log(2.5e-290), rel=1e-12)
     last = em.layout.table(found.counts, [v.name for v in network.variables].index("h9"))
