@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 import networkx as nx
@@ -156,6 +156,18 @@ def test_cases_that_are_too_improbable_for_a_circuit_are_completed(
     assert found.log_likelihood == pytest.approx(math.log(2.5e-290), rel=1e-12)
     last = em.layout.table(found.counts, [v.name for v in network.variables].index("h9"))
     np.testing.assert_allclose(last.sum(axis=1), [0.5 + 0.2, 0.5 + 0.8], atol=1e-12)
+
+
+def test_cases_whose_missing_cells_all_depend_on_each_other_are_refused() -> None:
+    hidden = [f"h{i}" for i in range(36)]
+    pairs = list(combinations(hidden, 2))
+    edges = [(h, f"{a} and {b}") for a, b in pairs for h in (a, b)]
+    seen = {f"{a} and {b}": ["no", "yes"] for a, b in pairs}
+    with pytest.raises(
+        TooLargeError, match="too many missing cells depend on each other"
+    ) as caught:
+        EM.of(edges, seen, hidden=dict.fromkeys(hidden, 2))
+    assert caught.value.needed > caught.value.budget
 
 
 # --- Complete cases -------------------------------------------------------------------------------
