@@ -1,21 +1,15 @@
-"""Learning the tables of a network from cases: counts if the cases are complete, EM otherwise.
+r"""Learning the tables of a network from cases: counts if the cases are complete, EM otherwise.
 
 One step of EM never lowers the objective: the log-likelihood plus Σ α log θ for pseudo-counts α.
 
-Standard errors of learned tables come from the observed information:
+Standard errors of learned tables come from the observed information on the free directions D,
 
-==================  ======================================================================
-symbol              name here
-==================  ======================================================================
-n_c                 ``counts``: the expected number of cases in cell c
-Cov(N_c, N_d)       ``covariances``: of the numbers of completed cases, given the observed cells
-I_cd                n_c / θ_c² (if c = d) − Cov(N_c, N_d) / (θ_c θ_d)
-J                   ``slopes``: of the cells by the free parameters
-B                   ``curvature``: −Σ n_c ∂²θ_c / θ_c, which only noisy nodes have
-(Jᵀ I J + B)⁻¹      the covariance of the free parameters
-==================  ======================================================================
+.. math:: D^T \left(\mathrm{diag}(w / \theta^2) - \mathrm{diag}(1 / \theta)\,
+    \partial w / \partial \theta\right) D,
 
-For complete cases, Cov is zero, and the standard error of a probability is that of a multinomial
+where w(θ) is how often each parameter is expected in the completed cases. The first term is what
+complete cases would tell; what the missing cells take away comes from differences of w.
+For complete cases, it is zero, and the standard error of a probability is that of a multinomial
 distribution, √(θ (1 − θ) / n). Pseudo-counts of the prior count as cases.
 
 References
@@ -23,7 +17,8 @@ References
 A. Dempster, N. Laird and D. Rubin, "Maximum likelihood from incomplete data via the EM algorithm",
 J. R. Stat. Soc. B 1977; S. Lauritzen, "The EM algorithm for graphical association models with
 missing data", Comput. Stat. Data Anal. 1995; T. Louis, "Finding the observed information matrix
-when using the EM algorithm", J. R. Stat. Soc. B 1982.
+when using the EM algorithm", J. R. Stat. Soc. B 1982; D. Oakes, "Direct calculation of the
+information matrix via the EM algorithm", J. R. Stat. Soc. B 1999 (the formula here).
 """
 
 from __future__ import annotations
@@ -45,7 +40,7 @@ from bnmind._values import Count, Natural, Sealed, Value
 from bnmind._workers import faults_of_workers, results_of
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.fitting.cases import DistinctCases, network_of_structure, state_number
-from bnmind.fitting.expectation import Components, Expectation, Expected
+from bnmind.fitting.expectation import Expectation, Expected
 from bnmind.fitting.layout import Layout
 from bnmind.fitting.priors import NO_PRIOR, Prior
 from bnmind.fitting.squarem import AllStarts, Climb, LearningRecord, Place, climb
@@ -400,8 +395,7 @@ class Fit(Result, Value):
         Raises
         ------
         TooLargeError
-            If the learned tables have more than 5,000 cells, or a case has so many missing cells
-            that depend on each other that their completions are too many.
+            If the learned tables have more than 5,000 cells.
 
         References
         ----------
@@ -418,31 +412,26 @@ class Fit(Result, Value):
                 needed=n,
                 budget=MOST_CELLS,
             )
-        components, large = Components.of(layout, expectation.cases, most=_MOST_COMPLETED)
-        if large.any():
-            needed = int(large.sum())
-            raise TooLargeError(
-                "standard errors are not known with too many missing cells that depend on each"
-                f" other, which {needed:,} distinct cases have",
-                needed=needed,
-                budget=0,
-            )
         cells = layout.cells(parameters)
-        theta, counts = cells[:n], expectation.at(cells).counts[:n]
-        counts[: layout.n_free_cells] += layout.pseudo_counts[: layout.n_free_cells]
-        with np.errstate(divide="ignore"):
-            covariances = components.covariances(np.log(cells), n)
-        inner = (theta > _EDGE) & (theta < 1 - _EDGE)
-        slopes, curvature = _slopes(layout, parameters, theta, counts)
-        inverses = np.divide(1.0, theta, out=np.zeros(n), where=inner)
-        information = np.diag(counts * inverses**2) - covariances * np.outer(inverses, inverses)
-        covariance = inverse_information(slopes.T @ information @ slopes + curvature)
+        theta, expected = cells[:n], layout.expected(parameters, expectation.at(cells).counts)
+        directions = _directions(layout, parameters, expected)
+        slopes, changes = np.zeros((n, len(directions))), np.zeros_like(directions)
+        for number, direction in enumerate(directions):
+            step = parameters[direction < 0][0] / 2
+            slopes[:, number] = (layout.cells(parameters + step * direction)[:n] - theta) / step
+            step = _STEP * parameters[direction != 0].min()
+            near = parameters + step * direction
+            counts = expectation.at(layout.cells(near)).counts
+            changes[number] = (layout.expected(near, counts) - expected) / step
+        inverses = np.divide(1.0, parameters, out=np.zeros_like(parameters), where=parameters > 0)
+        information = directions * expected * inverses**2 - changes * inverses
+        covariance = inverse_information(information @ directions.T, _FLAT)
         # nan times zero is nan: parameters that are not identified count as zero, and are marked.
         lost = np.isnan(np.diag(covariance))
         variances = np.einsum(
             "ij,jk,ik->i", slopes, np.nan_to_num(covariance), slopes, optimize=True
         )
-        moving = np.abs(slopes) > 0
+        moving, inner = np.abs(slopes) > 0, (theta > _EDGE) & (theta < 1 - _EDGE)
         known = inner & moving.any(axis=1) & ~moving[:, lost].any(axis=1)
         errors = np.full(layout.n_cells, np.nan)
         errors[:n][known] = np.sqrt(np.maximum(variances[known], 0.0))
@@ -670,10 +659,10 @@ def _warnings_of_table(layout: Layout, counts: Floats, family: int) -> list[str]
 MOST_CELLS = 5000
 """The most cells of learned tables whose covariances are computed."""
 
-_MOST_COMPLETED = 2**18
-"""The most cells that the completions of missing cells that depend on each other count."""
+_STEP = 1e-7
+"""The step of differences of expected counts, relative to the parameters that it changes."""
 
-_FLAT = 1e-9
+_FLAT = 1e-6
 """Directions with less than this share of the largest information count as having none."""
 
 _EDGE = 1e-6
@@ -686,8 +675,10 @@ _RARE = 1e-3
 """Distributions with fewer expected cases have no standard errors."""
 
 
-def inverse_information(information: Floats) -> Floats:
+def inverse_information(information: Floats, flat: float = 1e-9) -> Floats:
     """Return the covariance matrix of parameters, with nan for those that are not identified.
+
+    Directions with less than a share ``flat`` of the largest information count as having none.
 
     Examples
     --------
@@ -696,49 +687,26 @@ def inverse_information(information: Floats) -> Floats:
     """
     scale = np.sqrt(np.maximum(np.diag(information), 1e-300))
     values, vectors = np.linalg.eigh(information / np.outer(scale, scale))
-    flat = values <= _FLAT * max(float(values.max(initial=0.0)), math.ulp(0.0))
-    inverse = (vectors[:, ~flat] / values[~flat]) @ vectors[:, ~flat].T
-    lost = (vectors[:, flat] ** 2).sum(axis=1) > 1e-6
+    kept = values > flat * max(float(values.max(initial=0.0)), math.ulp(0.0))
+    inverse = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
+    lost = (vectors[:, ~kept] ** 2).sum(axis=1) > 1e-6
     inverse[lost, :] = np.nan
     inverse[:, lost] = np.nan
     covariance: Floats = inverse / np.outer(scale, scale)
     return covariance
 
 
-def _slopes(
-    layout: Layout, parameters: Floats, theta: Floats, counts: Floats
-) -> tuple[Floats, Floats]:
-    """Return how cells change along the free directions, ``(cells, directions)``, and the bend.
-
-    The bend is the information ``(directions, directions)`` that second derivatives add, and the
-    pseudo-counts of links.
-    """
-    n, columns = layout.n_free_cells, layout.columns
+def _directions(layout: Layout, parameters: Floats, expected: Floats) -> Floats:
+    """Return the free directions, ``(directions, parameters)``."""
+    columns = layout.columns
     free = (parameters > _EDGE) & (parameters < 1 - _EDGE)
-    free[:n] &= np.bincount(columns[:n], weights=counts[:n])[columns[:n]] > _RARE
+    free &= np.bincount(columns, weights=expected)[columns] > _RARE
     order = np.flatnonzero(free)
     order = order[np.lexsort((-parameters[order], columns[order]))]
     is_largest = np.diff(columns[order], prepend=-1) > 0
-    moved = order[~is_largest]
-    largest = order[is_largest][np.cumsum(is_largest) - 1][~is_largest]
-    slopes, bend = np.zeros((len(theta), len(moved))), np.zeros((len(moved), len(moved)))
-    of_tables = np.flatnonzero(moved < n)
-    slopes[moved[of_tables], of_tables] = 1.0
-    slopes[largest[of_tables], of_tables] = -1.0
-    for block in layout.noisy:
-        values, table = parameters[block.place], theta[block.cells]
-        own = np.flatnonzero((moved >= block.place.start) & (moved < block.place.stop))
-        directions = np.zeros((len(own), len(values)))
-        directions[np.arange(len(own)), moved[own] - block.first] = 1.0
-        directions[np.arange(len(own)), largest[own] - block.first] = -1.0
-        pseudo = layout.pseudo_counts[block.place]
-        squares = np.divide(pseudo, values**2, out=np.zeros_like(values), where=values > 0)
-        bend[np.ix_(own, own)] = (directions * squares) @ directions.T
-        by_cells = np.divide(counts[block.cells], table, out=np.zeros_like(table), where=table > 0)
-        before = block.partials(values, by_cells)
-        for number, direction in zip(own.tolist(), directions, strict=True):
-            step = parameters[largest[number]] / 2
-            after = values + step * direction
-            slopes[block.cells, number] = (block.table(after) - table) / step
-            bend[number, own] -= directions @ (block.partials(after, by_cells) - before) / step
-    return slopes, bend
+    raised = order[~is_largest]
+    directions = np.zeros((len(raised), len(parameters)))
+    numbers = np.arange(len(raised))
+    directions[numbers, raised] = 1.0
+    directions[numbers, order[is_largest][np.cumsum(is_largest) - 1][~is_largest]] = -1.0
+    return directions

@@ -221,30 +221,6 @@ class Components(Sealed):
         shape = (int(n.sum()), self.layout.n_cells)
         return Completions(sparse.csr_array((np.ones(len(cells)), places), shape), n)
 
-    def covariances(self, logs: Floats, n: int) -> Floats:
-        """Return the covariances of the counts of the first cells, over all components.
-
-        Parameters
-        ----------
-        logs
-            ``(cells,)``: the logarithm of each cell.
-        n
-            The number of cells.
-        """
-        from scipy import sparse
-
-        covariances = np.zeros((n, n))
-        for part, completions in self.completions():
-            _, shares = completions.posterior(logs)
-            counted = completions.matrix[:, :n]
-            ends = np.cumsum(np.append(0, completions.sizes))
-            means = sparse.csr_array((shares, np.arange(len(shares)), ends)) @ counted
-            weights = self.weights[part]
-            every = sparse.diags_array(shares * np.repeat(weights, completions.sizes))
-            covariances += (counted.T @ every @ counted).toarray()
-            covariances -= (means.T @ sparse.diags_array(weights) @ means).toarray()
-        return covariances
-
 
 def _table(groups: NDArray[np.intp], values: NDArray[np.intp], n_groups: int) -> NDArray[np.intp]:
     """Return the values of each group in a row, filled up with -1; the group -1 is left out."""

@@ -286,18 +286,21 @@ class Layout(Sealed):
             cells[block.cells] = block.table(parameters[block.place])
         return cells
 
+    def expected(self, parameters: Floats, counts: Floats) -> Floats:
+        """Return how often each parameter is expected, from counts ``(cells,)``, plus its prior."""
+        expected = self.pseudo_counts.copy()
+        expected[: self.n_free_cells] += counts[: self.n_free_cells]
+        for block in self.noisy:
+            expected[block.place] += block.expected(parameters[block.place], counts[block.cells])
+        return expected
+
     def maximize(self, parameters: Floats, counts: Floats) -> Floats:
         """Return the parameters after an M-step with expected counts ``(cells,)``."""
-        n = self.n_free_cells
-        better = np.append(self.uniform[:n], parameters[n:])
-        expected = self.pseudo_counts.copy()
-        expected[:n] += counts[:n]
-        for _ in range(_ROUNDS if self.noisy else 0):
-            of_links = expected.copy()
-            for block in self.noisy:
-                of_links[block.place] += block.expected(better[block.place], counts[block.cells])
-            better[n:] = self.normalized(of_links, better)[n:]
-        better[:n] = self.normalized(expected)[:n]
+        better = np.append(self.uniform[: self.n_free_cells], parameters[self.n_free_cells :])
+        otherwise = better.copy()
+        for _ in range(_ROUNDS if self.noisy else 1):
+            better = self.normalized(self.expected(better, counts), otherwise)
+            otherwise[self.n_free_cells :] = better[self.n_free_cells :]
         return better
 
     def log_prior(self, parameters: Floats) -> float:

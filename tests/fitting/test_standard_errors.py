@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import bnmind
-from bnmind.errors import TooLargeError
+import bnmind.fitting.expectation as expectation_module
 from bnmind.fitting import BDeu, Fit, FitOptions, fit, network_of_structure
 from bnmind.information import Floats
 from bnmind.pgm import Network, NoisyMaximum, NoisyMinimum, TabularCPD, Variable
@@ -227,14 +227,16 @@ def test_noisy_nodes_have_the_errors_that_the_curvature_says(model: Any) -> None
         np.testing.assert_allclose(found[seen], layout.table(expected, family)[seen], rtol=2e-3)
 
 
-def test_errors_are_refused_where_a_junction_tree_completes_cases() -> None:
-    names = [f"h{i}" for i in range(22)]
-    edges = [*itertools.pairwise(names), *((name, "o" + name[1:]) for name in names)]
-    seen = {"o" + name[1:]: ["x", "y", "y"] for name in names}
-    hidden = dict.fromkeys(names, 2)
-    fitted = fit(edges, seen, hidden=hidden, options=FitOptions(max_iterations=2))
-    with pytest.raises(TooLargeError, match="depend on each other, which 2 distinct cases have"):
-        fitted.standard_errors()
+def test_a_circuit_completes_cases_for_the_same_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = drawn(60, 0.25, seed=5)
+    options = FitOptions(tolerance=1e-12, max_iterations=5000)
+    listed = fit(EDGES, frame, prior=BDeu(6), options=options)
+    monkeypatch.setattr(expectation_module, "_MOST", 0)
+    by_circuit = fit(EDGES, frame, prior=BDeu(6), options=options)
+    assert by_circuit.em.expectation.circuit is not None
+    expected = listed.standard_errors()
+    for name, errors in by_circuit.standard_errors().items():
+        np.testing.assert_allclose(errors, expected[name], rtol=1e-4)
 
 
 def test_no_error_exceeds_what_a_probability_can_have() -> None:
