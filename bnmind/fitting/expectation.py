@@ -176,15 +176,15 @@ class Components(Sealed):
         ), large
 
     @cached_property
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> NDArray[np.int32]:
         """``(components, most members)``: the numbers of states; 1 for -1."""
         sizes = np.array([*(v.n_states for v in self.layout.network.variables), 1])
-        return sealed(sizes[self.members])
+        return sealed(sizes[self.members].astype(np.int32))
 
     @cached_property
     def n_completions(self) -> NDArray[np.int64]:
         """``(components,)``: the number of completions."""
-        return sealed(self.sizes.prod(axis=1))
+        return sealed(self.sizes.prod(axis=1, dtype=np.int64))
 
     @cached_property
     def n_entries(self) -> int:
@@ -207,19 +207,21 @@ class Components(Sealed):
         part = slice(*np.searchsorted(self.owners, (start, stop)).tolist())
         owners, families = self.owners[part], self.families[part]
         n = self.n_completions[start:stop]
-        lengths = n[owners - start]
-        # The states of the members are the digits of the number of a completion.
-        number = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        rows = number + np.repeat((np.cumsum(n) - n)[owners - start], lengths)
-        cells = np.repeat(self.bases[part], lengths)
+        # The cells of each family, whose number grows with each member by the factor of its states.
+        cells, lengths = self.bases[part].astype(np.int32), np.ones(len(owners), dtype=np.int32)
         for members, sizes in zip(self.members.T, self.sizes.T, strict=True):
             if members[stop - 1] < 0:
                 break
-            number, state = np.divmod(number, np.repeat(sizes[owners], lengths))
-            cells += np.repeat(self.layout.strides[families, members[owners]], lengths) * state
-        places = rows.astype(np.int32), cells.astype(np.int32)
+            times = np.repeat(sizes[owners], lengths)
+            lengths *= sizes[owners]
+            ends = np.cumsum(times, dtype=np.int32)
+            state = np.arange(ends[-1], dtype=np.int32) - np.repeat(ends - times, times)
+            steps = self.layout.strides[families, members[owners]].astype(np.int32)
+            cells = np.repeat(cells, times) + np.repeat(steps, lengths) * state
+        before = (np.cumsum(n) - n)[owners - start] - (np.cumsum(lengths) - lengths)
+        rows = np.arange(len(cells), dtype=np.int32) + np.repeat(before.astype(np.int32), lengths)
         shape = (int(n.sum()), self.layout.n_cells)
-        return Completions(sparse.csr_array((np.ones(len(cells)), places), shape), n)
+        return Completions(sparse.csr_array((np.ones(len(cells)), (rows, cells)), shape), n)
 
 
 def _table(groups: NDArray[np.intp], values: NDArray[np.intp], n_groups: int) -> NDArray[np.intp]:
