@@ -790,11 +790,12 @@ def made(kind: type[_Kind], **values: Any) -> _Kind:
 def remembered(owner: Any, name: str, make: Callable[[], _Kind]) -> _Kind:
     """Return what a pure function of an immutable object makes, from memory if it has been made.
 
-    It is kept with the object, under a name that is no field.
+    It is kept with the object, under a name that is no field. Of several threads that make it at
+    the same time, the first wins.
     """
     known: dict[str, Any] = owner.__dict__
     if name not in known:
-        known[name] = make()
+        known.setdefault(name, make())
     value: _Kind = known[name]
     return value
 

@@ -7,34 +7,27 @@ answer to a question does not depend on the questions before it, except for roun
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import pairwise
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bnmind._arguments import checked
 from bnmind._messages import counted, format_bytes
-from bnmind._values import Natural, Value, made, sealed
+from bnmind._values import Natural, Value, remembered
 from bnmind.errors import (
     ImpossibleEvidenceError,
     InvalidArgumentError,
     InvalidModelError,
-    TooLargeError,
 )
 from bnmind.information import Floats, entropy
-from bnmind.junction.causes import are_layered, may_be_swept
 from bnmind.junction.engine_planning import (
     Planner,
     PlanStore,
     Reader,
     Scopes,
     Seen,
-    Stored,
-    TableQuestions,
     Targets,
 )
 from bnmind.junction.graphs import OrderFinder
@@ -46,206 +39,11 @@ from bnmind.pgm.cpd import FunctionalCPD
 from bnmind.pgm.distribution import Distribution
 from bnmind.pgm.factor import Factor, Values
 from bnmind.pgm.network import FactorModel, Network, Potential
-from bnmind.pgm.variable import Variable
 
 if TYPE_CHECKING:
-    from bnmind.junction.circuit import Circuit
+    from bnmind.junction.cases.predict import CaseAnswers, Names
     from bnmind.junction.sampling import Samples
     from bnmind.junction.walk import Explanation
-
-# --- The choice among the ways to compute posteriors, by their predicted costs --------------------
-#
-# ========  ========================================================================================
-# way       good for
-# ========  ========================================================================================
-# sweep     independent causes of many observed effects, such as noisy-or
-# plan      the first questions of a process, which need not wait for machine code; signed factors,
-#           large joint distributions, and evidence that leaves little of a large model
-# circuit   all other questions: it is compiled once, and any evidence shrinks it
-# ========  ========================================================================================
-#
-# All costs are predicted from numbers of operations. No clock is read.
-
-_PLANNING_NS = 200_000.0
-"""Nanoseconds for each variable to make a plan."""
-
-_OPERATION_NS = 300.0
-"""Nanoseconds for each operation in Python, as `PlainWork` counts them."""
-
-_STEP_NS, _MULTIPLICATION_NS = 5_000.0, 2.0
-"""Nanoseconds for each step of a plan, and for each multiplication."""
-
-_MOST_RUNS = 64
-"""The most runs of a circuit for one joint distribution, each with other states."""
-
-_FEW = 3
-"""The most joint distributions of a question to a circuit."""
-
-_OBJECT_BYTES = 16_384
-"""The bytes of a circuit besides its arrays."""
-
-
-class Routes:
-    """Computes posteriors in the cheapest way.
-
-    Parameters
-    ----------
-    reader
-        The model.
-    planner
-        Makes plans, with the options of the engine.
-    store
-        Where compiled forms of the model are remembered.
-    """
-
-    def __init__(self, reader: Reader, planner: Planner, store: PlanStore) -> None:
-        self.reader = reader
-        self.planner = planner
-        self.store = store
-
-    def posterior(self, scopes: Scopes, seen: Seen) -> Posterior:
-        """Return the joint distribution of each target given evidence."""
-        if self._may_wait() or (
-            self._has_large_effects
-            and are_layered(self.reader.model.potentials, seen.positions, self.reader.named(scopes))
-        ):
-            return self.planner.posterior(scopes, seen)
-        runs = [math.prod(self._sizes(scope, seen)[:-1]) for scope in scopes if len(scope) > 1]
-        circuit = self._circuit() if len(runs) <= _FEW and sum(runs) <= _MOST_RUNS else None
-        if circuit is None:
-            return self.planner.posterior(scopes, seen)
-        limits, planning = self.planner.limits, _PLANNING_NS * len(self.reader.columns)
-        most = min(limits.max_multiplications, circuit.multiplications_in(1e9 * limits.max_seconds))
-        found = self._answered(
-            circuit, scopes, seen, min(most, circuit.multiplications_in(planning))
-        )
-        plan = None
-        if isinstance(found, float) and found < most:
-            # As much as a plan for this evidence, which may take less.
-            with suppress(TooLargeError):  # slices may fit
-                plan = self.planner.plan(scopes, seen)
-            if plan is not None and self._run_cost(plan) > circuit.nanoseconds(found):
-                found = self._answered(circuit, scopes, seen, most)
-        # Plans name what is impossible, refuse what is too large, and lose no digits.
-        return found if isinstance(found, Posterior) else self.planner.posterior(scopes, seen, plan)
-
-    def _may_wait(self) -> bool:
-        """Return whether a plan answers because the machine code of circuits is not loaded yet."""
-        from bnmind.junction.circuit import plain_plans
-
-        work = _PLANNING_NS * len(self.reader.columns) / _OPERATION_NS
-        if work > plain_plans.left:
-            return False
-        plain_plans.spend(work)
-        return True
-
-    @cached_property
-    def _has_large_effects(self) -> bool:
-        """Whether some question may be about independent causes of observed effects."""
-        return self.planner.order is None and may_be_swept(self.reader.model.potentials)
-
-    def _run_cost(self, plan: Plan) -> float:
-        """Return the predicted nanoseconds of a run of a plan."""
-        if plan.by_case is not None:
-            return _PLANNING_NS * len(self.reader.columns)
-        if plan.compiled.refusal is not None:
-            return math.inf
-        steps = len(plan.compiled.program.steps)
-        return _STEP_NS * steps + _MULTIPLICATION_NS * plan.multiplications
-
-    def _answered(
-        self, circuit: Circuit, scopes: Scopes, seen: Seen, most: float
-    ) -> Posterior | float | None:
-        """Return the answer of the circuit; its multiplications if they are more than ``most``.
-
-        The result is None if the answer is in doubt, or the evidence impossible.
-        """
-        columns, alone = self.reader.columns, self.reader.alone
-        case = np.full((1, len(columns)), -1, dtype=np.int32)
-        for name, place in seen.positions.items():
-            case[0, columns[name]] = place
-        soft = {name: weights[None] for name, weights in seen.soft.items()}
-        found = circuit.answer(case, [s[0] for s in scopes if len(s) == 1], soft, most)
-        if found.multiplications[0] > most:
-            return float(found.multiplications[0])
-        log_evidence = float(found.log_evidence[0])
-        if found.doubtful[0] or log_evidence == -math.inf:
-            return None
-        numbers, spans = found.numbers[0], pairwise(found.ends)
-        named: list[tuple[Variable, ...]] = []
-        joints: list[Values] = []
-        for scope in scopes:
-            if len(scope) == 1:
-                named.append(alone[scope[0]])
-                start, end = next(spans)
-                joints.append(numbers[start:end])
-                continue
-            joint = (
-                self._joint(circuit, scope, seen, (case, soft)) if scope else sealed(np.ones(()))
-            )
-            if joint is None:
-                return None
-            named += self.reader.named((scope,))
-            joints.append(joint)
-        return made(Posterior, scopes=tuple(named), joints=tuple(joints), log_evidence=log_evidence)
-
-    def _joint(
-        self, circuit: Circuit, scope: Sequence[str], seen: Seen, given: tuple[Any, Any]
-    ) -> Floats | None:
-        """Return a joint distribution by the chain rule; None in doubt.
-
-        The circuit runs for all states of the hidden variables but the last one.
-        """
-        hidden = [name for name in scope if name not in seen.positions]
-        sizes = self._sizes(scope, seen)
-        case, soft = given
-        others = list(np.ndindex(*sizes[:-1]))
-        cases = np.repeat(case, len(others), axis=0)
-        cases[:, [self.reader.columns[name] for name in hidden[:-1]]] = others
-        repeated = {name: np.repeat(w, len(cases), axis=0) for name, w in soft.items()}
-        found = circuit.answer(cases, hidden[-1:], repeated)
-        if found.doubtful.any():
-            return None
-        logs = found.log_evidence - found.log_evidence.max()
-        masses = np.exp(logs - np.log(np.exp(logs).sum()))
-        if hidden:
-            masses = np.where(masses[:, None] > 0, masses[:, None] * found.numbers, 0)
-        joint = np.zeros([self.reader.variables[name].n_states for name in scope])
-        at = tuple([seen.positions.get(name, slice(None)) for name in scope])
-        joint[at] = masses.reshape(sizes)
-        return sealed(joint)
-
-    def _sizes(self, scope: Sequence[str], seen: Seen) -> list[int]:
-        """Return the numbers of states of the variables of a target without a known state."""
-        variables = self.reader.variables
-        return [variables[name].n_states for name in scope if name not in seen.positions]
-
-    def _circuit(self) -> Circuit | None:
-        """Return the circuit of the model; None if it is too large, or has negative factors."""
-        if self.store.most_bytes < _OBJECT_BYTES:
-            return None
-        circuit: Circuit | None = self.store.get("any evidence", self._compiled)
-        return circuit
-
-    def _compiled(self) -> Stored:
-        from bnmind.junction.circuit import Circuit
-
-        most = min(self.planner.limits.max_bytes, self.store.most_bytes)
-        try:
-            circuit = Circuit.of(
-                self.reader.model,
-                order=self.planner.order,
-                limits=replace(self.planner.limits, max_bytes=most),
-            )
-        except TooLargeError:
-            return Stored(None, _OBJECT_BYTES, "any evidence: the circuit is too large")
-        except InvalidModelError:
-            return Stored(None, _OBJECT_BYTES, "any evidence: no circuit of negative factors")
-        size = _OBJECT_BYTES + circuit.memory
-        if size > self.store.most_bytes:
-            return Stored(None, _OBJECT_BYTES, "any evidence: the circuit is too large")
-        return Stored(circuit, size, f"any evidence: {circuit.multiplications:,} multiplications")
-
 
 # --- The entropy of all variables of a model given evidence, from the posteriors of its tables ----
 #
@@ -330,12 +128,16 @@ _MOST_LINES = 12
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Engine(TableQuestions, Value):
+class Engine(Value):
     """A compiled model that answers any question under any evidence.
 
     `compile_model` makes engines. The evidence of a question is a mapping or a `pandas.Series`: for
     each variable a state, a likelihood ``{state: weight}``, or a missing value (None, NaN, or a
     missing value of pandas). States may be numbers or truth values.
+
+    The questions about tables of cases take a `pandas.DataFrame` whose columns are matched with
+    variables by name; None and NaN mark missing cells. The functions of the same names also report
+    their progress. Each call makes plans of its own, which the engine does not remember.
 
     An engine may be used by several threads at once. Copies and pickles of an engine hold the
     model and the options, and start without plans.
@@ -368,7 +170,7 @@ class Engine(TableQuestions, Value):
     """The limits of the cost of each answer."""
 
     def __repr__(self) -> str:
-        plans = self._store.held()
+        plans = self._planner.store.held()
         used = sum(stored.bytes for stored in plans)
         return (
             f"Engine({counted(len(self.model.variables), 'variable')}, {_plans(len(plans))} in"
@@ -376,7 +178,7 @@ class Engine(TableQuestions, Value):
         )
 
     def __str__(self) -> str:
-        plans = self._store.held()
+        plans = self._planner.store.held()
         used = sum(stored.bytes for stored in plans)
         states = sum(v.n_states for v in self.model.variables)
         lines = [
@@ -421,8 +223,8 @@ class Engine(TableQuestions, Value):
         CancellationError
             As in `Plan.run`.
         """
-        seen = self._reader.evidence(evidence)
-        return self._posterior(self._reader.scopes(targets, seen), seen)
+        seen = self._planner.reader.evidence(evidence)
+        return self._planner.posterior(self._planner.reader.scopes(targets, seen), seen)
 
     @checked
     def joint(self, targets: Targets, evidence: Evidence | None = None) -> Distribution:
@@ -438,9 +240,9 @@ class Engine(TableQuestions, Value):
         evidence
             Observed states by name, or weights of states; none if None.
         """
-        names = self._reader.names(targets, "a joint")
-        seen = self._reader.evidence(evidence)
-        return self._posterior((names,), seen)[names]
+        names = self._planner.reader.names(targets, "a joint")
+        seen = self._planner.reader.evidence(evidence)
+        return self._planner.posterior((names,), seen)[names]
 
     @checked
     def mpe(self, evidence: Evidence | None = None) -> Explanation:
@@ -456,7 +258,7 @@ class Engine(TableQuestions, Value):
         evidence
             Observed states by name, or weights of states; none if None.
         """
-        return self._planner.explanation(self._reader.evidence(evidence))
+        return self._planner.explanations(1, self._planner.reader.evidence(evidence))[0]
 
     @checked
     def best_explanations(
@@ -482,10 +284,9 @@ class Engine(TableQuestions, Value):
         targets
             The name of a variable, or several names.
         """
-        seen = self._reader.evidence(evidence)
-        if targets is None:
-            return self._planner.best_explanations(count, seen)
-        return self._planner.best_maps(count, self._reader.names(targets, "a marginal MAP"), seen)
+        seen = self._planner.reader.evidence(evidence)
+        names = None if targets is None else self._planner.reader.names(targets, "a marginal MAP")
+        return self._planner.explanations(count, seen, names)
 
     @checked
     def map(
@@ -519,8 +320,8 @@ class Engine(TableQuestions, Value):
         UnknownNameError, ImpossibleEvidenceError, CancellationError
             As in `posterior`.
         """
-        names = self._reader.names(targets, "a marginal MAP")
-        seen = self._reader.evidence(evidence)
+        names = self._planner.reader.names(targets, "a marginal MAP")
+        seen = self._planner.reader.evidence(evidence)
         return self._planner.marginal_map(names, seen, max_joint)
 
     @checked
@@ -547,7 +348,7 @@ class Engine(TableQuestions, Value):
         UnknownNameError, ImpossibleEvidenceError
             As in `posterior`.
         """
-        plan, findings = self._planner.sampling(self._reader.evidence(evidence))
+        plan, findings = self._planner.sampling(self._planner.reader.evidence(evidence))
         return plan.run(findings, n_samples=n_samples, rng=rng)
 
     @checked
@@ -569,10 +370,10 @@ class Engine(TableQuestions, Value):
         UnknownNameError, TooLargeError, InvalidArgumentError, CancellationError
             As in `posterior`.
         """
-        first, seen = self._reader.event(event), self._reader.evidence(evidence)
+        first, seen = self._planner.reader.event(event), self._planner.reader.evidence(evidence)
         if len(first.positions) == 1 and not first.soft:
             ((name, place),) = first.positions.items()
-            return float(self._posterior(((name,),), seen).joints[0][place])
+            return float(self._planner.posterior(((name,),), seen).joints[0][place])
         return math.exp(self._log_probability(first, seen))
 
     @checked
@@ -582,7 +383,7 @@ class Engine(TableQuestions, Value):
         It is −inf if they contradict each other. The arguments and errors are those of
         `probability`.
         """
-        first, seen = self._reader.event(event), self._reader.evidence(evidence)
+        first, seen = self._planner.reader.event(event), self._planner.reader.evidence(evidence)
         return self._log_probability(first, seen)
 
     @checked
@@ -604,11 +405,11 @@ class Engine(TableQuestions, Value):
         CancellationError
             As in `posterior`.
         """
-        seen = self._reader.evidence(evidence)
+        seen = self._planner.reader.evidence(evidence)
         if targets is None:
-            return model_entropy(self.model, seen, self._posterior)
-        names = self._reader.names(targets, "an entropy")
-        return float(entropy(self._posterior((names,), seen).joints[0].ravel()))
+            return model_entropy(self.model, seen, self._planner.posterior)
+        names = self._planner.reader.names(targets, "an entropy")
+        return float(entropy(self._planner.posterior((names,), seen).joints[0].ravel()))
 
     @checked
     def plan(
@@ -634,43 +435,80 @@ class Engine(TableQuestions, Value):
         scopes: Any = tuple(t if isinstance(t, str) else tuple(t) for t in targets)
         return self._planner.plan_for(scopes, tuple(evidence), tuple(soft))
 
+    def predict(self, cases: Any, targets: Names | None = None) -> CaseAnswers:
+        """Return the most probable state of each target in each case.
+
+        The arguments and errors are those of `bnmind.junction.predict`.
+        """
+        from bnmind.junction.cases.predict import predict
+
+        return predict(self.model, cases, targets, limits=self.limits)
+
+    def predict_proba(self, cases: Any, targets: Names | None = None) -> CaseAnswers:
+        """Return the distribution of each target in each case.
+
+        The arguments and errors are those of `bnmind.junction.predict_proba`.
+        """
+        from bnmind.junction.cases.predict import predict_proba
+
+        return predict_proba(self.model, cases, targets, limits=self.limits)
+
+    def log_likelihood(self, cases: Any) -> CaseAnswers:
+        """Return the log-probability of the observed cells of each case, natural logarithms.
+
+        The arguments and errors are those of `bnmind.junction.log_likelihood`.
+        """
+        from bnmind.junction.cases.predict import log_likelihood
+
+        return log_likelihood(self.model, cases, limits=self.limits)
+
+    def impute(self, cases: Any) -> CaseAnswers:
+        """Return the cases with each missing cell filled by its own most probable state.
+
+        The arguments and errors are those of `bnmind.junction.impute`.
+        """
+        from bnmind.junction.cases.predict import impute
+
+        return impute(self.model, cases, limits=self.limits)
+
+    def complete(self, cases: Any) -> CaseAnswers:
+        """Return the cases filled by the most probable completion of each row.
+
+        The arguments and errors are those of `bnmind.junction.complete`.
+        """
+        from bnmind.junction.cases.predict import complete
+
+        return complete(self.model, cases, limits=self.limits)
+
+    def sample_missing(self, cases: Any, rng: np.random.Generator, draws: int = 1) -> CaseAnswers:
+        """Return the cases filled by draws from the joint distribution given each row.
+
+        The arguments and errors are those of `bnmind.junction.sample_missing`.
+        """
+        from bnmind.junction.cases.predict import sample_missing
+
+        return sample_missing(self.model, cases, rng=rng, draws=draws, limits=self.limits)
+
     def _log_probability(self, event: Seen, given: Seen) -> float:
         """Return ln P(event | given)."""
         both = event.joined(given)
         total = 0.0
         if given.positions or given.soft or isinstance(self.model, FactorModel):
-            total = self._posterior(((),), given).log_evidence
+            total = self._planner.posterior(((),), given).log_evidence
         if both is None:
             return -math.inf
         try:
-            return min(self._posterior(((),), both).log_evidence - total, _most(event))
+            return min(self._planner.posterior(((),), both).log_evidence - total, _most(event))
         except ImpossibleEvidenceError:
             return -math.inf
 
-    def _posterior(self, scopes: Scopes, seen: Seen) -> Posterior:
-        """Return the joint distribution of each target given evidence."""
-        return self._routes.posterior(scopes, seen)
-
-    @cached_property
-    def _routes(self) -> Routes:
-        return Routes(self._reader, self._planner, self._store)
-
-    @cached_property
-    def _planner(self) -> Planner:
-        return Planner(self.model, self.order, self.limits, self._store)
-
-    @cached_property
-    def _reader(self) -> Reader:
-        return Reader(self.model)
-
     @property
-    def _store(self) -> PlanStore:
-        """The remembered plans; all threads get the same store."""
-        store: PlanStore | None = self.__dict__.get("_plan_store")
-        if store is None:
-            # Of several threads that make a store at the same time, the first wins.
-            store = self.__dict__.setdefault("_plan_store", PlanStore(self.memory))
-        return store
+    def _planner(self) -> Planner:
+        """What makes and remembers plans; all threads get the same one."""
+        return remembered(self, "_made", self._new_planner)
+
+    def _new_planner(self) -> Planner:
+        return Planner(Reader(self.model), self.order, self.limits, PlanStore(self.memory))
 
 
 def _most(event: Seen) -> float:
@@ -735,12 +573,8 @@ MODEL_MEMORY = 2**26
 
 def engine_of(model: Network | FactorModel) -> Engine:
     """Return the engine that a model keeps. Copies and pickles of the model have none."""
-    engine: Engine | None = model.__dict__.get("_engine")
-    if engine is None:
-        # Of several threads that make one at the same time, the first wins.
-        made = compile_model(model, memory=MODEL_MEMORY)
-        engine = model.__dict__.setdefault("_engine", made)
-    return engine
+    # Of several threads that make one at the same time, the first wins.
+    return remembered(model, "_engine", lambda: compile_model(model, memory=MODEL_MEMORY))
 
 
 @checked

@@ -5,17 +5,21 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import pairwise
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from weakref import WeakValueDictionary
 
 import numpy as np
 
 from bnmind._messages import one_line, shown
+from bnmind._values import made, remembered, sealed
 from bnmind.errors import InvalidArgumentError, InvalidModelError, TooLargeError
 from bnmind.information import Floats
+from bnmind.junction.causes import are_layered, may_be_swept
 from bnmind.junction.graphs import OrderFinder
 from bnmind.junction.inference.compile import compile_plan, interaction_graph
 from bnmind.junction.inference.compiled_query import CompiledQuery
@@ -24,12 +28,12 @@ from bnmind.junction.inference.limits import Limits
 from bnmind.junction.inference.plan import Plan
 from bnmind.junction.inference.posterior import Posterior
 from bnmind.junction.triangulation.greedy import quick_cells
-from bnmind.pgm.factor import Factor
+from bnmind.pgm.factor import Values
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable, format_name
 
 if TYPE_CHECKING:
-    from bnmind.junction.cases.predict import CaseAnswers, Names
+    from bnmind.junction.circuit import Circuit
     from bnmind.junction.sampling import SamplingPlan
     from bnmind.junction.search import ExplanationSearch
     from bnmind.junction.slices import SlicedPlan
@@ -137,15 +141,6 @@ class PlanStore:
                 self._put(key, found)
             return found.plan
 
-    def peek(self, key: Hashable) -> Any:
-        """Return the plan of a key, or None; it then counts as used."""
-        with self._lock:
-            found = self._plans.get(key)
-            if found is None:
-                return None
-            self._plans.move_to_end(key)
-            return found.plan
-
     def held(self) -> tuple[Stored, ...]:
         """Return all plans, the least recently used first."""
         with self._lock:
@@ -156,9 +151,8 @@ class PlanStore:
         if stored.bytes > self.most_bytes:
             return
         with self._lock:
-            before = self._plans.pop(key, None)
-            self._bytes += stored.bytes - (0 if before is None else before.bytes)
             self._plans[key] = stored
+            self._bytes += stored.bytes
             while self._bytes > self.most_bytes:
                 _, dropped = self._plans.popitem(last=False)
                 self._bytes -= dropped.bytes
@@ -187,8 +181,9 @@ class Seen(NamedTuple):
 
         Equal evidence then gives equal plans.
         """
-        states = {name: self.variables[name].states[i] for name, i in self.positions.items()}
-        return _in_order(states, self.variables), _in_order(self.soft, self.variables)
+        at, soft, variables = self.positions, self.soft, self.variables
+        states = {name: v.states[at[name]] for name, v in variables.items() if name in at}
+        return states, {name: soft[name] for name in variables if name in soft}
 
     def joined(self, other: Seen) -> Seen | None:
         """Return both pieces of evidence as one; None if they contradict each other.
@@ -217,23 +212,9 @@ class Reader:
         self.model = model
         self.variables = {v.name: v for v in model.variables}
         self.columns = {v.name: i for i, v in enumerate(model.variables)}
-        self.alone = {v.name: (v,) for v in model.variables}
         self.places = {
             v.name: {state: i for i, state in enumerate(v.states)} for v in model.variables
         }
-
-    @cached_property
-    def network(self) -> Network | None:
-        """The model as a network; None if it is not one."""
-        if isinstance(self.model, Network):
-            return self.model
-        cpds = [p for p in self.model.potentials if not isinstance(p, Factor)]
-        if len(cpds) < len(self.model.potentials):
-            return None
-        try:
-            return Network(tuple(cpds))
-        except InvalidModelError:
-            return None
 
     def named(self, scopes: Scopes) -> tuple[tuple[Variable, ...], ...]:
         """Return the variables of targets."""
@@ -339,18 +320,6 @@ def _check_different(names: Sequence[str]) -> None:
         raise InvalidArgumentError(f"expected each variable once, got {', '.join(names)}", names)
 
 
-def _in_order(findings: Mapping[str, Any], variables: Mapping[str, Variable]) -> dict[str, Any]:
-    """Return findings in the order of the model."""
-    if len(findings) < 2:
-        return dict(findings)
-    return {name: findings[name] for name in variables if name in findings}
-
-
-# --- The plans of an engine: each is made when a question first needs it, and then remembered -----
-#
-# A plan serves one kind of question about one choice of targets and of variables with hard and with
-# soft evidence, in any states. The compilers of rare questions are imported when they are needed.
-
 # --- The question that a plan answers, in one line, as ``P(lung | xray, smoke?)`` -----------------
 
 _MOST = 4
@@ -386,69 +355,223 @@ def format_question(
     """
     asked = "all variables"
     if targets is not None:
-        asked = _some(list(filter(None, targets)), "; ", lambda target: _some(target, ", "))
-        asked = asked or "log_evidence"
-    given = _some([*hard, *(f"{name}?" for name in soft)], ", ")
+        asked = _some([_names(target) for target in targets if target], "; ") or "log_evidence"
+    given = _names([*hard, *(f"{name}?" for name in soft)])
     return f"{kind}  {asked}{f' | {given}' if given else ''}"
 
 
-def _name(name: str) -> str:
-    return one_line(name, longest=_LONGEST)
+def _names(names: Sequence[str]) -> str:
+    return _some([one_line(name, longest=_LONGEST) for name in names], ", ")
 
 
-def _some(parts: Sequence[Any], comma: str, text: Callable[[Any], str] = _name) -> str:
-    """Return the texts of the first few parts, and the number of all."""
-    more = f"{comma}… {len(parts)} in all" if len(parts) > _MOST else ""
-    return comma.join(map(text, parts[:_MOST])) + more
+def _some(texts: Sequence[str], comma: str) -> str:
+    """Return the first few texts, and the number of all."""
+    more = f"{comma}… {len(texts)} in all" if len(texts) > _MOST else ""
+    return comma.join(texts[:_MOST]) + more
 
 
-# --- The plans of an engine: each is made when a question first needs it, and then remembered -----
+# --- The choice among the ways to compute posteriors, by their predicted costs --------------------
+#
+# ========  ========================================================================================
+# way       good for
+# ========  ========================================================================================
+# sweep     independent causes of many observed effects, such as noisy-or
+# plan      the first questions of a process, which need not wait for machine code; signed factors,
+#           large joint distributions, and evidence that leaves little of a large model
+# circuit   all other questions: it is compiled once, and any evidence shrinks it
+# ========  ========================================================================================
+#
+# All costs are predicted from numbers of operations. No clock is read.
+#
+# A plan serves one kind of question about one choice of targets and of variables with hard and with
+# soft evidence, in any states. The compilers of rare questions are imported when they are needed.
 
-_Answer = TypeVar("_Answer")
+_PLANNING_NS = 200_000.0
+"""Nanoseconds for each variable to make a plan."""
+
+_OPERATION_NS = 300.0
+"""Nanoseconds for each operation in Python, as `PlainWork` counts them."""
+
+_STEP_NS, _MULTIPLICATION_NS = 5_000.0, 2.0
+"""Nanoseconds for each step of a plan, and for each multiplication."""
+
+_MOST_RUNS = 64
+"""The most runs of a circuit for one joint distribution, each with other states."""
+
+_FEW = 3
+"""The most joint distributions of a question to a circuit."""
 
 _SMALL = 1_000
 """The cells for each variable of a model below which one plan explains any evidence. A run takes a
 few nanoseconds a cell, and a plan about a tenth of a millisecond a variable."""
 
+_ONE = sealed(np.ones(()))
 
+_OBJECT_BYTES = 16_384
+"""The bytes of a circuit besides its arrays."""
+
+
+@dataclass(frozen=True, eq=False)
 class Planner:
-    """Makes, remembers and runs plans for a model.
+    """Answers questions about a model in the cheapest way; makes and remembers what they need."""
 
-    Parameters
-    ----------
-    model
-        The model.
-    order, limits
-        As for `bnmind.junction.compile_plan`.
-    store
-        Where the plans are remembered.
-    """
+    reader: Reader
+    """The model."""
+    order: OrderFinder | None
+    """As for `bnmind.junction.compile_plan`, like the limits."""
+    limits: Limits
+    store: PlanStore
+    """Where the plans and the circuit are remembered."""
 
-    def __init__(
-        self,
-        model: Network | FactorModel,
-        order: OrderFinder | None,
-        limits: Limits,
-        store: PlanStore,
-    ) -> None:
-        self.model = model
-        self.order = order
-        self.limits = limits
-        self.store = store
-        self._search: ExplanationSearch | None = None
+    @property
+    def model(self) -> Network | FactorModel:
+        """The model."""
+        return self.reader.model
+
+    def posterior(self, scopes: Scopes, seen: Seen) -> Posterior:
+        """Return the joint distribution of each target given evidence."""
+        if self._may_wait() or (
+            self._has_large_effects
+            and are_layered(self.model.potentials, seen.positions, self.reader.named(scopes))
+        ):
+            return self.planned(scopes, seen)
+        runs = [math.prod(self._sizes(scope, seen)[:-1]) for scope in scopes if len(scope) > 1]
+        circuit = self.circuit() if len(runs) <= _FEW and sum(runs) <= _MOST_RUNS else None
+        if circuit is None:
+            return self.planned(scopes, seen)
+        limits, planning = self.limits, _PLANNING_NS * len(self.reader.columns)
+        most = min(limits.max_multiplications, circuit.multiplications_in(1e9 * limits.max_seconds))
+        found = self._answered(
+            circuit, scopes, seen, min(most, circuit.multiplications_in(planning))
+        )
+        plan = None
+        if isinstance(found, float) and found < most:
+            # As much as a plan for this evidence, which may take less.
+            with suppress(TooLargeError):  # slices may fit
+                plan = self.plan(scopes, seen)
+            if plan is not None and self._run_cost(plan) > circuit.nanoseconds(found):
+                found = self._answered(circuit, scopes, seen, most)
+        # Plans name what is impossible, refuse what is too large, and lose no digits.
+        return found if isinstance(found, Posterior) else self.planned(scopes, seen, plan)
+
+    def _may_wait(self) -> bool:
+        """Return whether a plan answers because the machine code of circuits is not loaded yet."""
+        from bnmind.junction.circuit import plain_plans
+
+        work = _PLANNING_NS * len(self.reader.columns) / _OPERATION_NS
+        if work > plain_plans.left:
+            return False
+        plain_plans.spend(work)
+        return True
+
+    @cached_property
+    def _has_large_effects(self) -> bool:
+        """Whether some question may be about independent causes of observed effects."""
+        return self.order is None and may_be_swept(self.model.potentials)
+
+    def _run_cost(self, plan: Plan) -> float:
+        """Return the predicted nanoseconds of a run of a plan."""
+        if plan.by_case is not None:
+            return _PLANNING_NS * len(self.reader.columns)
+        if plan.compiled.refusal is not None:
+            return math.inf
+        steps = len(plan.compiled.program.steps)
+        return _STEP_NS * steps + _MULTIPLICATION_NS * plan.multiplications
+
+    def _answered(
+        self, circuit: Circuit, scopes: Scopes, seen: Seen, most: float
+    ) -> Posterior | float | None:
+        """Return the answer of the circuit; its multiplications if they are more than ``most``.
+
+        The result is None if the answer is in doubt, or the evidence impossible.
+        """
+        columns = self.reader.columns
+        case = np.full((1, len(columns)), -1, dtype=np.int32)
+        for name, place in seen.positions.items():
+            case[0, columns[name]] = place
+        soft = {name: weights[None] for name, weights in seen.soft.items()}
+        found = circuit.answer(case, [s[0] for s in scopes if len(s) == 1], soft, most)
+        if found.multiplications[0] > most:
+            return float(found.multiplications[0])
+        log_evidence = float(found.log_evidence[0])
+        if found.doubtful[0] or log_evidence == -math.inf:
+            return None
+        numbers, spans = found.numbers[0], pairwise(found.ends)
+        joints: list[Values] = []
+        for scope in scopes:
+            if len(scope) == 1:
+                start, end = next(spans)
+                joints.append(numbers[start:end])
+                continue
+            joint = self._joint(circuit, scope, seen, (case, soft))
+            if joint is None:
+                return None
+            joints.append(joint)
+        named = self.reader.named(scopes)
+        return made(Posterior, scopes=named, joints=tuple(joints), log_evidence=log_evidence)
+
+    def _joint(
+        self, circuit: Circuit, scope: Sequence[str], seen: Seen, given: tuple[Any, Any]
+    ) -> Floats | None:
+        """Return a joint distribution by the chain rule; None in doubt.
+
+        The circuit runs for all states of the hidden variables but the last one.
+        """
+        if not scope:
+            return _ONE
+        hidden = [name for name in scope if name not in seen.positions]
+        sizes = self._sizes(scope, seen)
+        case, soft = given
+        others = list(np.ndindex(*sizes[:-1]))
+        cases = np.repeat(case, len(others), axis=0)
+        cases[:, [self.reader.columns[name] for name in hidden[:-1]]] = others
+        repeated = {name: np.repeat(w, len(cases), axis=0) for name, w in soft.items()}
+        found = circuit.answer(cases, hidden[-1:], repeated)
+        if found.doubtful.any():
+            return None
+        logs = found.log_evidence - found.log_evidence.max()
+        masses = np.exp(logs - np.log(np.exp(logs).sum()))
+        if hidden:
+            masses = np.where(masses[:, None] > 0, masses[:, None] * found.numbers, 0)
+        joint = np.zeros([self.reader.variables[name].n_states for name in scope])
+        at = tuple([seen.positions.get(name, slice(None)) for name in scope])
+        joint[at] = masses.reshape(sizes)
+        return sealed(joint)
+
+    def _sizes(self, scope: Sequence[str], seen: Seen) -> list[int]:
+        """Return the numbers of states of the variables of a target without a known state."""
+        variables = self.reader.variables
+        return [variables[name].n_states for name in scope if name not in seen.positions]
+
+    def circuit(self) -> Circuit | None:
+        """Return the circuit of the model; None if it is too large, or has negative factors."""
+        if self.store.most_bytes < _OBJECT_BYTES:
+            return None
+        circuit: Circuit | None = self.store.get("any evidence", self._compiled)
+        return circuit
+
+    def _compiled(self) -> Stored:
+        from bnmind.junction.circuit import Circuit
+
+        most, fault = self.store.most_bytes, "the circuit is too large"
+        limits = replace(self.limits, max_bytes=min(self.limits.max_bytes, most))
+        with suppress(TooLargeError):
+            try:
+                circuit = Circuit.of(self.model, order=self.order, limits=limits)
+                size = _OBJECT_BYTES + circuit.memory
+                if size <= most:
+                    title = f"any evidence: {circuit.multiplications:,} multiplications"
+                    return Stored(circuit, size, title)
+            except InvalidModelError:
+                fault = "no circuit of negative factors"
+        return Stored(None, _OBJECT_BYTES, f"any evidence: {fault}")
 
     def plan(self, scopes: Scopes, seen: Seen) -> Plan:
         """Return the plan for some targets and the variables of the evidence."""
         states, soft = seen.in_order()
         return self.plan_for(scopes, tuple(states), tuple(soft))
 
-    def remembered(self, scopes: Scopes, seen: Seen) -> Plan | None:
-        """Return the plan for some targets and the variables of the evidence if there is one."""
-        states, soft = seen.in_order()
-        plan: Plan | None = self.store.peek(("posterior", scopes, tuple(states), tuple(soft), ()))
-        return plan
-
-    def posterior(self, scopes: Scopes, seen: Seen, plan: Plan | None = None) -> Posterior:
+    def planned(self, scopes: Scopes, seen: Seen, plan: Plan | None = None) -> Posterior:
         """Return the joint distribution of each target given evidence, by its plan if it is given.
 
         If the plan exceeds the limits, it is restricted to the states of the evidence. If only its
@@ -467,7 +590,7 @@ class Planner:
 
         # Unlike other plans, this one holds the states of the evidence.
         key = ("slices", scopes, tuple(states), tuple(soft))
-        slices: SlicedPlan = self._planned(key, compiled, tuple(states.values()))
+        slices: SlicedPlan = self._made(key, compiled, tuple(states.values()))
         return slices.run(soft)
 
     def plan_for(self, scopes: Scopes, evidence: tuple[str, ...], soft: tuple[str, ...]) -> Plan:
@@ -476,63 +599,34 @@ class Planner:
         It may exceed the limits; then only its restrictions can run.
         """
         compiled = partial(_to_be_restricted, targets=scopes)
-        plan: Plan = self._planned(("posterior", scopes, evidence, soft), compiled)
+        plan: Plan = self._made(("posterior", scopes, evidence, soft), compiled)
         return plan
 
-    def explanation(self, seen: Seen) -> Explanation:
-        """Return the most probable states of all variables without hard evidence.
-
-        If the tables of a plan do not fit, branch and bound finds them.
-        """
-        return self._explained(
-            seen, lambda plan, findings: _hidden(plan.run(findings), seen), self._searched
-        )
-
-    def best_explanations(self, count: int, seen: Seen) -> tuple[Explanation, ...]:
+    def explanations(
+        self, count: int, seen: Seen, names: tuple[str, ...] | None = None
+    ) -> tuple[Explanation, ...]:
         """Return the most probable explanations, at most ``count``, in descending order.
 
-        If the tables of a plan do not fit, branch and bound finds them.
+        With names, they are the most probable joint states of these variables. Branch and bound
+        finds those, and explanations of all variables if the tables of a plan do not fit.
         """
-        return self._explained(
-            seen,
-            lambda plan, findings: tuple(_hidden(one, seen) for one in plan.best(count, findings)),
-            partial(self._best_searched, count=count),
-        )
-
-    def best_maps(self, count: int, names: tuple[str, ...], seen: Seen) -> tuple[Explanation, ...]:
-        """Return the most probable joint states of some variables, by branch and bound."""
-        states, soft = seen.in_order()
-        return self._best_searched(names, {**states, **soft}, count)
-
-    def _searched(self, targets: tuple[str, ...] | None, findings: dict[str, Any]) -> Explanation:
-        from bnmind.junction.search import searched
-
-        return searched(self._searching(targets), findings)
-
-    def _best_searched(
-        self, targets: tuple[str, ...] | None, findings: dict[str, Any], count: int
-    ) -> tuple[Explanation, ...]:
         from bnmind.junction.search import best_searched
 
-        return best_searched(self._searching(targets), findings, count)
+        states, soft = seen.in_order()
+        findings = {**states, **soft}
+        plan = self._explanation_plan(states, soft) if names is None else None
+        if plan is not None:
+            try:
+                found = (plan.run(findings),) if count == 1 else plan.best(count, findings)
+                return tuple([_hidden(one, seen) for one in found])
+            except TooLargeError:
+                # Each case has a plan of its own, and the plan of this case does not fit.
+                if plan.plan.by_case is None:
+                    raise
+        return best_searched(self._search(names), findings, count)
 
-    def _searching(self, targets: tuple[str, ...] | None) -> ExplanationSearch:
-        """Return the search for explanations of any evidence."""
-        from bnmind.junction.search import compile_search
-
-        if targets is not None:
-            return compile_search(self.model, targets=targets, order=self.order, limits=self.limits)
-        if self._search is None:
-            self._search = compile_search(self.model, order=self.order, limits=self.limits)
-        return self._search
-
-    def _explained(
-        self,
-        seen: Seen,
-        run: Callable[[ExplanationPlan, dict[str, Any]], _Answer],
-        search: Callable[[None, dict[str, Any]], _Answer],
-    ) -> _Answer:
-        """Return the answer of a plan for explanations, or that of a search if it does not fit.
+    def _explanation_plan(self, states: Findings, soft: Findings) -> ExplanationPlan | None:
+        """Return a plan for explanations; None if it does not fit.
 
         A small model has one plan for any evidence. A large one has a plan for each choice of
         observed variables, whose states then make the tables smaller. The choice between the two
@@ -540,21 +634,21 @@ class Planner:
         """
         from bnmind.junction.walk import compile_explanation
 
-        states, soft = seen.in_order()
         hard, uncertain = tuple(states), tuple(soft)
         if self._is_small:
-            hard, uncertain = (), tuple([v.name for v in self.model.variables])
+            hard, uncertain = (), tuple(self.reader.variables)
         compiled = partial(_if_it_fits, compile_explanation)
-        plan: ExplanationPlan | None = self._planned(("mpe", None, hard, uncertain), compiled)
-        findings = {**states, **soft}
-        if plan is not None:
-            try:
-                return run(plan, findings)
-            except TooLargeError:
-                # Each case has a plan of its own, and the plan of this case does not fit.
-                if plan.plan.by_case is None:
-                    raise
-        return search(None, findings)
+        plan: ExplanationPlan | None = self._made(("mpe", None, hard, uncertain), compiled)
+        return plan
+
+    def _search(self, names: tuple[str, ...] | None) -> ExplanationSearch:
+        """Return a search for explanations of any evidence; that for all variables is kept."""
+        from bnmind.junction.search import compile_search
+
+        make = partial(
+            compile_search, self.model, targets=names, order=self.order, limits=self.limits
+        )
+        return remembered(self, "_whole_search", make) if names is None else make()
 
     @cached_property
     def _is_small(self) -> bool:
@@ -570,18 +664,14 @@ class Planner:
 
         states, soft = seen.in_order()
         plan: MarginalMapPlan | None = None
-        if self._joint_cells(names) <= max_joint:
+        if math.prod([self.reader.variables[name].n_states for name in names]) <= max_joint:
             compiled = partial(
                 _if_it_fits, compile_marginal_map, variables=names, max_joint=max_joint
             )
-            plan = self._planned(("map", (names,), tuple(states), tuple(soft)), compiled)
-        findings = {**states, **soft}
+            plan = self._made(("map", (names,), tuple(states), tuple(soft)), compiled)
         if plan is not None:
-            return plan.run(findings)
-        return self._searched(names, findings)
-
-    def _joint_cells(self, names: Iterable[str]) -> int:
-        return math.prod([self.model.variable(name).n_states for name in names])
+            return plan.run({**states, **soft})
+        return self.explanations(1, seen, names)[0]
 
     def sampling(self, seen: Seen) -> tuple[SamplingPlan, dict[str, Any]]:
         """Return a plan that draws samples, and the findings of its runs."""
@@ -589,10 +679,10 @@ class Planner:
 
         states, soft = seen.in_order()
         key = ("sample", None, tuple(states), tuple(soft))
-        plan: SamplingPlan = self._planned(key, compile_sampling)
+        plan: SamplingPlan = self._made(key, compile_sampling)
         return plan, {**states, **soft}
 
-    def _planned(
+    def _made(
         self, key: _Question, compiled: Callable[..., Any], states: tuple[str, ...] = ()
     ) -> Any:
         """Return the plan of a question, from memory if possible; otherwise it is compiled.
@@ -641,82 +731,3 @@ def run_or_restrict(plan: Plan, states: Findings, soft: Findings) -> Posterior:
             raise
     # The plan for these states may be much smaller.
     return plan.restrict(states).run(soft)
-
-
-# --- Questions about tables of cases, for engines. Their room is imported by the first of them ----
-
-
-class TableQuestions:
-    """The methods of an engine that answer all rows of a data frame.
-
-    The cases are a `pandas.DataFrame` whose columns are matched with variables by name; None and
-    NaN mark missing cells. See the functions of the same names, which also take a function that
-    reports progress. Each call makes plans of its own for the variables that the cases observe; the
-    engine does not remember them.
-    """
-
-    __slots__ = ()
-
-    if TYPE_CHECKING:
-
-        @property
-        def model(self) -> Network | FactorModel:
-            """The model."""
-
-        @property
-        def limits(self) -> Limits:
-            """The limits of the cost of an answer."""
-
-    def predict(self, cases: Any, targets: Names | None = None) -> CaseAnswers:
-        """Return the most probable state of each target in each case.
-
-        The arguments and errors are those of `bnmind.junction.predict`.
-        """
-        from bnmind.junction.cases.predict import predict
-
-        return predict(self.model, cases, targets, limits=self.limits)
-
-    def predict_proba(self, cases: Any, targets: Names | None = None) -> CaseAnswers:
-        """Return the distribution of each target in each case.
-
-        The arguments and errors are those of `bnmind.junction.predict_proba`.
-        """
-        from bnmind.junction.cases.predict import predict_proba
-
-        return predict_proba(self.model, cases, targets, limits=self.limits)
-
-    def log_likelihood(self, cases: Any) -> CaseAnswers:
-        """Return the log-probability of the observed cells of each case, natural logarithms.
-
-        The arguments and errors are those of `bnmind.junction.log_likelihood`.
-        """
-        from bnmind.junction.cases.predict import log_likelihood
-
-        return log_likelihood(self.model, cases, limits=self.limits)
-
-    def impute(self, cases: Any) -> CaseAnswers:
-        """Return the cases with each missing cell filled by its own most probable state.
-
-        The arguments and errors are those of `bnmind.junction.impute`.
-        """
-        from bnmind.junction.cases.predict import impute
-
-        return impute(self.model, cases, limits=self.limits)
-
-    def complete(self, cases: Any) -> CaseAnswers:
-        """Return the cases filled by the most probable completion of each row.
-
-        The arguments and errors are those of `bnmind.junction.complete`.
-        """
-        from bnmind.junction.cases.predict import complete
-
-        return complete(self.model, cases, limits=self.limits)
-
-    def sample_missing(self, cases: Any, rng: np.random.Generator, draws: int = 1) -> CaseAnswers:
-        """Return the cases filled by draws from the joint distribution given each row.
-
-        The arguments and errors are those of `bnmind.junction.sample_missing`.
-        """
-        from bnmind.junction.cases.predict import sample_missing
-
-        return sample_missing(self.model, cases, rng=rng, draws=draws, limits=self.limits)

@@ -327,7 +327,7 @@ def test_the_memory_of_plans_has_a_limit() -> None:
 
 def held(engine: Engine) -> int:
     """Return the bytes that an engine says it remembers."""
-    return sum(stored.bytes for stored in engine._store.held())
+    return sum(stored.bytes for stored in engine._planner.store.held())
 
 
 def test_printing_shows_the_plans_and_their_memory() -> None:
@@ -379,7 +379,7 @@ def test_threads_share_an_engine() -> None:
     finally:
         sys.setswitchinterval(before)
     np.testing.assert_allclose(results, 0.2, atol=1e-12)
-    assert held(engine) == engine._store._bytes
+    assert held(engine) == engine._planner.store._bytes
 
 
 def test_the_front_door_offers_engines() -> None:

@@ -65,7 +65,7 @@ def check(network: Network, evidence: dict[str, Any]) -> None:
     )
     for question in questions:
         question()
-    for stored in engine._store.held():
+    for stored in engine._planner.store.held():
         real = held(stored.plan, of_model(network))
         assert real <= stored.bytes <= 8 * real + 2**16, stored.title
 

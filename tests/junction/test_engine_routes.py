@@ -42,7 +42,7 @@ def _one_plan(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def titles(engine: Engine) -> list[str]:
     """Return what an engine remembers, the latest first."""
-    return [stored.title for stored in engine._store.held()[::-1]]
+    return [stored.title for stored in engine._planner.store.held()[::-1]]
 
 
 def same(engine: Engine, targets: Any, evidence: dict[str, Any]) -> None:
