@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -502,13 +503,11 @@ class Engine(Value):
         except ImpossibleEvidenceError:
             return -math.inf
 
-    @property
+    @cached_property
     def _planner(self) -> Planner:
-        """What makes and remembers plans; all threads get the same one."""
-        return remembered(self, "_made", self._new_planner)
-
-    def _new_planner(self) -> Planner:
-        return Planner(Reader(self.model), self.order, self.limits, PlanStore(self.memory))
+        """What makes plans, and remembers them in a store that all threads share."""
+        store = remembered(self, "_store", lambda: PlanStore(self.memory))
+        return Planner(Reader(self.model), self.order, self.limits, store)
 
 
 def _most(event: Seen) -> float:

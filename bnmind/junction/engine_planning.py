@@ -212,14 +212,17 @@ class Reader:
         self.model = model
         self.variables = {v.name: v for v in model.variables}
         self.columns = {v.name: i for i, v in enumerate(model.variables)}
+        self.alone = {v.name: (v,) for v in model.variables}
         self.places = {
             v.name: {state: i for i, state in enumerate(v.states)} for v in model.variables
         }
 
     def named(self, scopes: Scopes) -> tuple[tuple[Variable, ...], ...]:
         """Return the variables of targets."""
-        variables = self.variables
-        return tuple([tuple([variables[name] for name in scope]) for scope in scopes])
+        variables, alone = self.variables, self.alone
+        return tuple(
+            [alone[s[0]] if len(s) == 1 else tuple([variables[name] for name in s]) for s in scopes]
+        )
 
     def event(self, given: Any) -> Seen:
         """Return an event, which is read like evidence but must be given."""

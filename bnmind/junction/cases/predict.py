@@ -25,7 +25,7 @@ from bnmind.junction.cases.case_files import (
     is_text,
     read_frames,
 )
-from bnmind.junction.cases.solver import CaseSolver, JointSolver, solver_of
+from bnmind.junction.cases.solver import CaseSolver, JointSolver
 from bnmind.junction.cases.tables import CaseTable, frame_of, read_table, spelled
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.sampling import MOST_STATES
@@ -221,7 +221,7 @@ def predict(
     index = table.frame.index
     columns = {
         table.columns[name].label if name in table.columns else name: spelled(
-            table, solver.model.variable(name), positions, index
+            table, solver.planner.model.variable(name), positions, index
         ).array
         for name, positions in zip(names, found, strict=True)
     }
@@ -252,7 +252,7 @@ def predict_proba(
     solver, table = _opened(model, cases, limits)
     names = _target_names(solver, table, targets)
     numbers = [solver.numbers[name] for name in names]
-    labels = [(name, s) for name in names for s in solver.model.variable(name).states]
+    labels = [(name, s) for name in names for s in solver.planner.model.variable(name).states]
     found = np.empty((len(table), len(labels)))
     possible = np.ones(len(table), dtype=np.bool_)
     for rows in _row_chunks(solver, len(table), numbers, progress):
@@ -419,7 +419,7 @@ def _completed(
     progress: Progress | None,
 ) -> CaseAnswers:
     """Return the most probable completion of each row, or draws."""
-    joint = JointSolver(solver, rng)
+    joint = JointSolver(solver.planner, rng)
     n_rows = len(table) * draws
     found = np.full((len(solver.variables), n_rows), -1, dtype=np.int32)
     possible = np.ones(n_rows, dtype=np.bool_)
@@ -515,7 +515,7 @@ def _opened(
     model: Network | FactorModel, cases: Any, limits: Limits
 ) -> tuple[CaseSolver, CaseTable]:
     """Return a model and cases, prepared for each other."""
-    solver = solver_of(model, limits)
+    solver = CaseSolver.of(model, limits)
     return solver, read_table(solver.variables, frame_of(cases))
 
 

@@ -34,6 +34,8 @@ class Distinct(NamedTuple):
 
     def groups(self) -> list[NDArray[np.intp]]:
         """Return the rows of each kind."""
+        if not len(self.first):
+            return []
         order = np.argsort(self.kind, kind="stable")
         return np.split(order, np.cumsum(np.bincount(self.kind))[:-1])
 

@@ -34,7 +34,7 @@ from bnmind.junction import (
     sample_missing,
 )
 from bnmind.junction.cases.predict import CaseAnswers
-from bnmind.junction.cases.solver import Links, requisite
+from bnmind.junction.cases.solver import requisite
 from bnmind.junction.cases.tables import CaseTableWarning
 from bnmind.pgm import FactorModel, Network, TabularCPD, Variable
 from tests.modes import examples
@@ -82,25 +82,27 @@ WAYS: dict[str, dict[str, Any]] = {
     "plans": {},
     "a tree": {"MOST_PLANS": 0, "_SMALL": 0},
     "one plan": {"MOST_PLANS": 0, "_SMALL": 2**40},
-    "each alone": {"compile_plan": "TOO LARGE"},
+    "each alone": {},
 }
 """What is patched so that all cases are computed in one of the ways."""
 
 
-def too_large(*_: Any, limits: Limits, **options: Any) -> Any:
-    """Refuse a plan that is not restricted."""
-    if options["evidence"] and not limits.only_restrictions:
-        raise TooLargeError("too large", needed=2, budget=1)
-    return compile_plan(*_, limits=limits, **options)
+def too_large(*model: Any, **options: Any) -> Any:
+    """Return a plan that must be restricted."""
+    plan = compile_plan(*model, **options)
+    if options["evidence"]:
+        plan.compiled.__dict__["refusal"] = TooLargeError("too large", needed=2, budget=1)
+    return plan
 
 
 @contextmanager
 def forced(way: str) -> Iterator[None]:
     """Compute all cases in one of the ways."""
     with pytest.MonkeyPatch.context() as patch:
+        if way == "each alone":
+            patch.setattr("bnmind.junction.engine_planning.compile_plan", too_large)
         for name, value in WAYS[way].items():
-            made = too_large if value == "TOO LARGE" else value
-            patch.setattr(f"bnmind.junction.cases.solver.{name}", made)
+            patch.setattr(f"bnmind.junction.cases.solver.{name}", value)
         if way != "plans":
             patch.setattr("bnmind.junction.cases.solver.FEW_TARGETS", 1)
         yield
@@ -183,10 +185,8 @@ def test_dropping_observations_that_are_not_requisite_changes_no_posterior(
         if flag
     }
     for model in (network, FactorModel(network.potentials, network.variables)):
-        needed = requisite(Links.of(model), target, np.flatnonzero(observed).tolist())
-        assert observed[needed].all()
-        names = [network.variables[v].name for v in needed]
-        kept = {name: states[name] for name in names}
+        needed = requisite(model.potentials, name, states)
+        kept = {other: states[other] for other in needed}
         try:
             whole = bnmind.posterior(network, states, [name])
         except ImpossibleEvidenceError:
