@@ -260,8 +260,6 @@ _WORKBOOKS = {
 
 _UTF8 = "utf-8-sig"
 _MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_NO_TEXT = (b"\0", b"\x81", b"\x8d", b"\x8f", b"\x90", b"\x9d")
-"""Bytes that stand for no letter in Windows-1252."""
 
 
 def check_suffix(path: str | os.PathLike[str], *, read: bool) -> str:
@@ -324,76 +322,58 @@ def read_frames(path: str | os.PathLike[str], rows: int) -> Iterator[pandas.Data
     suffix = check_suffix(path, read=True)
     frames = {".parquet": _parquet_frames, ".xlsx": _excel_frames}.get(suffix, _csv_frames)
     first = 2 if is_text(path) else 1
-    for frame in frames(path, rows):
-        if not frame.columns.is_unique:
-            name = frame.columns[frame.columns.duplicated()][0]
-            raise TableError([f"two columns of {path} are named {one_line(str(name))!r}"])
-        frame.index = pandas.RangeIndex(first, first + len(frame))
-        first += len(frame)
-        yield frame
+    with _reading(path):
+        for frame in frames(path, rows):
+            if not frame.columns.is_unique:
+                name = frame.columns[frame.columns.duplicated()][0]
+                raise TableError([f"two columns of {path} are named {one_line(str(name))!r}"])
+            frame.index = pandas.RangeIndex(first, first + len(frame))
+            first += len(frame)
+            yield frame
 
 
 def read_frame(path: str | os.PathLike[str]) -> pandas.DataFrame:
     """Return all rows of a file of cases, as by `read_frames`."""
     import pandas
 
-    frames = list(read_frames(path, _ROWS))
-    return frames[0] if len(frames) == 1 else pandas.concat(frames)
+    return pandas.concat(read_frames(path, _ROWS))
 
 
 def _csv_frames(path: str | os.PathLike[str], rows: int) -> Iterator[pandas.DataFrame]:
     import pandas
 
-    with _reading(path):
-        encoding = _encoding_of(path)
-        with opened(path, encoding) as file:
-            separator = _separator(file.readline())
-            file.seek(0)
-            lines = csv.reader(iter(file.readline, ""), delimiter=separator)
-            header, first = next(lines, []), next(lines, [])
-        if len(header) > _MOST_COLUMNS:
-            raise _fault(path, f"has {len(header):,} columns; at most {_MOST_COLUMNS:,} are read")
-        if len(first) > len(header) > 0:  # pandas would make an index of the others, slowly
-            raise _fault(path, "has rows with more cells than its first line")
-        if not header:
-            raise _fault(path, "has no columns; the first line must name them")
-        file = opened(path, encoding)
-    with file:
-        with _reading(path):
-            reader = pandas.read_csv(
-                file,
-                sep=separator,
-                names=range(len(header)),
-                header=0,
-                dtype=str,
-                keep_default_na=False,
-                na_values=[""],
-                skip_blank_lines=False,
-                chunksize=rows,
-            )
-        with reader:
-            for frame in _each(path, reader):
-                if not isinstance(frame.index, pandas.RangeIndex):
-                    raise _fault(path, "has rows with more cells than its first line")
-                # A data frame is written with an unnamed column for its index.
-                frame.columns = pandas.Index(
-                    [name or f"Unnamed: {place}" for place, name in enumerate(header)]
-                )
-                yield frame
-        with _reading(path):
-            file.require_unchanged()
-
-
-def _each(
-    path: str | os.PathLike[str], frames: Iterator[pandas.DataFrame]
-) -> Iterator[pandas.DataFrame]:
-    """Yield data frames; convert errors of reading them, and no others."""
-    while True:
-        with _reading(path):
-            frame = next(frames, None)
-        if frame is None:
-            return
-        yield frame
+    encoding = _encoding_of(path)
+    with opened(path, encoding) as file:
+        separator = _separator(file.readline())
+        file.seek(0)
+        lines = csv.reader(iter(file.readline, ""), delimiter=separator)
+        header, first = next(lines, []), next(lines, [])
+    if len(header) > _MOST_COLUMNS:
+        raise _fault(path, f"has {len(header):,} columns; at most {_MOST_COLUMNS:,} are read")
+    if len(first) > len(header) > 0:  # pandas would make an index of the others, slowly
+        raise _fault(path, "has rows with more cells than its first line")
+    if not header:
+        raise _fault(path, "has no columns; the first line must name them")
+    # A data frame is written with an unnamed column for its index.
+    names = pandas.Index([name or f"Unnamed: {place}" for place, name in enumerate(header)])
+    with opened(path, encoding) as file:
+        reader = pandas.read_csv(
+            file,
+            sep=separator,
+            names=range(len(header)),
+            header=0,
+            dtype=str,
+            keep_default_na=False,
+            na_values=[""],
+            skip_blank_lines=False,
+            chunksize=rows,
+        )
+        for frame in reader:
+            if not isinstance(frame.index, pandas.RangeIndex):
+                raise _fault(path, "has rows with more cells than its first line")
+            frame.columns = names
+            yield frame
+        file.require_unchanged()
 
 
 def _encoding_of(path: str | os.PathLike[str]) -> str:
@@ -403,30 +383,26 @@ def _encoding_of(path: str | os.PathLike[str]) -> str:
     """
     if not os.path.isfile(path) or os.fspath(path).lower().endswith(".gz"):
         return _UTF8
-    decoder, is_utf8 = codecs.getincrementaldecoder("utf-8")(), True
     with open(path, "rb") as file:
         mark = file.read(4)
-        if mark[:2] in _MARKS:
-            return "utf-16"
-        if mark in _WORKBOOKS:
-            raise _fault(path, f"is {_WORKBOOKS[mark]}")
-        file.seek(0)
-        for block in iter(lambda: file.read(_BLOCK), b""):
-            if any(byte in block for byte in _NO_TEXT):
-                return _UTF8
-            try:
-                is_utf8 = is_utf8 and decoder.decode(block) is not None
-            except UnicodeDecodeError:
-                is_utf8 = False
-    try:
-        decoder.decode(b"", final=is_utf8)
-    except UnicodeDecodeError:
-        is_utf8 = False
-    if is_utf8:
+    if mark[:2] in _MARKS:
+        return "utf-16"
+    if mark in _WORKBOOKS:
+        raise _fault(path, f"is {_WORKBOOKS[mark]}")
+    if _is_text_in(path, _UTF8) or not _is_text_in(path, "cp1252"):
         return _UTF8
     text = "the text is not UTF-8 and was read as Windows-1252 (Western European)"
     warnings.warn(f"{path}: {text}", CaseTableWarning, stacklevel=2)
     return "cp1252"
+
+
+def _is_text_in(path: str | os.PathLike[str], encoding: str) -> bool:
+    """Return whether all bytes of a file are characters of an encoding, and none is zero."""
+    try:
+        with open(path, encoding=encoding, newline="") as file:
+            return all("\0" not in block for block in iter(lambda: file.read(_BLOCK), ""))
+    except UnicodeDecodeError:
+        return False
 
 
 def _excel_frames(path: str | os.PathLike[str], rows: int) -> Iterator[pandas.DataFrame]:
@@ -468,22 +444,21 @@ def _separator(line: str) -> str:
 
 
 def _parquet_frames(path: str | os.PathLike[str], rows: int) -> Iterator[pandas.DataFrame]:
-    with _reading(path):
-        file = _parquet().ParquetFile(path)
-    with file:
+    with _parquet().ParquetFile(path) as file:
         if file.metadata.num_rows == 0:
-            with _reading(path):
-                frame = file.read().to_pandas(ignore_metadata=True)
-            yield frame
+            yield file.read().to_pandas(ignore_metadata=True)
             return
-        batches = file.iter_batches(batch_size=rows)
-        for frame in _each(path, (batch.to_pandas() for batch in batches)):
+        for batch in file.iter_batches(batch_size=rows):
+            frame = batch.to_pandas()
             yield frame if all(name is None for name in frame.index.names) else frame.reset_index()
 
 
 @contextmanager
 def _reading(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Convert errors of reading to a `ModelFileError` that names the file."""
+    """Convert errors of reading to a `ModelFileError` that names the file.
+
+    A generator may yield inside: errors of its caller do not reach it.
+    """
     try:
         yield
     except (ModelFileError, TableError, MissingLibraryError):
