@@ -218,14 +218,13 @@ def predict(
         possible[rows], joints = solver.distributions(numbers, table.states(rows, names))
         found[:, rows] = [_most_probable(joint) for joint in joints]
     found[:, ~possible] = -1
-    index = table.frame.index
     columns = {
         table.columns[name].label if name in table.columns else name: spelled(
-            table, solver.planner.model.variable(name), positions, index
-        ).array
+            table, solver.planner.model.variable(name), positions
+        )
         for name, positions in zip(names, found, strict=True)
     }
-    return _answered(table, pandas.DataFrame(columns, index=index), possible)
+    return _answered(table, pandas.DataFrame(columns, index=table.frame.index), possible)
 
 
 @checked
@@ -455,12 +454,13 @@ def _filled(
     added = {}
     for number, positions in found.items():
         v = solver.variables[number]
-        column = spelled(table, v, positions, frame.index)
+        column = spelled(table, v, positions)
         if v.name in table.columns:
-            frame.isetitem(places[table.columns[v.name].label], column.array)
+            frame.isetitem(places[table.columns[v.name].label], column)
         else:
             added[v.name] = column
-    return pandas.concat([frame, pandas.DataFrame(added)], axis=1) if added else frame
+    others = pandas.DataFrame(added, index=frame.index)
+    return pandas.concat([frame, others], axis=1) if added else frame
 
 
 def _answered(

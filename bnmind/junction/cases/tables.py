@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Container, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -329,16 +329,13 @@ def _coded(series: pandas.Series[Any]) -> tuple[NDArray[Any], list[Any]]:
 
     if isinstance(series.dtype, pandas.CategoricalDtype):
         return series.cat.codes.to_numpy(), _values(series.cat.categories)
-    if series.dtype == np.float16:  # which pandas cannot factorize
-        few, number = np.unique(series.to_numpy(), return_inverse=True)
-        series = pandas.Series(np.array([float(str(value)) for value in few])[number])
     mixed = series.dtype == object and pandas.api.types.infer_dtype(series) not in (
         *("string", "boolean", "integer", "floating", "empty"),
     )
-    if not mixed:
-        codes, known = pandas.factorize(series)
-        return codes, _values(known)
-    return distinct_states(series.tolist())
+    if mixed or series.dtype == np.float16:  # which pandas cannot factorize
+        return distinct_states(list(series.to_numpy()))
+    codes, known = pandas.factorize(series)
+    return codes, _values(known)
 
 
 def _values(known: pandas.Index[Any]) -> list[Any]:
@@ -395,10 +392,8 @@ def _raise_unknown(frame: pandas.DataFrame, columns: Mapping[str, Column]) -> No
 # --- States as the column of a user has them: text, numbers, truth values or categories -----------
 
 
-def spelled(
-    table: CaseTable, variable: Variable, positions: NDArray[Any], index: pandas.Index[Any]
-) -> pandas.Series[Any]:
-    """Return states of a variable as values of its column.
+def spelled(table: CaseTable, variable: Variable, positions: NDArray[Any]) -> Any:
+    """Return states of a variable as an array of pandas, with the values of its column.
 
     Parameters
     ----------
@@ -410,83 +405,53 @@ def spelled(
         The variable.
     positions
         State positions, ``(rows,)``; -1 becomes a missing value.
-    index
-        The index of the result.
     """
+    kind: Any = "str"
+    known: dict[int, Any] = dict(enumerate(variable.states))
+    if variable.name in table.columns:
+        column = table.columns[variable.name]
+        of_user = table.frame[column.label]
+        kind = of_user.dtype
+        known = dict(zip(reversed(column.places), reversed(column.values), strict=True))
+    known[MISSING] = None
+    # Only values that occur are converted to the type, each once.
+    is_used = np.bincount(positions + 1, minlength=variable.n_states + 1) > 0
+    values = [
+        known[place] if place in known else _converted(of_user, variable.states[place])
+        for place in (np.flatnonzero(is_used) - 1).tolist()
+    ]
+    return _array(values, kind).take((np.cumsum(is_used) - 1)[positions + 1])
+
+
+def _array(values: list[Any], kind: Any) -> Any:
+    """Return values as an array of the type of a column, or of one with room for them."""
     import pandas
 
-    if variable.name not in table.columns:
-        values = np.array([*variable.states, None], dtype=object)[positions]
-        return pandas.Series(values, index=index, name=variable.name, dtype="str")
-    column = table.columns[variable.name]
-    of_user = table.frame[column.label]
-    known: dict[int, int] = {}
-    for number, place in enumerate(column.places):
-        known.setdefault(place, number)
-    if isinstance(of_user.dtype, pandas.CategoricalDtype):
-        values = _categories(of_user.dtype, variable, known, positions)
-        return pandas.Series(values, index=index, name=column.label)
-    make = _converter(of_user)
-    lookup = np.empty(variable.n_states + 1, dtype=object)
-    for place, state in enumerate(variable.states):
-        lookup[place] = column.values[known[place]] if place in known else make(state)
-    lookup[-1] = None
-    values = lookup[positions]
-    kind: Any = of_user.dtype
-    if (positions < 0).any():
-        kind = {"i": "Int64", "u": "UInt64", "b": "boolean"}.get(getattr(kind, "kind", ""), kind)
-    used = lookup[np.unique(positions)]
-    if getattr(kind, "kind", "") == "b" and not all(
-        value is None or isinstance(value, bool | np.bool_) for value in used
-    ):
+    letter = getattr(kind, "kind", "")
+    if isinstance(kind, pandas.CategoricalDtype):
+        more = [v for v in values if v is not None and v not in kind.categories]
+        if more:
+            kind = pandas.CategoricalDtype([*kind.categories, *more], ordered=kind.ordered)
+    elif None in values:
+        kind = {"i": "Int64", "u": "UInt64", "b": "boolean"}.get(letter, kind)
+    if letter == "b" and not all(v is None or isinstance(v, bool | np.bool_) for v in values):
         kind = object  # a cast would turn any text into True
-    series: pandas.Series[Any]
     try:
-        series = pandas.Series(values, index=index, name=column.label, dtype=kind)
+        return pandas.array(values, dtype=kind)
     except (ValueError, TypeError, OverflowError):  # a state that does not fit among numbers
-        series = pandas.Series(values, index=index, name=column.label, dtype=object)
-    return series
+        return pandas.array(values, dtype=object)
 
 
-def _categories(
-    kind: pandas.CategoricalDtype,
-    variable: Variable,
-    known: Mapping[int, int],
-    positions: NDArray[Any],
-) -> pandas.Categorical:
-    """Return states as categories, which are extended by states that are not among them."""
-    import pandas
-
-    categories = kind.categories.tolist()
-    codes = np.full(variable.n_states + 1, -1, dtype=np.intp)
-    used = set(np.unique(positions).tolist())
-    for place, state in enumerate(variable.states):
-        if place in known:
-            codes[place] = known[place]
-        elif place in used:
-            codes[place] = len(categories)
-            categories.append(state)
-    if len(categories) > len(kind.categories):
-        kind = pandas.CategoricalDtype(categories, ordered=kind.ordered)
-    return pandas.Categorical.from_codes(codes[positions], dtype=kind)
-
-
-def _converter(series: pandas.Series[Any]) -> Callable[[str], Any]:
-    """Return a function that converts the text of a state to a value of a column."""
+def _converted(series: pandas.Series[Any], state: str) -> Any:
+    """Return the text of a state as a value of a column, if possible."""
     kind = getattr(series.dtype, "kind", "O")
-    present = series.dropna()
-    if kind == "O" and len(present):
-        kinds = {int: "i", float: "f", bool: "b"}
-        kind = kinds.get(type(present.iloc[0]), "O")
-
-    def convert(state: str) -> Any:
-        try:
-            if kind == "b":
-                return {"true": True, "false": False, "1": True, "0": False}[state.casefold()]
-            if kind in "iu":
-                return int(float(state)) if float(state).is_integer() else float(state)
-            return float(state) if kind == "f" else state
-        except (KeyError, ValueError, OverflowError):
-            return state
-
-    return convert
+    if kind == "O" and len(present := series.dropna()):
+        kind = {int: "i", float: "f", bool: "b"}.get(type(present.iloc[0]), "O")
+    try:
+        if kind == "b":
+            return {"true": True, "false": False, "1": True, "0": False}[state.casefold()]
+        if kind in "iu" and float(state).is_integer():
+            return int(float(state))
+        return float(state) if kind in "iuf" else state
+    except (KeyError, ValueError, OverflowError):
+        return state
