@@ -173,9 +173,10 @@ class Engine(Value):
     def __repr__(self) -> str:
         plans = self._planner.store.held()
         used = sum(stored.bytes for stored in plans)
+        variables, held = len(self.model.variables), counted(len(plans), "plan")
         return (
-            f"Engine({counted(len(self.model.variables), 'variable')}, {_plans(len(plans))} in"
-            f" {format_bytes(used)} of at most {format_bytes(self.memory)})"
+            f"Engine({counted(variables, 'variable')}, {held} in {format_bytes(used)}"
+            f" of at most {format_bytes(self.memory)})"
         )
 
     def __str__(self) -> str:
@@ -184,7 +185,7 @@ class Engine(Value):
         states = sum(v.n_states for v in self.model.variables)
         lines = [
             f"engine for {counted(len(self.model.variables), 'variable')} with {states:,} states",
-            f"remembers {_plans(len(plans))} in {format_bytes(used)} of at most"
+            f"remembers {counted(len(plans), 'plan')} in {format_bytes(used)} of at most"
             f" {format_bytes(self.memory)}",
         ]
         latest = plans[: -_MOST_LINES - 1 : -1]
@@ -349,8 +350,7 @@ class Engine(Value):
         UnknownNameError, ImpossibleEvidenceError
             As in `posterior`.
         """
-        plan, findings = self._planner.sampling(self._planner.reader.evidence(evidence))
-        return plan.run(findings, n_samples=n_samples, rng=rng)
+        return self._planner.sample(n_samples, rng, self._planner.reader.evidence(evidence))
 
     @checked
     def probability(self, event: Evidence, evidence: Evidence | None = None) -> float:
@@ -514,10 +514,6 @@ def _most(event: Seen) -> float:
     """Return the logarithm of the largest expected likelihood of an event."""
     largest = [float(weights.max()) for weights in event.soft.values()]
     return math.fsum(map(math.log, largest)) if all(largest) else -math.inf
-
-
-def _plans(number: int) -> str:
-    return "1 plan" if number == 1 else f"{number:,} plans"
 
 
 @checked

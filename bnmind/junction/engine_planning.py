@@ -22,7 +22,6 @@ from bnmind.information import Floats
 from bnmind.junction.causes import are_layered, may_be_swept
 from bnmind.junction.graphs import OrderFinder
 from bnmind.junction.inference.compile import compile_plan, interaction_graph
-from bnmind.junction.inference.compiled_query import CompiledQuery
 from bnmind.junction.inference.evidence import Findings, by_name, is_missing, is_state, likelihood
 from bnmind.junction.inference.limits import Limits
 from bnmind.junction.inference.plan import Plan
@@ -34,7 +33,7 @@ from bnmind.pgm.variable import Variable, format_name
 
 if TYPE_CHECKING:
     from bnmind.junction.circuit import Circuit
-    from bnmind.junction.sampling import SamplingPlan
+    from bnmind.junction.sampling import Samples, SamplingPlan
     from bnmind.junction.search import ExplanationSearch
     from bnmind.junction.slices import SlicedPlan
     from bnmind.junction.walk import Explanation, ExplanationPlan, MarginalMapPlan
@@ -66,12 +65,9 @@ def plan_bytes(plan: Any) -> int:
     """
     if plan is None:
         return _PLAN
-    if isinstance(plan, Plan):
-        return _query_bytes(plan.compiled)
-    return plan_bytes(plan.plan)  # all other kinds hold one
-
-
-def _query_bytes(compiled: CompiledQuery) -> int:
+    if not isinstance(plan, Plan):
+        return plan_bytes(plan.plan)  # all other kinds hold one
+    compiled = plan.compiled
     arrays: list[Any] = []
     for source in compiled.sources:
         arrays += [value for value in vars(source).values() if isinstance(value, np.ndarray)]
@@ -277,13 +273,9 @@ class Reader:
         """
         if targets is None:
             return tuple([(name,) for name in self.variables if name not in seen.positions])
-        if isinstance(targets, str):
-            return ((self._name(targets),),)
-        if not isinstance(targets, Iterable) or isinstance(targets, bytes | Mapping):
-            raise InvalidArgumentError(
-                f"expected the name of a variable or a list of names, got {shown(targets)}", targets
-            )
-        return tuple([self._scope(target) for target in targets])
+        targets = [targets] if isinstance(targets, str) else targets
+        parts = _listed(targets, "the name of a variable or a list of names")
+        return tuple([self._scope(target) for target in parts])
 
     def names(self, targets: Targets, what: str) -> tuple[str, ...]:
         """Return different variables that are asked for together; ``what`` asks for them.
@@ -301,13 +293,11 @@ class Reader:
         return names
 
     def _scope(self, target: Any) -> tuple[str, ...]:
-        if isinstance(format_name(target), str):
-            return (self._name(target),)
-        if not isinstance(target, Iterable) or isinstance(target, bytes | Mapping):
-            raise InvalidArgumentError(
-                f"expected each target as a name or a tuple of names, got {shown(target)}", target
-            )
-        names = tuple([self._name(name) for name in target])
+        is_name = isinstance(format_name(target), str)
+        parts = (
+            [target] if is_name else _listed(target, "each target as a name or a tuple of names")
+        )
+        names = tuple([self._name(name) for name in parts])
         _check_different(names)
         return names
 
@@ -316,6 +306,12 @@ class Reader:
         if not isinstance(text, str):
             raise InvalidArgumentError(f"expected the name of a variable, got {shown(name)}", name)
         return text if text in self.variables else self.model.variable(text).name
+
+
+def _listed(given: Any, what: str) -> Iterable[Any]:
+    if not isinstance(given, Iterable) or isinstance(given, bytes | Mapping):
+        raise InvalidArgumentError(f"expected {what}, got {shown(given)}", given)
+    return given
 
 
 def _check_different(names: Sequence[str]) -> None:
@@ -582,7 +578,11 @@ class Planner:
         """
         states, soft = seen.in_order()
         try:
-            return run_or_restrict(plan or self.plan(scopes, seen), states, soft)
+            plan = plan or self.plan(scopes, seen)
+            with suppress(TooLargeError):
+                return plan.run({**states, **soft})
+            # The plan for these states may be much smaller.
+            return plan.restrict(states).run(soft)
         except TooLargeError as refusal:
             whole = refusal
 
@@ -676,14 +676,14 @@ class Planner:
             return plan.run({**states, **soft})
         return self.explanations(1, seen, names)[0]
 
-    def sampling(self, seen: Seen) -> tuple[SamplingPlan, dict[str, Any]]:
-        """Return a plan that draws samples, and the findings of its runs."""
+    def sample(self, n_samples: int, rng: np.random.Generator, seen: Seen) -> Samples:
+        """Return samples of all variables."""
         from bnmind.junction.sampling import compile_sampling
 
         states, soft = seen.in_order()
         key = ("sample", None, tuple(states), tuple(soft))
         plan: SamplingPlan = self._made(key, compile_sampling)
-        return plan, {**states, **soft}
+        return plan.run({**states, **soft}, n_samples=n_samples, rng=rng)
 
     def _made(
         self, key: _Question, compiled: Callable[..., Any], states: tuple[str, ...] = ()
@@ -723,14 +723,3 @@ def _hidden(found: Explanation, seen: Seen) -> Explanation:
     """Return an explanation without the states of the evidence."""
     hidden = {name: state for name, state in found.states.items() if name not in seen.positions}
     return replace(found, states=hidden)
-
-
-def run_or_restrict(plan: Plan, states: Findings, soft: Findings) -> Posterior:
-    """Return the run of a plan. If the plan is too large, it is restricted to the states first."""
-    try:
-        return plan.run({**states, **soft})
-    except TooLargeError:
-        if not states:
-            raise
-    # The plan for these states may be much smaller.
-    return plan.restrict(states).run(soft)

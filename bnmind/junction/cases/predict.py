@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from bnmind._arguments import checked
 from bnmind._display import Result
 from bnmind._files import check_writable, writing
-from bnmind._messages import counted, many, one_line, shown
+from bnmind._messages import counted, many, one_line
 from bnmind._values import Value
-from bnmind.errors import InvalidArgumentError, TableError, TooLargeError, UnknownNameError
+from bnmind.errors import InvalidArgumentError, TableError, TooLargeError
 from bnmind.information import Floats
 from bnmind.junction.cases.case_files import (
     FrameWriter,
@@ -25,12 +25,12 @@ from bnmind.junction.cases.case_files import (
     is_text,
     read_frames,
 )
-from bnmind.junction.cases.solver import CaseSolver, JointSolver
+from bnmind.junction.cases.solver import CaseSolver, States
 from bnmind.junction.cases.tables import CaseTable, frame_of, read_table, spelled
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.sampling import MOST_STATES
 from bnmind.pgm.network import FactorModel, Network
-from bnmind.pgm.variable import format_label, format_name
+from bnmind.pgm.variable import format_label
 
 if TYPE_CHECKING:
     import pandas
@@ -115,14 +115,12 @@ def case_notes(
     notes = []
     n_rows, n = counts
     if n:
-        notes.append(
-            f"{n:,} row{'s' if n > 1 else ''} of {n_rows:,} {'have' if n > 1 else 'has'}"
-            f" probability zero and no answer: {_some(impossible, n)}"
-        )
+        verb = "have" if n > 1 else "has"
+        text = f"{counted(n, 'row')} of {n_rows:,} {verb} probability zero and no answer"
+        notes.append(f"{text}: {_some(impossible, n)}")
     if n := len(unused):
-        notes.append(
-            f"{n:,} column{'s are' if n > 1 else ' is'} not in the model: {_some(unused, n)}"
-        )
+        verb = "are" if n > 1 else "is"
+        notes.append(f"{counted(n, 'column')} {verb} not in the model: {_some(unused, n)}")
     notes += [
         f"the column {one_line(label)} is not a variable; did you mean {' or '.join(similar)}?"
         for label, similar in close.items()
@@ -207,24 +205,10 @@ def predict(
     >>> predict(network, cases, "rain").frame["rain"].tolist()
     ['yes', 'no', 'no']
     """
-    import pandas
-
-    solver, table = _opened(model, cases, limits)
-    names = _target_names(solver, table, targets)
-    numbers = [solver.numbers[name] for name in names]
-    found = np.full((len(names), len(table)), -1, dtype=np.int32)
-    possible = np.ones(len(table), dtype=np.bool_)
-    for rows in _row_chunks(solver, len(table), numbers, progress):
-        possible[rows], joints = solver.distributions(numbers, table.states(rows, names))
-        found[:, rows] = [_most_probable(joint) for joint in joints]
-    found[:, ~possible] = -1
-    columns = {
-        table.columns[name].label if name in table.columns else name: spelled(
-            table, solver.planner.model.variable(name), positions
-        )
-        for name, positions in zip(names, found, strict=True)
-    }
-    return _answered(table, pandas.DataFrame(columns, index=table.frame.index), possible)
+    asked = _Asked.of(model, cases, limits, progress)
+    numbers = asked.numbers_of(targets)
+    found, possible = asked.most_probable(numbers, hidden=numbers)
+    return asked.answered(asked.spelled(found), possible)
 
 
 @checked
@@ -248,19 +232,18 @@ def predict_proba(
     """
     import pandas
 
-    solver, table = _opened(model, cases, limits)
-    names = _target_names(solver, table, targets)
-    numbers = [solver.numbers[name] for name in names]
-    labels = [(name, s) for name in names for s in solver.planner.model.variable(name).states]
-    found = np.empty((len(table), len(labels)))
-    possible = np.ones(len(table), dtype=np.bool_)
-    for rows in _row_chunks(solver, len(table), numbers, progress):
-        possible[rows], joints = solver.distributions(numbers, table.states(rows, names))
+    asked = _Asked.of(model, cases, limits, progress)
+    numbers = asked.numbers_of(targets)
+    variables = [asked.solver.variables[number] for number in numbers]
+    labels = [(v.name, state) for v in variables for state in v.states]
+    found = np.empty((len(asked.table), len(labels)))
+    possible = np.ones(len(found), dtype=np.bool_)
+    for rows, _, possible[rows], joints in asked.distributions(numbers, numbers):
         found[rows] = np.concatenate(joints, axis=1)
     found[~possible] = np.nan
     columns = pandas.MultiIndex.from_tuples(labels, names=["variable", "state"])
-    frame = pandas.DataFrame(found, index=table.frame.index, columns=columns, copy=False)
-    return _answered(table, frame, possible)
+    index = asked.table.frame.index
+    return asked.answered(pandas.DataFrame(found, index, columns, copy=False), possible)
 
 
 @checked
@@ -281,16 +264,13 @@ def log_likelihood(
         Its `to_series`, the single column of its `frame`, is named ``log_likelihood``. Impossible
         rows are NaN, and reported.
     """
-    import pandas
-
-    solver, table = _opened(model, cases, limits)
-    found = np.empty(len(table))
-    for rows in _row_chunks(solver, len(table), (), progress):
-        found[rows] = solver.log_likelihoods(table.states(rows))
+    asked = _Asked.of(model, cases, limits, progress)
+    found = np.empty(len(asked.table))
+    for rows in asked.chunks():
+        found[rows] = asked.solver.log_likelihoods(asked.table.states(rows))
     possible = found > -np.inf
     found[~possible] = np.nan
-    frame = pandas.DataFrame({"log_likelihood": found}, index=table.frame.index)
-    return _answered(table, frame, possible)
+    return asked.answered({"log_likelihood": found}, possible)
 
 
 @checked
@@ -313,18 +293,11 @@ def impute(
         Its `frame` has the index and all columns of the cases. Missing cells of impossible rows
         stay missing, and the rows are reported.
     """
-    solver, table = _opened(model, cases, limits)
-    own = {solver.numbers[name]: column.positions for name, column in table.columns.items()}
-    found = {number: column.copy() for number, column in own.items() if (column < 0).any()}
-    possible = np.ones(len(table), dtype=np.bool_)
-    for rows in _row_chunks(solver, len(table), list(found), progress):
-        possible[rows], joints = solver.distributions(list(found), table.states(rows))
-        for positions, joint in zip(found.values(), joints, strict=True):
-            part = positions[rows]
-            positions[rows] = np.where(part < 0, _most_probable(joint), part)
-    for number, positions in found.items():
-        positions[~possible] = own[number][~possible]
-    return _answered(table, _filled(solver, table, found), possible)
+    asked = _Asked.of(model, cases, limits, progress)
+    columns = asked.table.columns.items()
+    numbers = [asked.solver.numbers[name] for name, c in columns if (c.positions < 0).any()]
+    found, possible = asked.most_probable(numbers)
+    return asked.answered(asked.filled(found), possible)
 
 
 @checked
@@ -357,7 +330,7 @@ def complete(
     >>> complete(network, pandas.DataFrame({"wet": [None, "no"]})).frame.to_dict("list")
     {'wet': ['yes', 'no'], 'rain': ['yes', 'no']}
     """
-    return _completed(*_opened(model, cases, limits), None, 1, progress)
+    return _Asked.of(model, cases, limits, progress).completed(None, 1)
 
 
 @checked
@@ -398,8 +371,8 @@ def sample_missing(
     """
     if draws < 1:
         raise InvalidArgumentError(f"draws must be at least 1, got {draws}", draws)
-    solver, table = _opened(model, cases, limits)
-    states = draws * len(table) * len(solver.variables)
+    asked = _Asked.of(model, cases, limits, progress)
+    states = draws * len(asked.table) * len(asked.solver.variables)
     if states > MOST_STATES:
         raise TooLargeError(
             f"expected at most {MOST_STATES:,} states to draw at a time, got {many(states)}; draw"
@@ -407,122 +380,132 @@ def sample_missing(
             needed=states,
             budget=MOST_STATES,
         )
-    return _completed(solver, table, rng, draws, progress)
+    return asked.completed(rng, draws)
 
 
-def _completed(
-    solver: CaseSolver,
-    table: CaseTable,
-    rng: np.random.Generator | None,
-    draws: int,
-    progress: Progress | None,
-) -> CaseAnswers:
-    """Return the most probable completion of each row, or draws."""
-    joint = JointSolver(solver.planner, rng)
-    n_rows = len(table) * draws
-    found = np.full((len(solver.variables), n_rows), -1, dtype=np.int32)
-    possible = np.ones(n_rows, dtype=np.bool_)
-    for rows in _row_chunks(solver, len(table), (), progress):
-        part = slice(rows.start * draws, rows.stop * draws)
-        possible[part] = joint.fill(table.states(rows), draws, found[:, part])
-    frame = _filled(solver, table, dict(enumerate(found)), draws)
-    return _answered(table, frame, possible[::draws])
+class _Asked(NamedTuple):
+    """A model and cases, prepared for each other."""
 
+    solver: CaseSolver
+    table: CaseTable
+    progress: Progress | None
 
-def _filled(
-    solver: CaseSolver,
-    table: CaseTable,
-    found: Mapping[int, NDArray[np.int32]],
-    draws: int = 1,
-) -> pandas.DataFrame:
-    """Return the columns of the cases, and those of other variables after them.
+    @classmethod
+    def of(
+        cls, model: Network | FactorModel, cases: Any, limits: Limits, progress: Progress | None
+    ) -> Self:
+        solver = CaseSolver.of(model, limits)
+        return cls(solver, read_table(solver.variables, frame_of(cases)), progress)
 
-    Parameters
-    ----------
-    solver, table
-        The model and the cases.
-    found
-        The new positions, ``(rows * draws,)``, by the number of the variable; -1 leaves a cell
-        missing.
-    draws
-        How many rows follow each other for one of the cases.
-    """
-    import pandas
-
-    frame = table.frame.iloc[np.repeat(np.arange(len(table)), draws)]
-    places: dict[Hashable, int] = {label: at for at, label in enumerate(frame.columns)}
-    added = {}
-    for number, positions in found.items():
-        v = solver.variables[number]
-        column = spelled(table, v, positions)
-        if v.name in table.columns:
-            frame.isetitem(places[table.columns[v.name].label], column)
-        else:
-            added[v.name] = column
-    others = pandas.DataFrame(added, index=frame.index)
-    return pandas.concat([frame, others], axis=1) if added else frame
-
-
-def _answered(
-    table: CaseTable, frame: pandas.DataFrame, possible: NDArray[np.bool_]
-) -> CaseAnswers:
-    """Return answers with the report of a table."""
-    impossible: list[Hashable] = table.frame.index[~possible].tolist()
-    return CaseAnswers(
-        _table=frame, impossible=tuple(impossible), unused=table.unused, close=table.close
-    )
-
-
-def _target_names(solver: CaseSolver, table: CaseTable, targets: Names | None) -> list[str]:
-    """Return the names of the targets, which by default are the variables without a column."""
-    if targets is None:
-        names = [v.name for v in solver.variables if v.name not in table.columns]
-        if not names:
+    def numbers_of(self, targets: Names | None) -> list[int]:
+        """Return the numbers of targets; by default of the variables without a column."""
+        known = self.solver.numbers
+        if targets is not None:
+            given: Any = targets
+            names = self.solver.planner.reader.names(given, "a prediction")
+            return [known[name] for name in names]
+        numbers = [known[name] for name in known if name not in self.table.columns]
+        if not numbers:
             raise InvalidArgumentError(
                 "every variable of the model has a column; name the targets, whose own columns are"
                 " then not used; impute and complete fill the missing cells of all columns",
                 targets,
             )
-        return names
-    try:
-        names = [targets] if isinstance(targets, str) else list(map(format_name, targets))
-    except TypeError:
-        names = []
-    if not names or len(set(map(str, names))) < len(names):
-        raise InvalidArgumentError(
-            f"expected targets as names of different variables, got {shown(targets)}", targets
+        return numbers
+
+    def chunks(self, targets: Sequence[int] = ()) -> Iterator[slice]:
+        """Yield the rows that are processed together, for distributions of some targets."""
+        variables, n_rows = self.solver.variables, len(self.table)
+        states = sum(variables[number].n_states for number in targets)
+        size = max(2**10, _CELLS // max(1, len(variables), 2 * states))
+        for start in range(0, n_rows, size):
+            rows = slice(start, min(start + size, n_rows))
+            yield rows
+            if self.progress is not None:
+                self.progress(rows.stop, n_rows)
+
+    def distributions(
+        self, targets: Sequence[int], hidden: Sequence[int]
+    ) -> Iterator[tuple[slice, States, NDArray[np.bool_], list[Floats]]]:
+        """Yield rows, their states, whether they are possible, and the distributions of targets."""
+        for rows in self.chunks(targets):
+            states = self.table.states(rows, hidden)
+            yield rows, states, *self.solver.distributions(targets, states)
+
+    def most_probable(
+        self, targets: Sequence[int], hidden: Sequence[int] = ()
+    ) -> tuple[dict[int, NDArray[np.int32]], NDArray[np.bool_]]:
+        """Return the states of targets by number, the most probable ones where they are missing.
+
+        They stay missing in impossible rows. Which rows are possible is returned, too.
+        """
+        found = {number: np.empty(len(self.table), dtype=np.int32) for number in targets}
+        possible = np.ones(len(self.table), dtype=np.bool_)
+        for rows, states, part, joints in self.distributions(targets, hidden):
+            possible[rows] = part
+            for number, joint in zip(targets, joints, strict=True):
+                most = joint.max(axis=1, keepdims=True)
+                first = np.argmax(joint >= most * (1 - _TIE), axis=1)
+                own = states[number]
+                found[number][rows] = np.where((own < 0) & part, first, own)
+        return found, possible
+
+    def completed(self, rng: np.random.Generator | None, draws: int) -> CaseAnswers:
+        """Return the most probable completion of each row, or draws."""
+        n_rows = len(self.table) * draws
+        found = np.full((len(self.solver.variables), n_rows), -1, dtype=np.int32)
+        possible = np.ones(n_rows, dtype=np.bool_)
+        for rows in self.chunks():
+            part = slice(rows.start * draws, rows.stop * draws)
+            possible[part] = self.solver.complete(
+                self.table.states(rows), found[:, part], rng, draws
+            )
+        return self.answered(self.filled(dict(enumerate(found)), draws), possible[::draws])
+
+    def spelled(self, found: Mapping[int, NDArray[np.int32]]) -> dict[Hashable, Any]:
+        """Return columns of states by their labels, from positions by number."""
+        columns: dict[Hashable, Any] = {}
+        for number, positions in found.items():
+            v = self.solver.variables[number]
+            own = self.table.columns.get(v.name)
+            columns[v.name if own is None else own.label] = spelled(self.table, v, positions)
+        return columns
+
+    def filled(self, found: Mapping[int, NDArray[np.int32]], draws: int = 1) -> pandas.DataFrame:
+        """Return the cases with new states, and the columns of other variables after them.
+
+        Parameters
+        ----------
+        found
+            The new positions, ``(rows * draws,)``, by the number of the variable; -1 leaves a cell
+            missing.
+        draws
+            How many rows follow each other for one of the cases.
+        """
+        import pandas
+
+        frame = self.table.frame.iloc[np.repeat(np.arange(len(self.table)), draws)]
+        places: dict[Hashable, int] = {label: at for at, label in enumerate(frame.columns)}
+        columns = self.spelled(found)
+        for label in columns.keys() & places.keys():
+            frame.isetitem(places[label], columns.pop(label))
+        added = pandas.DataFrame(columns, index=frame.index)
+        return pandas.concat([frame, added], axis=1) if columns else frame
+
+    def answered(self, answers: Any, possible: NDArray[np.bool_]) -> CaseAnswers:
+        """Return answers, a frame or columns for each case, with the report of the cases."""
+        import pandas
+
+        cases = self.table.frame
+        if not isinstance(answers, pandas.DataFrame):
+            answers = pandas.DataFrame(answers, index=cases.index)
+        impossible: list[Hashable] = cases.index[~possible].tolist()
+        return CaseAnswers(
+            _table=answers,
+            impossible=tuple(impossible),
+            unused=self.table.unused,
+            close=self.table.close,
         )
-    for name in names:
-        if name not in solver.numbers:
-            raise UnknownNameError("variable", name, solver.numbers)
-    return names
-
-
-def _row_chunks(
-    solver: CaseSolver, n_rows: int, targets: Sequence[int], progress: Progress | None
-) -> Iterator[slice]:
-    """Yield the rows that are processed together, for distributions of some targets."""
-    states = sum(solver.variables[number].n_states for number in targets)
-    size = max(2**10, _CELLS // max(1, len(solver.variables), 2 * states))
-    for start in range(0, n_rows, size):
-        rows = slice(start, min(start + size, n_rows))
-        yield rows
-        if progress is not None:
-            progress(rows.stop, n_rows)
-
-
-def _opened(
-    model: Network | FactorModel, cases: Any, limits: Limits
-) -> tuple[CaseSolver, CaseTable]:
-    """Return a model and cases, prepared for each other."""
-    solver = CaseSolver.of(model, limits)
-    return solver, read_table(solver.variables, frame_of(cases))
-
-
-def _most_probable(joint: Floats) -> NDArray[np.intp]:
-    """Return the first of the most probable states of each row."""
-    most = joint.max(axis=1, keepdims=True)
-    return np.asarray(np.argmax(joint >= most * (1 - _TIE), axis=1), dtype=np.intp)
 
 
 # --- Answers to a file of cases, computed and written in chunks -----------------------------------
@@ -639,7 +622,7 @@ def write_answers(
         rows = max(1000, min(100_000, _FILE_CELLS // max(1, len(model.variables))))
     total = file_rows(cases)
     as_text = is_text(cases)
-    report = FileAnswers(n_rows=0, columns=())
+    n_rows, impossible = 0, list[int]()
     faults: dict[str, str] = {}  # the first fault of each column and content
     n_faults = 0
     with closing(FrameWriter(file, out)) as writer:
@@ -656,21 +639,21 @@ def write_answers(
                 continue  # nothing will be written, but all faults are counted
             answers = answer(model, _in_states(table) if as_text else chunk)
             frame = carrying(table.frame, table.unused, answers.frame)
-            impossible = [int(str(row)) for row in answers.impossible]
-            report = FileAnswers(
-                n_rows=report.n_rows + len(chunk),
-                columns=tuple(frame.columns),
-                n_impossible=report.n_impossible + len(impossible),
-                impossible=(*report.impossible, *impossible)[:_MOST],
-                unused=tuple(map(str, table.unused)),
-                close=tuple(table.close.items()),
-            )
             writer.write(frame)
+            n_rows += len(chunk)
+            impossible += [int(str(row)) for row in answers.impossible]
             if progress is not None:
-                progress(report.n_rows, None if total is None else max(total, report.n_rows))
+                progress(n_rows, None if total is None else max(total, n_rows))
         if faults:
             raise TableError(list(faults.values())[:_FAULTS_SHOWN], count=n_faults)
-    return report
+    return FileAnswers(
+        n_rows=n_rows,
+        columns=tuple(frame.columns),
+        n_impossible=len(impossible),
+        impossible=tuple(impossible[:_MOST]),
+        unused=tuple(map(str, table.unused)),
+        close=tuple(table.close.items()),
+    )
 
 
 def _in_states(table: CaseTable) -> pandas.DataFrame:

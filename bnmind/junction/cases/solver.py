@@ -17,7 +17,7 @@ from bnmind.information import Floats
 from bnmind.junction.cases.tables import Distinct, distinct_rows
 from bnmind.junction.engine_planning import Planner, PlanStore, Reader, Seen, Stored
 from bnmind.junction.forms import small_tables
-from bnmind.junction.graphs import InteractionGraph, graph_of_scopes
+from bnmind.junction.graphs import InteractionGraph, elimination, graph_of_scopes, vertices_in_order
 from bnmind.junction.inference.batches import run_each
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.inference.plan import Plan
@@ -34,6 +34,196 @@ cells."""
 
 Positions: TypeAlias = Mapping[str, NDArray[np.int32]]
 """The positions of some variables, ``(cases,)``, with -1 for missing cells."""
+
+# --- Elimination of all variables for many cases at once, and the walk back to their states -------
+#
+# The variables are eliminated one after the other. The bucket of a variable holds the tables and
+# messages that contain it. Their product is kept, and its maximum or its sum over the variable is a
+# message to a later bucket. In the opposite order, each bucket is then read at the states found so
+# far: its largest entry continues a most probable completion, and a draw in proportion to its
+# entries a sample from the joint distribution. The last axis of every array is the cases. Numbers
+# are logarithms for maxima, and for sums if plain ones underflow or overflow.
+#
+# References
+# ----------
+# R. Dechter, "Bucket elimination: a unifying framework for reasoning", Artificial Intelligence 113
+# (1999), sections 5 and 6.
+
+_Table: TypeAlias = tuple[tuple[str, ...], Floats]
+"""Names, and values with an axis for each of them and one of the cases."""
+
+_LEAST = -1e300
+"""A logarithm that is smaller than those of all numbers but 0."""
+
+_WEIGHTS = 2**22
+"""The number of weights that a walk back processes at a time."""
+
+
+@dataclass(frozen=True)
+class Buckets:
+    """The elimination of variables from a product of tables, where others are always observed.
+
+    Parameters
+    ----------
+    potentials
+        Tables of non-negative numbers.
+    observed
+        The names of the variables that are observed in every case. The others may be observed in
+        some of them.
+    """
+
+    potentials: tuple[Potential, ...]
+    observed: frozenset[str]
+
+    @cached_property
+    def sizes(self) -> dict[str, int]:
+        """The number of states of each variable to eliminate."""
+        return {
+            v.name: v.n_states
+            for potential in self.potentials
+            for v in potential.scope
+            if v.name not in self.observed
+        }
+
+    @cached_property
+    def scopes(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """Each variable in the order of elimination, with the others in its bucket."""
+        scopes = [[v.name for v in p.scope if v.name in self.sizes] for p in self.potentials]
+        graph = graph_of_scopes(self.sizes, scopes)
+        order = vertices_in_order(graph, RandomizedGreedy()(graph).variables)
+        cliques, names = elimination(graph, order).cliques, graph.names
+        return tuple(
+            (names[v], tuple(names[other] for other in clique if other != v))
+            for v, clique in zip(order, cliques, strict=True)
+        )
+
+    @property
+    def cells(self) -> int:
+        """The number of cells of all buckets, for each case."""
+        return sum(math.prod([self.sizes[v] for v in (name, *more)]) for name, more in self.scopes)
+
+    @cached_property
+    def _tables(self) -> list[tuple[list[str], tuple[str, ...], Floats]]:
+        """The observed variables of each table, the others, and the values in this order."""
+        found = []
+        for potential in self.potentials:
+            factor = potential if isinstance(potential, Factor) else potential.to_factor()
+            axes = sorted(range(len(factor.names)), key=lambda a: factor.names[a] in self.sizes)
+            names = [factor.names[axis] for axis in axes]
+            seen = [name for name in names if name in self.observed]
+            found.append((seen, tuple(names[len(seen) :]), np.real(factor.values).transpose(axes)))
+        return found
+
+    def tables(self, states: Positions, *, logs: bool) -> Iterator[_Table]:
+        """Yield the tables at the observed states, with an axis of cases or of length one."""
+        for seen, names, values in self._tables:
+            with np.errstate(divide="ignore"):
+                own: Any = np.log(values) if logs else values
+            if seen:
+                at = tuple([states[name] for name in seen])
+                yield names, np.ascontiguousarray(np.moveaxis(own[at], 0, -1))
+            else:
+                yield names, own[..., None]
+        for name, size in self.sizes.items():
+            if name in states:
+                allowed = (states[name] < 0) | (states[name] == np.arange(size)[:, None])
+                yield (name,), np.where(allowed, 0.0, -np.inf) if logs else allowed.astype(float)
+
+    def completions(
+        self, states: Positions, case_of: NDArray[np.intp], rng: np.random.Generator | None
+    ) -> tuple[Positions, NDArray[np.bool_]]:
+        """Return the most probable states of all variables for each row, or draws.
+
+        Parameters
+        ----------
+        states
+            The positions of the variables that are observed in some case, ``(cases,)``, with -1
+            where they are missing.
+        case_of
+            The number of the case of each row.
+        rng
+            The random generator for draws from the distribution given the case of a row; None for
+            the most probable states.
+
+        Returns
+        -------
+        positions, possible
+            The positions, ``(rows,)``, by the name of the variable, and whether a row is possible.
+            The positions of other rows are arbitrary.
+        """
+        kept: list[Floats] | None = None
+        if rng is not None:
+            with suppress(FloatingPointError), np.errstate(under="raise", over="raise"):
+                kept, possible = self._eliminated(states, logs=False, sums=True)
+        if kept is None:
+            kept, possible = self._eliminated(states, logs=True, sums=rng is not None)
+        found = {name: states[name][case_of] for name in self.observed}
+        for (name, others), product in zip(reversed(self.scopes), reversed(kept), strict=True):
+            luck = None if rng is None else rng.random(len(case_of))
+            found[name] = np.empty(len(case_of), dtype=np.int32)
+            size = max(1, _WEIGHTS // self.sizes[name])
+            for start in range(0, len(case_of), size):
+                part = slice(start, start + size)
+                at = [found[other][part] for other in others]
+                place: Any = (slice(None), *at, _at(product, case_of[part]))
+                weights = product[place]
+                if luck is None:
+                    found[name][part] = np.argmax(weights, axis=0)
+                    continue
+                sums = np.cumsum(weights, axis=0)
+                # The sum of all weights is larger than the product, except for rounding.
+                below = np.count_nonzero(sums <= luck[part] * sums[-1], axis=0)
+                found[name][part] = np.minimum(below, self.sizes[name] - 1)
+        return found, possible[_at(possible, case_of)]
+
+    def _eliminated(
+        self, states: Positions, *, logs: bool, sums: bool
+    ) -> tuple[list[Floats], NDArray[np.bool_]]:
+        """Return the weights in each bucket, and whether the cases are possible."""
+        combine, nothing = (np.add, -np.inf) if logs else (np.multiply, 0.0)
+        tables, kept = list(self.tables(states, logs=logs)), []
+        for name, others in self.scopes:
+            product, tables = self._product(tables, (name, *others), combine)
+            if not sums:
+                message = product.max(axis=0)
+            elif logs:
+                largest = np.maximum(product.max(axis=0), _LEAST)
+                product = np.exp(product - largest)
+                with np.errstate(divide="ignore"):
+                    message = largest + np.log(product.sum(axis=0))
+            else:
+                # Only the ratios of a message matter.
+                message = product.sum(axis=0)
+                largest = message.reshape(-1, message.shape[-1]).max(axis=0)
+                message = np.divide(message, largest, np.zeros_like(message), where=largest > 0)
+            kept.append(product)
+            tables.append((others, message))
+        possible = np.ones(1, dtype=np.bool_)
+        for _, values in tables:
+            possible = possible & (values > nothing)
+        return kept, possible
+
+    def _product(
+        self, tables: Sequence[_Table], scope: tuple[str, ...], combine: np.ufunc
+    ) -> tuple[Floats, list[_Table]]:
+        """Return the product of the tables with the first variable of a scope; the other tables."""
+        inside = [table for table in tables if scope[0] in table[0]]
+        rest = [table for table in tables if scope[0] not in table[0]]
+        # Small tables first: their products are small.
+        product: Any = None
+        for names, values in sorted(inside, key=lambda table: table[1].size):
+            axes = [names.index(name) for name in scope if name in names]
+            shape = [self.sizes[name] if name in names else 1 for name in scope]
+            own = values.transpose([*axes, len(axes)]).reshape([*shape, values.shape[-1]])
+            product = own if product is None else combine(product, own)
+        full = [*(self.sizes[name] for name in scope), product.shape[-1]]
+        return np.broadcast_to(product, full), rest
+
+
+def _at(array: NDArray[Any], cases: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the places of cases on the last axis, which has length one where all are equal."""
+    return cases if array.shape[-1] > 1 else np.zeros_like(cases)
+
 
 # --- Posteriors and likelihoods of many cases, in the cheapest known way --------------------------
 #
@@ -59,6 +249,13 @@ _SMALL = 2**28
 
 _PLAN_BYTES = 2**29
 """The most bytes of the plans and of the circuit."""
+
+
+_CELLS = 2**22
+"""The number of cells of buckets at a time; they take 32 MiB."""
+
+_MOST_CELLS = 2**18
+"""The number of cells of the buckets of a case above which each case has a plan of its own."""
 
 
 def requisite(
@@ -226,6 +423,113 @@ class CaseSolver:
         scopes = tuple([(v.name,) for v in targets]) or ((),)
         return self.planner.plan_for(scopes, tuple(hard), soft), known
 
+    def complete(
+        self, states: States, found: States, rng: np.random.Generator | None, draws: int
+    ) -> NDArray[np.bool_]:
+        """Write the completions of some cases; return whether they are possible, ``(rows,)``.
+
+        If the buckets of one case are large, each case is completed on its own, by a plan for the
+        variables that it observes.
+
+        Parameters
+        ----------
+        states
+            The positions of the cases, ``(variables, cases)``, with -1 for missing cells.
+        found
+            Where to write the positions, ``(variables, cases * draws)``; -1 where an impossible
+            case misses a cell.
+        rng
+            The random generator for draws; None for the most probable completions.
+        draws
+            The number of completions of each case.
+        """
+        distinct = distinct_cases(self.variables, states)
+        # A most probable completion is needed once for each kind of case, a draw for each row.
+        once = rng is None
+        of_row = np.repeat(distinct.kind, draws)
+        kind_of = np.arange(len(distinct.first)) if once else of_row
+        cases = states[:, distinct.first]
+        result = np.full((len(states), len(kind_of)), -1, dtype=np.int32)
+        possible = np.ones(len(kind_of), dtype=np.bool_)
+        for kinds in self._groups(cases):
+            # The rows of these cases, ordered by case.
+            member = np.full(cases.shape[1], -1, dtype=np.intp)
+            member[kinds] = np.arange(len(kinds))
+            rows = np.flatnonzero(member[kind_of] >= 0)
+            rows = rows[np.argsort(member[kind_of[rows]], kind="stable")]
+            of_case = member[kind_of[rows]]
+            result[:, rows], possible[rows] = self._completed(cases[:, kinds], of_case, rng)
+        seen = cases[:, kind_of]
+        result = np.where(seen >= 0, seen, np.where(possible, result, -1))
+        found[:] = result[:, of_row] if once else result
+        return possible[of_row] if once else possible
+
+    def _groups(self, cases: States) -> list[NDArray[np.intp]]:
+        """Return the numbers of the cases that share an elimination."""
+        patterns = patterns_of(cases)
+        if len(patterns.first) > MOST_PLANS and self._buckets(cases) is not None:
+            return [np.arange(cases.shape[1])]
+        return patterns.groups()
+
+    def _completed(
+        self, cases: States, case_of: NDArray[np.intp], rng: np.random.Generator | None
+    ) -> tuple[States, NDArray[np.bool_]]:
+        """Return the completions of the rows of a group; ``case_of`` is ascending."""
+        result = np.full((len(cases), len(case_of)), -1, dtype=np.int32)
+        possible = np.ones(len(case_of), dtype=np.bool_)
+        buckets = self._buckets(cases)
+        size = 1 if buckets is None else max(1, _CELLS // max(1, buckets.cells))
+        for start in range(0, cases.shape[1], size):
+            at = slice(*np.searchsorted(case_of, [start, start + size]))
+            part = _observed(self.variables, cases[:, start : start + size])
+            if buckets is None:
+                states, possible[at] = self._alone(part, at.stop - at.start, rng)
+            else:
+                states, possible[at] = buckets.completions(part, case_of[at] - start, rng)
+            for number, v in enumerate(self.variables):
+                if v.name in states:
+                    result[number, at] = states[v.name]
+        return result, possible
+
+    def _alone(
+        self, known: Positions, n_rows: int, rng: np.random.Generator | None
+    ) -> tuple[Mapping[str, Any], bool]:
+        """Return the completions of the rows of one case, and whether it is possible."""
+        variables = self.planner.reader.variables
+        seen = Seen({name: int(column[0]) for name, column in known.items()}, {}, variables)
+        try:
+            if rng is None:
+                (best,) = self.planner.explanations(1, seen)
+                return {name: variables[name].index(s) for name, s in best.states.items()}, True
+            samples = self.planner.sample(n_rows, rng, seen)
+            return dict(zip(variables, samples.positions.T, strict=True)), True
+        except ImpossibleEvidenceError:
+            return {}, False
+
+    def _buckets(self, cases: States) -> Buckets | None:
+        """Return the elimination for some cases; None if it is large."""
+        always = np.flatnonzero((cases >= 0).all(axis=1)).tolist()
+        observed = frozenset([self.variables[number].name for number in always])
+        buckets: Buckets | None = self.planner.store.get(
+            observed, lambda: Stored(self._new_buckets(observed), 0, "")
+        )
+        return buckets
+
+    def _new_buckets(self, observed: frozenset[str]) -> Buckets | None:
+        model, limits = self.planner.model, self.planner.limits
+        try:
+            tables = small_tables(
+                model.potentials,
+                self.planner.reader.variables,
+                sums_only=False,
+                max_cells=_MOST_CELLS,
+            )
+        except TooLargeError:
+            return None
+        buckets = Buckets(tables, observed)
+        most = min(_MOST_CELLS, limits.max_multiplications, limits.table_cells)
+        return buckets if buckets.cells <= most else None
+
 
 def _run(plan: Plan, known: Positions, n_cases: int, n_targets: int) -> Found:
     """Return the answers of a plan; if it is too large, those of its restriction to each case."""
@@ -261,322 +565,3 @@ def patterns_of(states: States) -> Distinct:
     """Return the distinct sets of observed variables."""
     packed = np.packbits(states >= 0, axis=0)
     return distinct_rows([(row, 256) for row in packed], states.shape[1])
-
-
-# --- Elimination of all variables for many cases at once, and the walk back to their states -------
-#
-# The variables are eliminated one after the other. The bucket of a variable holds the tables and
-# messages that contain it. Their product is kept, and its maximum or its sum over the variable is a
-# message to a later bucket. In the opposite order, each bucket is then read at the states found so
-# far: its largest entry continues a most probable completion, and a draw in proportion to its
-# entries a sample from the joint distribution. The last axis of every array is the cases. Numbers
-# are logarithms for maxima, and for sums if plain ones underflow or overflow.
-#
-# References
-# ----------
-# R. Dechter, "Bucket elimination: a unifying framework for reasoning", Artificial Intelligence 113
-# (1999), sections 5 and 6.
-
-_Table: TypeAlias = tuple[tuple[str, ...], Floats]
-"""Names, and values with an axis for each of them and one of the cases."""
-
-_LEAST = -1e300
-"""A logarithm that is smaller than those of all numbers but 0."""
-
-_WEIGHTS = 2**22
-"""The number of weights that a walk back processes at a time."""
-
-
-@dataclass(frozen=True)
-class Buckets:
-    """The elimination of variables from a product of tables, where others are always observed.
-
-    Parameters
-    ----------
-    potentials
-        Tables of non-negative numbers.
-    observed
-        The names of the variables that are observed in every case. The others may be observed in
-        some of them.
-    """
-
-    potentials: tuple[Potential, ...]
-    observed: frozenset[str]
-
-    @cached_property
-    def sizes(self) -> dict[str, int]:
-        """The number of states of each variable to eliminate."""
-        return {
-            v.name: v.n_states
-            for potential in self.potentials
-            for v in potential.scope
-            if v.name not in self.observed
-        }
-
-    @cached_property
-    def scopes(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """Each variable in the order of elimination, with the others in its bucket."""
-        scopes = [
-            {v.name for v in potential.scope} - self.observed for potential in self.potentials
-        ]
-        graph = graph_of_scopes(self.sizes, [sorted(scope) for scope in scopes])
-        found = []
-        for name in RandomizedGreedy()(graph).variables:
-            together = set().union(*(scope for scope in scopes if name in scope)) - {name}
-            scopes = [scope for scope in scopes if name not in scope] + [together]
-            found.append((name, tuple(sorted(together))))
-        return tuple(found)
-
-    @property
-    def cells(self) -> int:
-        """The number of cells of all buckets, for each case."""
-        return sum(
-            self.sizes[name] * math.prod(self.sizes[other] for other in others)
-            for name, others in self.scopes
-        )
-
-    @cached_property
-    def _tables(self) -> list[tuple[list[str], tuple[str, ...], Floats]]:
-        """The observed variables of each table, the others, and the values in this order."""
-        found = []
-        for potential in self.potentials:
-            factor = potential if isinstance(potential, Factor) else potential.to_factor()
-            axes = sorted(range(len(factor.names)), key=lambda a: factor.names[a] in self.sizes)
-            names = [factor.names[axis] for axis in axes]
-            seen = [name for name in names if name in self.observed]
-            found.append((seen, tuple(names[len(seen) :]), np.real(factor.values).transpose(axes)))
-        return found
-
-    def tables(self, states: Positions, *, logs: bool) -> Iterator[_Table]:
-        """Yield the tables at the observed states, with an axis of cases or of length one."""
-        for seen, names, values in self._tables:
-            with np.errstate(divide="ignore"):
-                own: Any = np.log(values) if logs else values
-            if seen:
-                at = tuple([states[name] for name in seen])
-                yield names, np.ascontiguousarray(np.moveaxis(own[at], 0, -1))
-            else:
-                yield names, own[..., None]
-        for name, size in self.sizes.items():
-            if name in states:
-                allowed = (states[name] < 0) | (states[name] == np.arange(size)[:, None])
-                yield (name,), np.where(allowed, 0.0, -np.inf) if logs else allowed.astype(float)
-
-    def completions(
-        self, states: Positions, case_of: NDArray[np.intp], rng: np.random.Generator | None
-    ) -> tuple[Positions, NDArray[np.bool_]]:
-        """Return the most probable states of all variables for each row, or draws.
-
-        Parameters
-        ----------
-        states
-            The positions of the variables that are observed in some case, ``(cases,)``, with -1
-            where they are missing.
-        case_of
-            The number of the case of each row.
-        rng
-            The random generator for draws from the distribution given the case of a row; None for
-            the most probable states.
-
-        Returns
-        -------
-        positions, possible
-            The positions, ``(rows,)``, by the name of the variable, and whether a row is possible.
-            The positions of other rows are arbitrary.
-        """
-        kept: list[Floats] | None = None
-        if rng is not None:
-            with suppress(FloatingPointError), np.errstate(under="raise", over="raise"):
-                kept, possible = self._eliminated(states, logs=False, sums=True)
-        if kept is None:
-            kept, possible = self._eliminated(states, logs=True, sums=rng is not None)
-        found = {name: states[name][case_of] for name in self.observed}
-        for (name, others), product in zip(reversed(self.scopes), reversed(kept), strict=True):
-            luck = None if rng is None else rng.random(len(case_of))
-            found[name] = np.empty(len(case_of), dtype=np.int32)
-            size = max(1, _WEIGHTS // self.sizes[name])
-            for start in range(0, len(case_of), size):
-                part = slice(start, start + size)
-                at = [found[other][part] for other in others]
-                place: Any = (slice(None), *at, _at(product, case_of[part]))
-                weights = product[place]
-                if luck is None:
-                    found[name][part] = np.argmax(weights, axis=0)
-                    continue
-                sums = np.cumsum(weights, axis=0)
-                # The sum of all weights is larger than the product, except for rounding.
-                below = np.count_nonzero(sums <= luck[part] * sums[-1], axis=0)
-                found[name][part] = np.minimum(below, self.sizes[name] - 1)
-        return found, possible[_at(possible, case_of)]
-
-    def _eliminated(
-        self, states: Positions, *, logs: bool, sums: bool
-    ) -> tuple[list[Floats], NDArray[np.bool_]]:
-        """Return the weights in each bucket, and whether the cases are possible."""
-        combine, nothing = (np.add, -np.inf) if logs else (np.multiply, 0.0)
-        tables, kept = list(self.tables(states, logs=logs)), []
-        for name, others in self.scopes:
-            product, tables = self._product(tables, (name, *others), combine)
-            if not sums:
-                message = product.max(axis=0)
-            elif logs:
-                largest = np.maximum(product.max(axis=0), _LEAST)
-                product = np.exp(product - largest)
-                with np.errstate(divide="ignore"):
-                    message = largest + np.log(product.sum(axis=0))
-            else:
-                # Only the ratios of a message matter.
-                message = product.sum(axis=0)
-                largest = message.reshape(-1, message.shape[-1]).max(axis=0)
-                message = np.divide(message, largest, np.zeros_like(message), where=largest > 0)
-            kept.append(product)
-            tables.append((others, message))
-        possible = np.ones(1, dtype=np.bool_)
-        for _, values in tables:
-            possible = possible & (values > nothing)
-        return kept, possible
-
-    def _product(
-        self, tables: Sequence[_Table], scope: tuple[str, ...], combine: np.ufunc
-    ) -> tuple[Floats, list[_Table]]:
-        """Return the product of the tables with the first variable of a scope; the other tables."""
-        inside = [table for table in tables if scope[0] in table[0]]
-        rest = [table for table in tables if scope[0] not in table[0]]
-        # Small tables first: their products are small.
-        product: Any = None
-        for names, values in sorted(inside, key=lambda table: table[1].size):
-            axes = [names.index(name) for name in scope if name in names]
-            shape = [self.sizes[name] if name in names else 1 for name in scope]
-            own = values.transpose([*axes, len(axes)]).reshape([*shape, values.shape[-1]])
-            product = own if product is None else combine(product, own)
-        full = [*(self.sizes[name] for name in scope), product.shape[-1]]
-        return np.broadcast_to(product, full), rest
-
-
-def _at(array: NDArray[Any], cases: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the places of cases on the last axis, which has length one where all are equal."""
-    return cases if array.shape[-1] > 1 else np.zeros_like(cases)
-
-
-# --- Joint completions of many cases: identical cases once, and one elimination for many of them --
-#
-# If the buckets of one case are large, each case is completed on its own, by a plan for the
-# variables that it observes.
-
-_CELLS = 2**22
-"""The number of cells of buckets at a time; they take 32 MiB."""
-
-_MOST_CELLS = 2**18
-"""The number of cells of the buckets of a case above which each case has a plan of its own."""
-
-
-@dataclass(frozen=True)
-class JointSolver:
-    """A model, prepared for joint completions."""
-
-    planner: Planner
-    rng: np.random.Generator | None
-    """The random generator for draws; None for the most probable completions."""
-
-    def fill(self, states: States, draws: int, found: States) -> NDArray[np.bool_]:
-        """Write the completions of some cases; return whether they are possible, ``(rows,)``.
-
-        Parameters
-        ----------
-        states
-            The positions of the cases, ``(variables, cases)``, with -1 for missing cells.
-        draws
-            The number of completions of each case.
-        found
-            Where to write the positions, ``(variables, cases * draws)``; -1 where an impossible
-            case misses a cell.
-        """
-        distinct = distinct_cases(self._variables, states)
-        # A most probable completion is needed once for each kind of case, a draw for each row.
-        once = self.rng is None
-        of_row = np.repeat(distinct.kind, draws)
-        kind_of = np.arange(len(distinct.first)) if once else of_row
-        cases = states[:, distinct.first]
-        result = np.full((len(states), len(kind_of)), -1, dtype=np.int32)
-        possible = np.ones(len(kind_of), dtype=np.bool_)
-        for kinds in self._groups(cases):
-            # The rows of these cases, ordered by case.
-            member = np.full(cases.shape[1], -1, dtype=np.intp)
-            member[kinds] = np.arange(len(kinds))
-            rows = np.flatnonzero(member[kind_of] >= 0)
-            rows = rows[np.argsort(member[kind_of[rows]], kind="stable")]
-            of_case = member[kind_of[rows]]
-            result[:, rows], possible[rows] = self._completed(cases[:, kinds], of_case)
-        seen = cases[:, kind_of]
-        result = np.where(seen >= 0, seen, np.where(possible, result, -1))
-        found[:] = result[:, of_row] if once else result
-        return possible[of_row] if once else possible
-
-    @property
-    def _variables(self) -> tuple[Variable, ...]:
-        return self.planner.model.variables
-
-    def _groups(self, cases: States) -> list[NDArray[np.intp]]:
-        """Return the numbers of the cases that share an elimination."""
-        patterns = patterns_of(cases)
-        if len(patterns.first) > MOST_PLANS and self._buckets(cases) is not None:
-            return [np.arange(cases.shape[1])]
-        return patterns.groups()
-
-    def _completed(
-        self, cases: States, case_of: NDArray[np.intp]
-    ) -> tuple[States, NDArray[np.bool_]]:
-        """Return the completions of the rows of a group; ``case_of`` is ascending."""
-        result = np.full((len(cases), len(case_of)), -1, dtype=np.int32)
-        possible = np.ones(len(case_of), dtype=np.bool_)
-        buckets = self._buckets(cases)
-        size = 1 if buckets is None else max(1, _CELLS // max(1, buckets.cells))
-        for start in range(0, cases.shape[1], size):
-            at = slice(*np.searchsorted(case_of, [start, start + size]))
-            part = _observed(self._variables, cases[:, start : start + size])
-            if buckets is None:
-                states, possible[at] = self._alone(part, at.stop - at.start)
-            else:
-                states, possible[at] = buckets.completions(part, case_of[at] - start, self.rng)
-            for number, v in enumerate(self._variables):
-                if v.name in states:
-                    result[number, at] = states[v.name]
-        return result, possible
-
-    def _alone(self, known: Positions, n_rows: int) -> tuple[Mapping[str, Any], bool]:
-        """Return the completions of the rows of one case, and whether it is possible."""
-        variables = self.planner.reader.variables
-        seen = Seen({name: int(column[0]) for name, column in known.items()}, {}, variables)
-        try:
-            if self.rng is None:
-                (best,) = self.planner.explanations(1, seen)
-                return {name: variables[name].index(s) for name, s in best.states.items()}, True
-            plan, findings = self.planner.sampling(seen)
-            samples = plan.run(findings, n_samples=n_rows, rng=self.rng)
-            return dict(zip(variables, samples.positions.T, strict=True)), True
-        except ImpossibleEvidenceError:
-            return {}, False
-
-    def _buckets(self, cases: States) -> Buckets | None:
-        """Return the elimination for some cases; None if it is large."""
-        always = np.flatnonzero((cases >= 0).all(axis=1)).tolist()
-        observed = frozenset([self._variables[number].name for number in always])
-        buckets: Buckets | None = self.planner.store.get(
-            observed, lambda: Stored(self._new_buckets(observed), 0, "")
-        )
-        return buckets
-
-    def _new_buckets(self, observed: frozenset[str]) -> Buckets | None:
-        model, limits = self.planner.model, self.planner.limits
-        try:
-            tables = small_tables(
-                model.potentials,
-                self.planner.reader.variables,
-                sums_only=False,
-                max_cells=_MOST_CELLS,
-            )
-        except TooLargeError:
-            return None
-        buckets = Buckets(tables, observed)
-        most = min(_MOST_CELLS, limits.max_multiplications, limits.table_cells)
-        return buckets if buckets.cells <= most else None

@@ -171,15 +171,15 @@ class CaseTable:
     def __len__(self) -> int:
         return len(self.frame)
 
-    def states(self, rows: slice, hidden: Sequence[str] = ()) -> NDArray[np.int32]:
+    def states(self, rows: slice, hidden: Sequence[int] = ()) -> NDArray[np.int32]:
         """Return the positions of some rows, ``(variables, rows)``, -1 where missing.
 
-        The variables in ``hidden`` are missing in every row.
+        The variables whose numbers are in ``hidden`` are missing in every row.
         """
         n = len(range(*rows.indices(len(self))))
         states = np.full((len(self.variables), n), MISSING, dtype=np.int32)
         for number, v in enumerate(self.variables):
-            if v.name in self.columns and v.name not in hidden:
+            if v.name in self.columns and number not in hidden:
                 states[number] = self.columns[v.name].positions[rows]
         return states
 

@@ -297,7 +297,7 @@ def test_targets_are_checked() -> None:
         predict(GARDEN, frame)
     with pytest.raises(bnmind.BnmindError, match="did you mean rain"):
         predict(GARDEN, frame, ["rian"])
-    with pytest.raises(bnmind.BnmindError, match="different variables"):
+    with pytest.raises(bnmind.BnmindError, match="each variable once"):
         predict(GARDEN, frame, ["rain", "rain"])
 
 
