@@ -22,7 +22,7 @@ from bnmind.errors import (
     InvalidArgumentError,
     InvalidModelError,
 )
-from bnmind.information import Floats, entropy
+from bnmind.information import entropy
 from bnmind.junction.engine_planning import (
     Planner,
     PlanStore,
@@ -39,7 +39,7 @@ from bnmind.junction.inference.posterior import Posterior
 from bnmind.pgm.cpd import FunctionalCPD
 from bnmind.pgm.distribution import Distribution
 from bnmind.pgm.factor import Factor, Values
-from bnmind.pgm.network import FactorModel, Network, Potential
+from bnmind.pgm.network import FactorModel, Network
 
 if TYPE_CHECKING:
     from bnmind.junction.cases.predict import CaseAnswers, Names
@@ -85,31 +85,23 @@ def model_entropy(
     InvalidModelError
         If a factor has negative or complex numbers.
     """
-    potentials = [p for p in model.potentials if p.scope and not isinstance(p, FunctionalCPD)]
+    potentials = [p for p in model.potentials if not isinstance(p, FunctionalCPD)]
+    factors = [p if isinstance(p, Factor) else p.to_factor() for p in potentials]
     problems = [
         "the entropy needs factors without negative or complex numbers; that of"
-        f" {', '.join(v.name for v in p.scope)} has some"
-        for p in potentials
-        if isinstance(p, Factor) and (np.iscomplexobj(p.values) or np.any(p.values < 0))
+        f" {', '.join(factor.names)} has some"
+        for factor in factors
+        if np.iscomplexobj(factor.values) or np.any(factor.values < 0)
     ]
     if problems:
         raise InvalidModelError(problems)
-    scopes = tuple([tuple([v.name for v in p.scope]) for p in potentials])
-    answer = posterior(scopes + tuple([(name,) for name in seen.soft]) or ((),), seen)
+    tables = [(factor.names, factor.values.real) for factor in factors]
+    tables += [((name,), weights) for name, weights in seen.soft.items()]
+    answer = posterior(tuple([scope for scope, _ in tables]) or ((),), seen)
     nats = [answer.log_evidence]
-    for potential, joint in zip(potentials, answer.joints, strict=False):
-        nats.append(-_expected_logarithm(joint, _numbers(potential)))
-    for weights, joint in zip(seen.soft.values(), answer.joints[len(potentials) :], strict=False):
-        nats.append(-_expected_logarithm(joint, weights))
-    constants = [p for p in model.potentials if not p.scope]
-    nats += [-math.log(float(_numbers(p))) for p in constants]
+    for (_, numbers), joint in zip(tables, answer.joints, strict=False):
+        nats.append(-_expected_logarithm(joint, numbers))
     return max(0.0, math.fsum(nats) / math.log(2.0))
-
-
-def _numbers(potential: Potential) -> Floats:
-    factor = potential if isinstance(potential, Factor) else potential.to_factor()
-    numbers: Floats = factor.values.real
-    return numbers
 
 
 def _expected_logarithm(probabilities: Values, numbers: Values) -> float:
@@ -171,22 +163,15 @@ class Engine(Value):
     """The limits of the cost of each answer."""
 
     def __repr__(self) -> str:
-        plans = self._planner.store.held()
-        used = sum(stored.bytes for stored in plans)
-        variables, held = len(self.model.variables), counted(len(plans), "plan")
-        return (
-            f"Engine({counted(variables, 'variable')}, {held} in {format_bytes(used)}"
-            f" of at most {format_bytes(self.memory)})"
-        )
+        of = counted(len(self.model.variables), "variable")
+        return f"Engine({of}, {self._held})"
 
     def __str__(self) -> str:
         plans = self._planner.store.held()
-        used = sum(stored.bytes for stored in plans)
         states = sum(v.n_states for v in self.model.variables)
         lines = [
             f"engine for {counted(len(self.model.variables), 'variable')} with {states:,} states",
-            f"remembers {counted(len(plans), 'plan')} in {format_bytes(used)} of at most"
-            f" {format_bytes(self.memory)}",
+            f"remembers {self._held}",
         ]
         latest = plans[: -_MOST_LINES - 1 : -1]
         lines += [f"  {stored.title}  {format_bytes(stored.bytes)}" for stored in latest]
@@ -197,6 +182,13 @@ class Engine(Value):
             f" {format_bytes(self.limits.max_bytes)}"
         )
         return "\n".join(lines)
+
+    @property
+    def _held(self) -> str:
+        """The plans in memory, in words."""
+        plans = self._planner.store.held()
+        used, most = sum(stored.bytes for stored in plans), format_bytes(self.memory)
+        return f"{counted(len(plans), 'plan')} in {format_bytes(used)} of at most {most}"
 
     def posterior(
         self, targets: Targets | None = None, evidence: Evidence | None = None

@@ -514,10 +514,8 @@ class FrameWriter:
             table = _table_of(frame)
             if self._writer is None:
                 fields = [
-                    field.with_type(pyarrow.string())
-                    if pyarrow.types.is_null(field.type)
-                    else field
-                    for field in table.schema.remove_metadata()
+                    pyarrow.field(f.name, pyarrow.string()) if pyarrow.types.is_null(f.type) else f
+                    for f in table.schema
                 ]
                 self._writer = self._parquet.ParquetWriter(self._file, pyarrow.schema(fields))
             self._writer.write_table(table.cast(self._writer.schema))

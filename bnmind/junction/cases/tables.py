@@ -200,12 +200,10 @@ def frame_of(cases: Any) -> pandas.DataFrame:
     """
     import pandas
 
-    if isinstance(cases, pandas.DataFrame):
-        return cases
     if callable(convert := getattr(cases, "to_pandas", None)) and not isinstance(cases, type):
         cases = convert()
-        if isinstance(cases, pandas.DataFrame):
-            return cases
+    if isinstance(cases, pandas.DataFrame):
+        return cases
     if isinstance(cases, Mapping):
         try:
             return pandas.DataFrame(dict(cases))
