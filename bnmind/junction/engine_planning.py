@@ -470,8 +470,6 @@ class Planner:
 
     def _run_cost(self, plan: Plan) -> float:
         """Return the predicted nanoseconds of a run of a plan."""
-        if plan.by_case is not None:
-            return _PLANNING_NS * len(self.reader.columns)
         if plan.compiled.refusal is not None:
             return math.inf
         steps = len(plan.compiled.program.steps)

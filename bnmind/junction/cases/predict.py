@@ -15,7 +15,7 @@ from bnmind._arguments import checked
 from bnmind._display import Result
 from bnmind._files import check_writable, writing
 from bnmind._messages import counted, many, one_line
-from bnmind._values import Value
+from bnmind._values import Count, Value
 from bnmind.errors import InvalidArgumentError, TableError, TooLargeError
 from bnmind.information import Floats
 from bnmind.junction.cases.case_files import (
@@ -339,7 +339,7 @@ def sample_missing(
     cases: Any,
     *,
     rng: np.random.Generator,
-    draws: int = 1,
+    draws: Count = 1,
     limits: Limits = DEFAULT_LIMITS,
     progress: Progress | None = None,
 ) -> CaseAnswers:
@@ -369,8 +369,6 @@ def sample_missing(
     TableError
         As for `predict`.
     """
-    if draws < 1:
-        raise InvalidArgumentError(f"draws must be at least 1, got {draws}", draws)
     asked = _Asked.of(model, cases, limits, progress)
     states = draws * len(asked.table) * len(asked.solver.variables)
     if states > MOST_STATES:
@@ -561,7 +559,7 @@ def answer_file(
     out: str | os.PathLike[str],
     answer: Answer,
     *,
-    rows: int | None = None,
+    rows: Count | None = None,
     progress: Progress | None = None,
 ) -> FileAnswers:
     """Write the answers to a file of cases to another file, in chunks of rows.
@@ -615,8 +613,6 @@ def write_answers(
     progress: Progress | None = None,
 ) -> FileAnswers:
     """Write the answers to a file of cases to an open file, named ``out``; see `answer_file`."""
-    if rows is not None and rows < 1:
-        raise InvalidArgumentError(f"rows must be at least 1, got {rows}", rows)
     model, cases, answer = asked
     if rows is None:
         rows = max(1000, min(100_000, _FILE_CELLS // max(1, len(model.variables))))

@@ -375,12 +375,7 @@ class CaseSolver:
     def _run(self, states: States, targets: Sequence[Variable]) -> Found:
         """Return the answers to some cases."""
         distinct = distinct_cases(self.variables, states)
-        found = self._distinct(states[:, distinct.first], targets)
-        joints = [joint[distinct.kind] for joint in found.joints]
-        return Found(joints, found.log_evidence[distinct.kind])
-
-    def _distinct(self, states: States, targets: Sequence[Variable]) -> Found:
-        n_cases = states.shape[1]
+        states, n_cases = states[:, distinct.first], len(distinct.first)
         joints = [np.full((n_cases, v.n_states), np.nan) for v in targets]
         found, rest = Found(joints, np.full(n_cases, -np.inf)), np.arange(n_cases)
         if len(patterns_of(states).first) > MOST_PLANS:
@@ -389,25 +384,24 @@ class CaseSolver:
             cases = rest[group]
             plan, known = self._plan(states[:, cases], targets)
             found.put(cases, _run(plan, known, len(cases), len(targets)))
-        return found
+        kind = distinct.kind
+        return Found([joint[kind] for joint in found.joints], found.log_evidence[kind])
 
     def _together(
         self, states: States, found: Found, targets: Sequence[Variable]
     ) -> NDArray[np.intp]:
         """Answer cases that observe different variables; return those that have no answer."""
-        everything = np.arange(states.shape[1])
-        plan = None
+        everything, fits = np.arange(states.shape[1]), False
         with suppress(TooLargeError):
             plan, known = self._plan(states, targets)
-        if plan is not None and plan.compiled.refusal is not None:
-            plan = None
-        if plan is None or plan.multiplications * len(everything) > _SMALL:
+            fits = plan.compiled.refusal is None
+        if not fits or plan.multiplications * len(everything) > _SMALL:
             circuit, most = self.planner.circuit(), self.planner.limits.max_multiplications
             if circuit is not None and circuit.multiplications <= most:
                 answers = circuit.answer(states.T, [v.name for v in targets])
                 found.put(everything, Found(answers.marginals, answers.log_evidence))
                 return np.flatnonzero(answers.doubtful)
-        if plan is None:
+        if not fits:
             return everything
         found.put(everything, _run(plan, known, len(everything), len(targets)))
         return everything[:0]
@@ -453,11 +447,9 @@ class CaseSolver:
         possible = np.ones(len(kind_of), dtype=np.bool_)
         for kinds in self._groups(cases):
             # The rows of these cases, ordered by case.
-            member = np.full(cases.shape[1], -1, dtype=np.intp)
-            member[kinds] = np.arange(len(kinds))
-            rows = np.flatnonzero(member[kind_of] >= 0)
-            rows = rows[np.argsort(member[kind_of[rows]], kind="stable")]
-            of_case = member[kind_of[rows]]
+            rows = np.flatnonzero(np.isin(kind_of, kinds))
+            rows = rows[np.argsort(kind_of[rows], kind="stable")]
+            of_case = np.searchsorted(kinds, kind_of[rows])
             result[:, rows], possible[rows] = self._completed(cases[:, kinds], of_case, rng)
         seen = cases[:, kind_of]
         result = np.where(seen >= 0, seen, np.where(possible, result, -1))

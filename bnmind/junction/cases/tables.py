@@ -101,13 +101,14 @@ def _warn_of_lost_states(columns: Iterable[Column]) -> None:
     A column is suspected if some of its cells are missing, some are not, and the variable has the
     state ``None`` (or ``NA``, …), which neither a cell nor a category of the column holds.
     """
-    lost = []
-    for column in columns:
-        states = column.variable.states
-        names = [state for state in states if state in _READ_AS_MISSING]
-        if names and np.any(column.positions < 0) and np.any(column.positions >= 0):
-            unseen = [state for state in names if states.index(state) not in column.places]
-            lost += [f"{one_line(column.variable.name)} ({state})" for state in unseen]
+    lost = [
+        f"{one_line(column.variable.name)} ({state})"
+        for column in columns
+        if not _READ_AS_MISSING.isdisjoint(states := column.variable.states)
+        if np.any(column.positions < 0) and np.any(column.positions >= 0)
+        for place, state in enumerate(states)
+        if state in _READ_AS_MISSING and place not in column.places
+    ]
     if lost:
         more = f" and {len(lost) - _SHOWN:,} more" if len(lost) > _SHOWN else ""
         warnings.warn(
