@@ -237,6 +237,9 @@ def _at(array: NDArray[Any], cases: NDArray[np.intp]) -> NDArray[np.intp]:
 # its neighborhood, so that this leaves a small part of a large model. But dropping observations
 # must not hide that a case is impossible. A case is impossible if every completion has a zero in
 # some table, so only tables with zeros matter. They form models of their own, which decide it.
+#
+# Joint completions share one elimination among many cases. If the buckets of one case are large,
+# each case is completed on its own, by a plan for the variables that it observes.
 
 MOST_PLANS = 8
 """The most sets of observed variables with a plan each."""
@@ -249,7 +252,6 @@ _SMALL = 2**28
 
 _PLAN_BYTES = 2**29
 """The most bytes of the plans and of the circuit."""
-
 
 _CELLS = 2**22
 """The number of cells of buckets at a time; they take 32 MiB."""
@@ -422,9 +424,6 @@ class CaseSolver:
     ) -> NDArray[np.bool_]:
         """Write the completions of some cases; return whether they are possible, ``(rows,)``.
 
-        If the buckets of one case are large, each case is completed on its own, by a plan for the
-        variables that it observes.
-
         Parameters
         ----------
         states
@@ -509,18 +508,13 @@ class CaseSolver:
 
     def _new_buckets(self, observed: frozenset[str]) -> Buckets | None:
         model, limits = self.planner.model, self.planner.limits
-        try:
-            tables = small_tables(
-                model.potentials,
-                self.planner.reader.variables,
-                sums_only=False,
-                max_cells=_MOST_CELLS,
-            )
-        except TooLargeError:
-            return None
-        buckets = Buckets(tables, observed)
-        most = min(_MOST_CELLS, limits.max_multiplications, limits.table_cells)
-        return buckets if buckets.cells <= most else None
+        names, most = self.planner.reader.variables, min(_MOST_CELLS, limits.max_multiplications)
+        with suppress(TooLargeError):
+            tables = small_tables(model.potentials, names, sums_only=False, max_cells=_MOST_CELLS)
+            buckets = Buckets(tables, observed)
+            if buckets.cells <= min(most, limits.table_cells):
+                return buckets
+        return None
 
 
 def _run(plan: Plan, known: Positions, n_cases: int, n_targets: int) -> Found:
