@@ -26,7 +26,7 @@ from bnmind.errors import (
 from bnmind.fitting.layout import MOST_CELLS
 from bnmind.information import Floats
 from bnmind.junction.cases.case_files import is_text, read_frame
-from bnmind.junction.cases.tables import distinct_rows, frame_of, other_columns, read_table
+from bnmind.junction.cases.tables import distinct_cases, frame_of, other_columns, read_table
 from bnmind.junction.inference.evidence import is_missing
 from bnmind.pgm.network import Network
 from bnmind.pgm.tabular import TabularCPD
@@ -107,10 +107,7 @@ class DistinctCases(Sealed):
     def of_positions(cls, table: NDArray[np.signedinteger[Any]]) -> DistinctCases:
         """Return the distinct rows of a table ``(cases, variables)`` of state positions."""
         kind = np.min_scalar_type(-1 - int(table.max(initial=0)))
-        columns = (
-            (column.astype(np.int64) + 1, int(column.max(initial=0)) + 2) for column in table.T
-        )
-        distinct = distinct_rows(columns, len(table))
+        distinct = distinct_cases(table.T)
         return cls(
             states=np.ascontiguousarray(table[distinct.first], dtype=kind),
             weights=np.bincount(distinct.kind).astype(np.float64),

@@ -38,7 +38,7 @@ from bnmind.errors import ImpossibleEvidenceError, TooLargeError
 from bnmind.fitting.cases import MISSING, DistinctCases
 from bnmind.fitting.layout import Layout
 from bnmind.information import Floats
-from bnmind.junction.cases.tables import distinct_rows
+from bnmind.junction.cases.tables import distinct_cases
 from bnmind.junction.circuit import Circuit
 from bnmind.junction.inference.compile import compile_plan
 from bnmind.pgm.network import Network
@@ -158,10 +158,7 @@ class Components(Sealed):
                 (owners, np.concatenate(bases)),
             )
         ]
-        columns = [column + 1 for table in tables for column in table.T]
-        distinct = distinct_rows(
-            [(column, int(column.max()) + 1) for column in columns], len(order)
-        )
+        distinct = distinct_cases(np.concatenate(tables, axis=1).T)
         members, of_families, of_bases = [table[distinct.first] for table in tables]
         owners, places = np.nonzero(of_families >= 0)
         weights = np.bincount(distinct.kind, cases.weights[of_row[order]])

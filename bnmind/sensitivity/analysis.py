@@ -29,7 +29,7 @@ from bnmind.errors import (
     TooLargeError,
 )
 from bnmind.information import Floats
-from bnmind.junction.cases.tables import distinct_rows, frame_of, read_table
+from bnmind.junction.cases.tables import distinct_cases, frame_of, read_table
 from bnmind.junction.circuit import Circuit
 from bnmind.junction.engine_planning import Reader
 from bnmind.junction.gradient import Gradient, compile_derivatives
@@ -532,8 +532,7 @@ def log_likelihood_gradient(
             f"expected a finite weight of at least 0 for {each_of(n, 'case')}", weights
         )
     states = table.states(slice(None))
-    pairs = zip(states.astype(np.int64), network.variables, strict=True)
-    distinct = distinct_rows([(column + 1, v.n_states + 1) for column, v in pairs], n)
+    distinct = distinct_cases(states)
     sums = np.bincount(distinct.kind, weights=given, minlength=len(distinct.first))
     first = distinct.first[sums > 0]
     rows, counts = states.T[first], sums[sums > 0].astype(np.float64)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bnmind.errors import ImpossibleEvidenceError, TooLargeError
 from bnmind.information import Floats
-from bnmind.junction.cases.tables import Distinct, distinct_rows
+from bnmind.junction.cases.tables import Distinct, distinct_cases, patterns_of
 from bnmind.junction.engine_planning import Planner, PlanStore, Reader, Seen, Stored
 from bnmind.junction.forms import small_tables
 from bnmind.junction.graphs import InteractionGraph, elimination, graph_of_scopes, vertices_in_order
@@ -376,7 +376,7 @@ class CaseSolver:
 
     def _run(self, states: States, targets: Sequence[Variable]) -> Found:
         """Return the answers to some cases."""
-        distinct = distinct_cases(self.variables, states)
+        distinct = distinct_cases(states)
         states, n_cases = states[:, distinct.first], len(distinct.first)
         joints = [np.full((n_cases, v.n_states), np.nan) for v in targets]
         found, rest = Found(joints, np.full(n_cases, -np.inf)), np.arange(n_cases)
@@ -436,7 +436,7 @@ class CaseSolver:
         draws
             The number of completions of each case.
         """
-        distinct = distinct_cases(self.variables, states)
+        distinct = distinct_cases(states)
         # A most probable completion is needed once for each kind of case, a draw for each row.
         once = rng is None
         of_row = np.repeat(distinct.kind, draws)
@@ -538,16 +538,3 @@ def _observed(variables: Sequence[Variable], states: States) -> dict[str, NDArra
     """Return the positions of the variables that some case observes."""
     seen = np.flatnonzero((states >= 0).any(axis=1)).tolist()
     return {variables[number].name: states[number] for number in seen}
-
-
-def distinct_cases(variables: Sequence[Variable], states: States) -> Distinct:
-    """Return the distinct cases."""
-    seen = np.flatnonzero((states >= 0).any(axis=1)).tolist()
-    columns = [(states[number] + 1, variables[number].n_states + 1) for number in seen]
-    return distinct_rows(columns, states.shape[1])
-
-
-def patterns_of(states: States) -> Distinct:
-    """Return the distinct sets of observed variables."""
-    packed = np.packbits(states >= 0, axis=0)
-    return distinct_rows([(row, 256) for row in packed], states.shape[1])

@@ -75,6 +75,18 @@ def distinct_rows(columns: Iterable[tuple[NDArray[Any], int]], n_rows: int) -> D
     return Distinct(first, np.asarray(kind, dtype=np.intp))
 
 
+def distinct_cases(states: NDArray[np.signedinteger[Any]]) -> Distinct:
+    """Return the distinct cases, from state positions ``(variables, cases)``, -1 where missing."""
+    seen = states[(states >= 0).any(axis=1)].astype(np.int64)
+    return distinct_rows([(row + 1, int(row.max()) + 2) for row in seen], states.shape[1])
+
+
+def patterns_of(states: NDArray[np.signedinteger[Any]]) -> Distinct:
+    """Return the distinct sets of observed variables, from state positions."""
+    packed = np.packbits(states >= 0, axis=0)
+    return distinct_rows([(row, 256) for row in packed], states.shape[1])
+
+
 # --- States that a reader of files may have taken for missing cells -------------------------------
 #
 # `pandas.read_csv` reads some texts, such as ``None`` and ``NA``, as missing cells. Where they are
