@@ -618,9 +618,9 @@ def write_answers(
         rows = max(1000, min(100_000, _FILE_CELLS // max(1, len(model.variables))))
     total = file_rows(cases)
     as_text = is_text(cases)
-    n_rows, impossible = 0, list[int]()
+    n_rows = n_impossible = n_faults = 0
+    impossible: list[int] = []
     faults: dict[str, str] = {}  # the first fault of each column and content
-    n_faults = 0
     with closing(FrameWriter(file, out)) as writer:
         for number, chunk in enumerate(read_frames(cases, rows)):
             if not number:
@@ -637,7 +637,9 @@ def write_answers(
             frame = carrying(table.frame, table.unused, answers.frame)
             writer.write(frame)
             n_rows += len(chunk)
-            impossible += [int(str(row)) for row in answers.impossible]
+            n_impossible += len(answers.impossible)
+            rest = _MOST - len(impossible)
+            impossible += [int(str(row)) for row in answers.impossible[:rest]]
             if progress is not None:
                 progress(n_rows, None if total is None else max(total, n_rows))
         if faults:
@@ -645,8 +647,8 @@ def write_answers(
     return FileAnswers(
         n_rows=n_rows,
         columns=tuple(frame.columns),
-        n_impossible=len(impossible),
-        impossible=tuple(impossible[:_MOST]),
+        n_impossible=n_impossible,
+        impossible=tuple(impossible),
         unused=tuple(map(str, table.unused)),
         close=tuple(table.close.items()),
     )
