@@ -86,15 +86,15 @@ def model_entropy(
         If a factor has negative or complex numbers.
     """
     potentials = [p for p in model.potentials if not isinstance(p, FunctionalCPD)]
-    factors = [p if isinstance(p, Factor) else p.to_factor() for p in potentials]
     problems = [
         "the entropy needs factors without negative or complex numbers; that of"
-        f" {', '.join(factor.names)} has some"
-        for factor in factors
-        if np.iscomplexobj(factor.values) or np.any(factor.values < 0)
+        f" {', '.join(p.names)} has some"
+        for p in potentials
+        if isinstance(p, Factor) and (np.iscomplexobj(p.values) or np.any(p.values < 0))
     ]
     if problems:
         raise InvalidModelError(problems)
+    factors = [p if isinstance(p, Factor) else p.to_factor() for p in potentials]
     tables = [(factor.names, factor.values.real) for factor in factors]
     tables += [((name,), weights) for name, weights in seen.soft.items()]
     answer = posterior(tuple([scope for scope, _ in tables]) or ((),), seen)

@@ -273,7 +273,8 @@ class Reader:
         """
         if targets is None:
             return tuple([(name,) for name in self.variables if name not in seen.positions])
-        targets = [targets] if isinstance(targets, str) else targets
+        if isinstance(targets, str):
+            return ((self._name(targets),),)
         parts = _listed(targets, "the name of a variable or a list of names")
         return tuple([self._scope(target) for target in parts])
 
@@ -293,10 +294,9 @@ class Reader:
         return names
 
     def _scope(self, target: Any) -> tuple[str, ...]:
-        is_name = isinstance(format_name(target), str)
-        parts = (
-            [target] if is_name else _listed(target, "each target as a name or a tuple of names")
-        )
+        if isinstance(format_name(target), str):
+            return (self._name(target),)
+        parts = _listed(target, "each target as a name or a tuple of names")
         names = tuple([self._name(name) for name in parts])
         _check_different(names)
         return names
