@@ -34,8 +34,8 @@ def test_every_name_is_described_once() -> None:
 
 
 def test_members_from_bases_without_an_entry_are_described_with_the_class() -> None:
-    after = pages()["bnmind.junction.rst"].split("autoclass:: bnmind.junction.Engine\n")[1]
-    assert "   .. automethod:: predict\n" in after.split("\n.. auto")[0]
+    after = pages()["bnmind.questions.rst"].split("autoclass:: bnmind.questions.QuestionRanking\n")
+    assert "   .. automethod:: to_frame\n" in after[1].split("\n.. auto")[0]
 
 
 def test_every_name_has_a_line_in_a_table() -> None:
