@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,6 @@ from bnmind.junction.triangulation.exact_order import (
     _arranged,
     replayed_order,
     search,
-    search_small,
 )
 from bnmind.junction.triangulation.exact_sets import (
     MOST_VERTICES,
@@ -63,31 +63,35 @@ def test_smallest_by_dynamic_programming_on_twelve_vertices(graph: InteractionGr
 
 
 @given(ANY_GRAPH)
-def test_compiled_and_plain_search_find_the_smallest(graph: InteractionGraph) -> None:
+def test_a_wide_search_finds_the_smallest(graph: InteractionGraph) -> None:
     # Straight on the graph: also where it has clique separators or falls into parts.
     arranged, classes = _arranged(graph)
     smallest = cost_to_go(graph)[0]
     above = smallest + 1
-    compiled = search(arranged, classes, cutoff=above, width=10**6, max_sets=10**6)
-    plain = search_small(arranged, classes, cutoff=above, max_sets=10**6)
-    for found in (compiled, plain):
-        assert found.complete
-        assert found.path is not None
-        order = replayed_order(arranged, classes, found.path)
-        assert naive_total(arranged, order) == smallest
-    for found in (
-        search(arranged, classes, cutoff=smallest, width=10**6, max_sets=10**6),
-        search_small(arranged, classes, cutoff=smallest, max_sets=10**6),
-    ):
-        assert found.complete
-        assert found.path is None or not graph.n
+    found = search(arranged, classes, cutoff=above, width=10**6, max_sets=10**6)
+    assert found.complete
+    assert found.path is not None
+    order = replayed_order(arranged, classes, found.path)
+    assert naive_total(arranged, order) == smallest
+    found = search(arranged, classes, cutoff=smallest, width=10**6, max_sets=10**6)
+    assert found.complete
+    assert found.path is None or not graph.n
+
+
+@settings(max_examples=examples(15))
+@given(graphs(most=7))
+def test_the_search_in_python_is_the_compiled_one(graph: InteractionGraph) -> None:
+    arranged, classes = _arranged(graph)
+    above = cost_to_go(graph)[0] + 20
+    one = partial(search, arranged, classes, cutoff=above, width=20, max_sets=100)
+    assert run_plainly(one) == one()
 
 
 @given(ANY_GRAPH)
 def test_lower_bounds_are_never_more_than_what_is_to_be_paid(graph: InteractionGraph) -> None:
     arrays = problem(graph, ())
     masks = np.arange(graph.vertices + 1, dtype=np.int64)
-    bounds = lower_bounds(masks, arrays.neighbors, arrays.sizes, arrays.products)
+    bounds = lower_bounds(masks, arrays)
     assert np.all(bounds <= np.array(cost_to_go(graph), dtype=np.float64))
 
 
@@ -100,11 +104,7 @@ def test_the_two_canonical_forms_agree(graph: InteractionGraph, data: st.DataObj
     masks, _, parents = expand(
         np.array([start], dtype=np.int64),
         np.zeros(1),
-        arrays.neighbors,
-        arrays.products,
-        arrays.starts,
-        arrays.widths,
-        arrays.counts,
+        arrays,
         1e18,
     )
     assert not parents.any()
@@ -122,8 +122,7 @@ def test_patterns_of_four_blocks_are_sorted_alike() -> None:
     arrays = problem(graph, classes)
     room = np.zeros(4, dtype=np.int64)
     for mask in range(graph.vertices + 1):
-        sets = int(mask), arrays.starts, arrays.widths, arrays.counts
-        assert run_plainly(_canonical, *sets, room) == canonical(mask, classes)
+        assert run_plainly(_canonical, int(mask), arrays, room) == canonical(mask, classes)
 
 
 @given(ANY_GRAPH, st.integers(1, 5), st.integers(1, 200))
@@ -133,16 +132,13 @@ def test_a_narrow_search_proves_nothing_wrong(
     arranged, classes = _arranged(graph)
     smallest = cost_to_go(graph)[0]
     cutoff = smallest + 50
-    for found in (
-        search(arranged, classes, cutoff=cutoff, width=width, max_sets=max_sets),
-        search_small(arranged, classes, cutoff=cutoff, max_sets=max_sets),
-    ):
-        if found.path is not None:
-            total = naive_total(arranged, replayed_order(arranged, classes, found.path))
-            assert smallest <= total < cutoff
-            assert not found.complete or total == smallest
-        else:
-            assert not found.complete
+    found = search(arranged, classes, cutoff=cutoff, width=width, max_sets=max_sets)
+    if found.path is not None:
+        total = naive_total(arranged, replayed_order(arranged, classes, found.path))
+        assert smallest <= total < cutoff
+        assert not found.complete or total == smallest
+    else:
+        assert not found.complete
 
 
 def random_graph(seed: int, n: int, degree: float) -> InteractionGraph:

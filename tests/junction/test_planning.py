@@ -33,7 +33,7 @@ from bnmind.junction import (
     families,
 )
 from bnmind.junction.graphs import Clique
-from bnmind.junction.triangulation.exact_order import Found, search, search_small
+from bnmind.junction.triangulation.exact_order import Found, search
 from bnmind.junction.triangulation.randomized_greedy import MOST_WORK, SharedSearch
 from bnmind.pgm import (
     CPD,
@@ -423,7 +423,6 @@ def test_all_parts_of_a_graph_share_the_sets_of_an_exact_search(
 
         return counting
 
-    monkeypatch.setattr(exact_order, "search_small", watched(search_small))
     monkeypatch.setattr(exact_order, "search", watched(search))
     # Parts that are alike but for their sizes, so that no two are found at once.
     sizes = {f"{name}{i}": 2 + (7 * i + j) % 5 for j, name in enumerate("abcdef") for i in range(9)}

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
 from bnmind._arguments import checked
+from bnmind._jit import PlainWork, run_plainly
 from bnmind._values import Count, Value
 from bnmind.junction.graphs import (
     EliminationOrder,
@@ -112,7 +114,7 @@ def search(
     width: int,
     max_sets: int,
 ) -> Found:
-    """Search in compiled code.
+    """Search level by level.
 
     Parameters
     ----------
@@ -139,7 +141,7 @@ def search(
         n_sets += len(masks)
         if n_sets > max_sets:
             return Found(None, complete=False, n_sets=n_sets)
-        promise = costs + lower_bounds(masks, arrays.neighbors, arrays.sizes, arrays.products)
+        promise = costs + lower_bounds(masks, arrays)
         places = np.flatnonzero(promise < float(cutoff))
         if len(places) > width:
             complete = False
@@ -150,47 +152,13 @@ def search(
         levels.append((masks[places], parents[places]))
         if len(levels) > graph.n:
             break
-        masks, costs, parents = expand(
-            masks[places],
-            costs[places],
-            arrays.neighbors,
-            arrays.products,
-            arrays.starts,
-            arrays.widths,
-            arrays.counts,
-            float(cutoff),
-        )
+        masks, costs, parents = expand(masks[places], costs[places], arrays, float(cutoff))
     place = 0
     path = []
     for masks, parents in reversed(levels):
         path.append(int(masks[place]))
         place = int(parents[place])
     return Found(tuple(reversed(path)), complete, n_sets)
-
-
-def search_small(
-    graph: InteractionGraph, classes: Sequence[BlockClass], *, cutoff: int, max_sets: int
-) -> Found:
-    """Search in plain Python, with fewer reductions and without a limit of the width."""
-    level: dict[int, tuple[int, tuple[int, ...]]] = {0: (0, (0,))}
-    n_sets = 1
-    for _ in range(graph.n):
-        following: dict[int, tuple[int, tuple[int, ...]]] = {}
-        for eliminated, (paid, path) in level.items():
-            cliques, covers = remaining(graph, eliminated)
-            simplicial = next((v for v in cliques if _is_simplicial(cliques, v)), None)
-            for v in cliques if simplicial is None else [simplicial]:
-                clique = cliques[v]
-                cost = paid + (0 if clique in covers else graph.clique_size(clique))
-                if cost < cutoff:
-                    image = canonical(eliminated | 1 << v, classes)
-                    if image not in following or cost < following[image][0]:
-                        following[image] = (cost, (*path, image))
-        level = following
-        n_sets += len(level)
-        if n_sets > max_sets:
-            return Found(None, complete=False, n_sets=n_sets)
-    return Found(min(level.values())[1] if level else None, complete=True, n_sets=n_sets)
 
 
 def remaining(graph: InteractionGraph, eliminated: int) -> tuple[dict[int, int], set[int]]:
@@ -203,10 +171,6 @@ def remaining(graph: InteractionGraph, eliminated: int) -> tuple[dict[int, int],
             if cover >> v & 1:
                 cliques[v] |= cover
     return cliques, covers
-
-
-def _is_simplicial(cliques: dict[int, int], v: int) -> bool:
-    return all(not cliques[v] & ~cliques[u] for u in bits(cliques[v]))
 
 
 def replayed_order(
@@ -338,10 +302,13 @@ def combined_order(
 # --- The elimination order of smallest total size, proven if the search can finish ----------------
 
 _FEW_SETS = 2_000
-"""The most sets of a search in Python, for which compiling would take longer."""
+"""The most sets of a search that may run in Python, which takes up to a second."""
+
+_plain_searches = PlainWork(expand, if_cached=20, tasks=20)
+"""The number of small searches in Python before the kernels are compiled or loaded."""
 
 _MANY_SETS = 12_000
-"""The most vertices for which a good cutoff may leave few sets."""
+"""The most canonical sets of a graph of which a good cutoff may leave few."""
 
 _FIRST_WIDTH = 250
 """The number of sets of a level in the first search."""
@@ -437,9 +404,16 @@ class ExactOrder(Value):
             return best, 0
         sets_left = most
         if n_sets <= _MANY_SETS:
-            result = search_small(
-                arranged, classes, cutoff=best.total_size, max_sets=min(_FEW_SETS, sets_left)
+            begun = partial(
+                search,
+                arranged,
+                classes,
+                cutoff=best.total_size,
+                width=_FEW_SETS,
+                max_sets=min(_FEW_SETS, sets_left),
             )
+            result = run_plainly(begun) if _plain_searches.left else begun()
+            _plain_searches.spend(1)
             sets_left -= result.n_sets
             if result.complete:
                 best = _better(best, result, arranged, classes)

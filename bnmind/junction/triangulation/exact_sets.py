@@ -216,6 +216,54 @@ for _bit in range(66):
     _EXPONENT[(1 << _bit) % 67] = _bit
 
 
+MOST_VERTICES = 62
+"""The most vertices of a graph whose sets fit 64 bits, with room for a sign and a carry."""
+
+
+class Problem(NamedTuple):
+    """A graph as arrays."""
+
+    neighbors: Ints
+    """(n,) the neighbors of each vertex, as bit masks."""
+    sizes: Floats
+    """(n,) numbers of states."""
+    products: Floats
+    """(8, 256) product of the sizes of the vertices of each byte of a bit mask."""
+    starts: Ints
+    """First bit of each class of blocks."""
+    widths: Ints
+    """Number of bits of a block of each class."""
+    counts: Ints
+    """Number of blocks of each class."""
+
+
+def problem(graph: InteractionGraph, classes: Sequence[BlockClass]) -> Problem:
+    """Return a graph as arrays; blocks must be in the order that the module describes.
+
+    Raises
+    ------
+    TooLargeError
+        If the graph has more than `MOST_VERTICES` vertices.
+    """
+    if graph.n > MOST_VERTICES:
+        raise TooLargeError(
+            f"expected a graph of at most {MOST_VERTICES} vertices, got {graph.n}",
+            needed=graph.n,
+            budget=MOST_VERTICES,
+        )
+    products = np.ones((8, 256))
+    for v, size in enumerate(graph.sizes):
+        products[v // 8, np.arange(256) >> v % 8 & 1 == 1] *= size
+    return Problem(
+        np.array(graph.neighbors, dtype=np.int64),
+        np.array(graph.sizes, dtype=np.float64),
+        products,
+        np.array([cls.blocks[0][0] for cls in classes], dtype=np.int64),
+        np.array([len(cls.blocks[0]) for cls in classes], dtype=np.int64),
+        np.array([len(cls.blocks) for cls in classes], dtype=np.int64),
+    )
+
+
 @njit
 def index(single: int) -> int:
     """Return the number of the only bit of a mask."""
@@ -311,12 +359,13 @@ _SETS_AT_ONCE = 2048  # a tenth of a second
 
 
 @njit
-def _widest_minor(rest: int, adjacent: Ints, sizes: Floats, products: Floats) -> float:
+def _widest_minor(rest: int, adjacent: Ints, graph: Problem) -> float:
     """Return a lower bound on the largest clique of any triangulation; overwrites ``adjacent``.
 
     For the graph and some of its minors, the function takes the smallest closed neighborhood, in
     cells. It returns the largest of these.
     """
+    sizes, products = graph.sizes, graph.products
     weights = np.zeros(sizes.size)
     unseen = rest
     while unseen:
@@ -380,12 +429,11 @@ def _sum_of_bounds(
     separator: int,
     adjacent: Ints,
     covers: Ints,
-    n_covers: int,
     parts: Ints,
-    sizes: Floats,
-    products: Floats,
+    graph: Problem,
 ) -> float:
     """Return a lower bound of the remaining cost, summed over the parts of a separator."""
+    products = graph.products
     total = 0.0
     inner = np.zeros(adjacent.size, dtype=np.int64)
     for j in range(split(rest, separator, adjacent, parts)):
@@ -397,41 +445,27 @@ def _sum_of_bounds(
             side |= adjacent[index(single)]
         for v in range(adjacent.size):
             inner[v] = adjacent[v] & side
-        bound = _widest_minor(side, inner, sizes, products)
+        bound = _widest_minor(side, inner, graph)
         paid = product(side & separator, products) >= bound
-        for i in range(n_covers):
-            if covers[i] & parts[j] and product(covers[i], products) >= bound:
+        for cover in covers:
+            if cover & parts[j] and product(cover, products) >= bound:
                 paid = True
         if not paid:
             total += bound
     return total
 
 
-def lower_bounds(masks: Ints, neighbors: Ints, sizes: Floats, products: Floats) -> Floats:
-    """Return, for each eliminated set, a lower bound of the remaining cost.
-
-    Parameters
-    ----------
-    masks
-        (s,) sets of vertices.
-    neighbors, sizes, products
-        As in `Problem`.
-
-    Returns
-    -------
-    Floats
-        (s,) lower bounds in cells.
-    """
+def lower_bounds(masks: Ints, graph: Problem) -> Floats:
+    """Return, for each of some eliminated sets, a lower bound of the remaining cost in cells."""
     # Python handles Ctrl-C between two calls of compiled code.
-    parts = [
-        _lower_bounds(masks[start : start + _SETS_AT_ONCE], neighbors, sizes, products)
-        for start in range(0, len(masks), _SETS_AT_ONCE)
-    ]
+    starts = range(0, len(masks), _SETS_AT_ONCE)
+    parts = [_lower_bounds(masks[start : start + _SETS_AT_ONCE], graph) for start in starts]
     return np.concatenate(parts) if parts else np.zeros(0)
 
 
 @njit
-def _lower_bounds(masks: Ints, neighbors: Ints, sizes: Floats, products: Floats) -> Floats:
+def _lower_bounds(masks: Ints, graph: Problem) -> Floats:
+    neighbors = graph.neighbors
     n = neighbors.size
     full = (1 << n) - 1
     adjacent = np.zeros(n, dtype=np.int64)
@@ -441,7 +475,7 @@ def _lower_bounds(masks: Ints, neighbors: Ints, sizes: Floats, products: Floats)
     for s in range(masks.size):
         rest = full & ~masks[s]
         n_covers = remaining(masks[s], neighbors, adjacent, covers)
-        best = _sum_of_bounds(rest, 0, adjacent, covers, n_covers, parts, sizes, products)
+        best = _sum_of_bounds(rest, 0, adjacent, covers[:n_covers], parts, graph)
         # Choose the cover whose removal leaves the smallest largest part.
         smallest = n
         chosen = -1
@@ -455,9 +489,8 @@ def _lower_bounds(masks: Ints, neighbors: Ints, sizes: Floats, products: Floats)
                     smallest = largest
                     chosen = i
         if chosen >= 0:
-            total = _sum_of_bounds(
-                rest, covers[chosen], adjacent, covers, n_covers, parts, sizes, products
-            )
+            separator = covers[chosen]
+            total = _sum_of_bounds(rest, separator, adjacent, covers[:n_covers], parts, graph)
             best = max(best, total)
         bounds[s] = best
     return bounds
@@ -471,57 +504,11 @@ def _lower_bounds(masks: Ints, neighbors: Ints, sizes: Floats, products: Floats)
 # ``counts[c]`` blocks of ``widths[c]`` bits, starting at bit ``starts[c]``. The algorithm and its
 # proof are in `bnmind.junction.triangulation.exact_order`.
 
-MOST_VERTICES = 62
-"""The most vertices of a graph whose sets fit 64 bits, with room for a sign and a carry."""
-
-
-class Problem(NamedTuple):
-    """A graph as arrays."""
-
-    neighbors: Ints
-    """(n,) the neighbors of each vertex, as bit masks."""
-    sizes: Floats
-    """(n,) numbers of states."""
-    products: Floats
-    """(8, 256) product of the sizes of the vertices of each byte of a bit mask."""
-    starts: Ints
-    """First bit of each class of blocks."""
-    widths: Ints
-    """Number of bits of a block of each class."""
-    counts: Ints
-    """Number of blocks of each class."""
-
-
-def problem(graph: InteractionGraph, classes: Sequence[BlockClass]) -> Problem:
-    """Return a graph as arrays; blocks must be in the order that the module describes.
-
-    Raises
-    ------
-    TooLargeError
-        If the graph has more than `MOST_VERTICES` vertices.
-    """
-    if graph.n > MOST_VERTICES:
-        raise TooLargeError(
-            f"expected a graph of at most {MOST_VERTICES} vertices, got {graph.n}",
-            needed=graph.n,
-            budget=MOST_VERTICES,
-        )
-    products = np.ones((8, 256))
-    for v, size in enumerate(graph.sizes):
-        products[v // 8, np.arange(256) >> v % 8 & 1 == 1] *= size
-    return Problem(
-        np.array(graph.neighbors, dtype=np.int64),
-        np.array(graph.sizes, dtype=np.float64),
-        products,
-        np.array([cls.blocks[0][0] for cls in classes], dtype=np.int64),
-        np.array([len(cls.blocks[0]) for cls in classes], dtype=np.int64),
-        np.array([len(cls.blocks) for cls in classes], dtype=np.int64),
-    )
-
 
 @njit
-def _canonical(mask: int, starts: Ints, widths: Ints, counts: Ints, patterns: Ints) -> int:
+def _canonical(mask: int, graph: Problem, patterns: Ints) -> int:
     """Return the image of a set whose blocks are sorted, the largest pattern first."""
+    starts, widths, counts = graph.starts, graph.widths, graph.counts
     for c in range(starts.size):
         width = widths[c]
         low = (1 << width) - 1
@@ -556,7 +543,7 @@ def _is_simplicial(v: int, adjacent: Ints) -> bool:
 
 
 @njit
-def _candidates(rest: int, adjacent: Ints, covers: Ints, n_covers: int, parts: Ints) -> int:
+def _candidates(rest: int, adjacent: Ints, covers: Ints, parts: Ints) -> int:
     """Return the vertices to try next: a simplicial vertex, or one side of a cover."""
     unseen = rest
     while unseen:
@@ -566,8 +553,8 @@ def _candidates(rest: int, adjacent: Ints, covers: Ints, n_covers: int, parts: I
             return single
     smallest = rest
     least = count(rest)
-    for i in range(n_covers):
-        for j in range(split(rest, covers[i], adjacent, parts)):
+    for cover in covers:
+        for j in range(split(rest, cover, adjacent, parts)):
             members = count(parts[j])
             if members < least:
                 least = members
@@ -576,8 +563,9 @@ def _candidates(rest: int, adjacent: Ints, covers: Ints, n_covers: int, parts: I
 
 
 @njit
-def _one_of_each_kind(tried: int, eliminated: int, starts: Ints, widths: Ints, counts: Ints) -> int:
+def _one_of_each_kind(tried: int, eliminated: int, graph: Problem) -> int:
     """Omit vertices whose block has the same pattern as the block before it, which is tried."""
+    starts, widths, counts = graph.starts, graph.widths, graph.counts
     result = tried
     for c in range(starts.size):
         width = widths[c]
@@ -590,24 +578,15 @@ def _one_of_each_kind(tried: int, eliminated: int, starts: Ints, widths: Ints, c
 
 
 @njit
-def expand(
-    masks: Ints,
-    costs: Floats,
-    neighbors: Ints,
-    products: Floats,
-    starts: Ints,
-    widths: Ints,
-    counts: Ints,
-    cutoff: float,
-) -> tuple[Ints, Floats, Ints]:
+def expand(masks: Ints, costs: Floats, graph: Problem, cutoff: float) -> tuple[Ints, Floats, Ints]:
     """Return the sets with one more vertex, each once, in its canonical image.
 
     Parameters
     ----------
     masks, costs
         (s,) the sets of this level and the cost of the cheapest path to each.
-    neighbors, products, starts, widths, counts
-        As in `Problem`.
+    graph
+        The graph.
     cutoff
         Sets that cost this or more are omitted.
 
@@ -617,6 +596,7 @@ def expand(
         (t,) sets, costs, and positions in this level of the predecessors on the cheapest paths,
         in the order in which the search first reached the sets.
     """
+    neighbors, products = graph.neighbors, graph.products
     n = neighbors.size
     full = (1 << n) - 1
     adjacent = np.zeros(n, dtype=np.int64)
@@ -633,8 +613,8 @@ def expand(
     for s in range(masks.size):
         eliminated = masks[s]
         n_covers = remaining(eliminated, neighbors, adjacent, covers)
-        tried = _candidates(full & ~eliminated, adjacent, covers, n_covers, parts)
-        tried = _one_of_each_kind(tried, eliminated, starts, widths, counts)
+        tried = _candidates(full & ~eliminated, adjacent, covers[:n_covers], parts)
+        tried = _one_of_each_kind(tried, eliminated, graph)
         while tried:
             single = tried & -tried
             tried ^= single
@@ -648,7 +628,7 @@ def expand(
                 cost += product(clique, products)
             if cost >= cutoff:
                 continue
-            image = _canonical(eliminated | single, starts, widths, counts, patterns)
+            image = _canonical(eliminated | single, graph, patterns)
             slot = (image * 0x1E3779B97F4A7C15) >> 24 & (slots.size - 1)
             while slots[slot] >= 0 and images[slots[slot]] != image:
                 slot = (slot + 1) & (slots.size - 1)
