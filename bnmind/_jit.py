@@ -45,7 +45,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import Enum
-from functools import cached_property, partial, update_wrapper
+from functools import cache, cached_property, partial, update_wrapper
 from importlib import import_module
 from itertools import chain, takewhile
 from pathlib import Path
@@ -139,6 +139,7 @@ class Kernel(KernelSource):
 
         if config.DISABLE_JIT:
             return partial(run_plainly, self.function)
+        _teach_bits()
         dispatcher = numba.njit(self.function, nogil=True)
         compile_for = dispatcher.compile
 
@@ -263,6 +264,32 @@ def run_plainly(kernel: Callable[..., _T], *arguments: Any) -> _T:
             return cast(_T, function(*arguments))
     finally:
         _mode.is_plain = before
+
+
+@cache
+def _teach_bits() -> None:
+    """Let kernels call `int.bit_count` and `int.bit_length` of numbers of 64 bits."""
+    import numpy as np
+    from numba.core import types
+    from numba.extending import intrinsic, overload_method
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def ones(_: Any, number: Any) -> Any:
+        return number(number), lambda _, builder, __, values: builder.ctpop(values[0])
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def zeros_above(_: Any, number: Any) -> Any:
+        no = types.boolean
+        return number(number), lambda context, builder, _, values: builder.ctlz(
+            values[0], context.get_constant(no, False)
+        )
+
+    overload_method(types.Integer, "bit_count")(
+        lambda number: lambda number: np.int64(ones(number))
+    )
+    overload_method(types.Integer, "bit_length")(
+        lambda number: lambda number: np.int64(64) - np.int64(zeros_above(number))
+    )
 
 
 def _is_interrupted(error: BaseException) -> bool:

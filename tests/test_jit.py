@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numba
+import numpy as np
 import pytest
 from numba.core import event
 from numba.core.compiler_lock import global_compiler_lock
@@ -244,3 +245,14 @@ def test_importing_mastermind_leaves_the_heavy_libraries_alone() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert (done.stdout.strip(), done.stderr) == ("[]", "")
+
+
+@pytest.mark.compiled
+def test_kernels_count_bits_as_python_does() -> None:
+    def bits_of(number: int) -> tuple[int, int]:
+        return number.bit_count(), number.bit_length()
+
+    kernel = njit(bits_of)
+    for number in (0, 1, 5, 2**62 - 1, 2**62, 2**63 - 1):
+        assert kernel(number) == bits_of(number)
+    assert kernel(np.uint64(2**64 - 1)) == (64, 64)  # type: ignore[arg-type]

@@ -10,8 +10,6 @@ import pytest
 from bnmind.errors import BnmindError, InvalidArgumentError, TooLargeError
 from bnmind.junction import InteractionGraph
 from bnmind.junction.triangulation.exact_sets import MOST_VERTICES, problem
-from bnmind.junction.triangulation.greedy import Climb, Score, whole_graph
-from bnmind.junction.triangulation.greedy_kernel import CompiledSearch
 from bnmind.mastermind import Board, Channel, Turn, reply
 from bnmind.mastermind.masses import bayes_rule, guess_masses
 from bnmind.mastermind.peg_counts import split_replies
@@ -52,18 +50,6 @@ def path(n: int) -> InteractionGraph:
     """Return a graph of n vertices in a row."""
     neighbors = [(1 << v >> 1) | (1 << (v + 1) if v + 1 < n else 0) for v in range(n)]
     return InteractionGraph.from_masks([f"v{v}" for v in range(n)], (2,) * n, neighbors)
-
-
-def test_noise_is_for_every_vertex() -> None:
-    search = CompiledSearch(whole_graph(path(5)))
-    none, start = np.zeros(5, dtype=np.int64), Climb(range(5), 1e9, np.zeros(5, dtype=np.int64))
-    with pytest.raises(InvalidArgumentError, match="each of 5 vertices"):
-        search.greedy(Score.NOISY_FILL, none[:4])
-    with pytest.raises(InvalidArgumentError, match="each of 5 vertices"):
-        search.climb(Score.NOISY_FILL, start, np.zeros((2, 6), dtype=np.int64), 1e6)
-    with pytest.raises(InvalidArgumentError, match="each of 5 vertices"):
-        search.climb(Score.NOISY_FILL, start._replace(noise=none[:4]), none[None, :], 1e6)
-    assert search.greedy(Score.NOISY_FILL, none).total == 16
 
 
 def test_sets_of_vertices_fit_a_word() -> None:

@@ -148,7 +148,6 @@ class _KnownOrders:
         *,
         most: float = math.inf,
         limit: float = math.inf,
-        compiled: bool = False,
         start: Start | None = None,
     ) -> tuple[EliminationOrder | None, int]:
         """Return the known order, if its tree is within the limit, and no work."""

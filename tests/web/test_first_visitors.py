@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from bnmind._jit import Kernel
 from bnmind.junction.circuit_kernel import answer_cases
-from bnmind.junction.triangulation.greedy_kernel import one_pass
+from bnmind.junction.triangulation.greedy import climb
 from bnmind.web import games
 from bnmind.web.games import GameQuestion
 from bnmind.web.networks import first_questions, posterior
@@ -80,6 +80,6 @@ def test_a_shared_answer_is_not_changed_by_who_receives_it() -> None:
 def test_the_first_questions_load_the_compiled_code_of_networks() -> None:
     for question in first_questions():
         posterior(question)
-    for kernel in (one_pass, answer_cases):
+    for kernel in (climb, answer_cases):
         assert isinstance(kernel, Kernel)
         assert kernel.is_loaded

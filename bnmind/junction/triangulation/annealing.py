@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from heapq import heapify, heappop, heappush
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._jit import njit
@@ -22,8 +23,7 @@ from bnmind.junction.graphs import (
     measured_order,
     vertices_in_order,
 )
-from bnmind.junction.triangulation.greedy import Core, core_of
-from bnmind.junction.triangulation.greedy_kernel import Ints, Words, bit_count, bit_rows
+from bnmind.junction.triangulation.greedy import Core, Ints, core_of
 from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
 
 # --- Simulated annealing on contraction trees, compiled -------------------------------------------
@@ -49,6 +49,9 @@ _WIDEST = 32
 
 _CHANCES = 12
 """Binary digits of the random number of Metropolis' rule."""
+
+
+Words: TypeAlias = NDArray[np.uint64]
 
 
 class Tree(NamedTuple):
@@ -158,9 +161,9 @@ def anneal(tree: Tree, tables: Tables, schedule: Ints, moves: int, state: Words)
             above = 0
             for w in range(n_words):
                 bag = open_rows[kept, w] | open_rows[other, w]
-                below += logarithms[w] * bit_count(bag)
+                below += logarithms[w] * bag.bit_count()
                 bag = (bag & open_rows[node, w]) | open_rows[moved, w]
-                above += logarithms[w] * bit_count(bag)
+                above += logarithms[w] * bag.bit_count()
             work += 5 + n_words // 2
             before = _log_sum(sums, shift, int(costs[inner]), int(costs[node]))
             after = _log_sum(sums, shift, below, above)
@@ -262,7 +265,11 @@ def tree_of(core: Core, order: Sequence[int], cliques: Sequence[int] | None = No
     of_word = [sum([x for x, mask in classes if mask >> (64 * w) & 1]) for w in range(n_words)]
     return Tree(
         children=pairs,
-        open_rows=bit_rows(open_masks, 64 * n_words),
+        open_rows=np.frombuffer(
+            b"".join([mask.to_bytes(8 * n_words, "little") for mask in open_masks]), dtype="<u8"
+        )
+        .astype(np.uint64)
+        .reshape(-1, n_words),
         costs=np.array(costs, dtype=np.int64),
         logarithms=np.array(of_word, dtype=np.int64),
         places=np.array(places, dtype=np.int64),

@@ -210,12 +210,6 @@ class _Exchanges:
 Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
-# 2 generates the non-zero residues of the prime 67, so powers of two have distinct residues.
-_EXPONENT = np.zeros(67, dtype=np.int64)
-for _bit in range(66):
-    _EXPONENT[(1 << _bit) % 67] = _bit
-
-
 MOST_VERTICES = 62
 """The most vertices of a graph whose sets fit 64 bits, with room for a sign and a carry."""
 
@@ -267,7 +261,7 @@ def problem(graph: InteractionGraph, classes: Sequence[BlockClass]) -> Problem:
 @njit
 def index(single: int) -> int:
     """Return the number of the only bit of a mask."""
-    return int(_EXPONENT[single % 67])
+    return int((single - 1).bit_count())
 
 
 @njit
@@ -280,16 +274,6 @@ def product(mask: int, products: Floats) -> float:
         mask >>= 8
         byte += 1
     return result
-
-
-@njit
-def count(mask: int) -> int:
-    """Return the number of bits of a mask."""
-    members = 0
-    while mask:
-        mask &= mask - 1
-        members += 1
-    return members
 
 
 @njit
@@ -484,7 +468,7 @@ def _lower_bounds(masks: Ints, graph: Problem) -> Floats:
             if n_parts > 1:
                 largest = 0
                 for j in range(n_parts):
-                    largest = max(largest, count(parts[j]))
+                    largest = max(largest, parts[j].bit_count())
                 if largest < smallest:
                     smallest = largest
                     chosen = i
@@ -552,10 +536,10 @@ def _candidates(rest: int, adjacent: Ints, covers: Ints, parts: Ints) -> int:
         if _is_simplicial(index(single), adjacent):
             return single
     smallest = rest
-    least = count(rest)
+    least = rest.bit_count()
     for cover in covers:
         for j in range(split(rest, cover, adjacent, parts)):
-            members = count(parts[j])
+            members = parts[j].bit_count()
             if members < least:
                 least = members
                 smallest = parts[j]

@@ -9,19 +9,23 @@ Aalborg University, Research Report R-90-09 (1990).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
 from heapq import heapify, heappop, heappush
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
+from bnmind._jit import PlainWork, njit, run_plainly
 from bnmind._values import remembered
 from bnmind.junction.graphs import EliminationOrder, InteractionGraph, bits, measured_order
+
+Ints: TypeAlias = NDArray[np.int64]
 
 # --- Elimination of light vertices in graphs that are too large for a search ----------------------
 #
@@ -113,84 +117,6 @@ def peeled(
 # H. L. Bodlaender, A. M. C. A. Koster, F. van den Eijkhof, "Preprocessing rules for
 # triangulation of probabilistic networks", Computational Intelligence 21 (2005), 286-305.
 
-# --- The number and the weight of the edges that the elimination of each vertex would add ---------
-#
-# The elimination of v adds an edge for each pair of its neighbors that are not adjacent. Sparse
-# graphs are visited pair by pair. In a dense graph, matrix products are faster: with the adjacency
-# matrix A, the values x on the diagonal of X, and u and w among the neighbors of v,
-#
-#     Σ_u<w x_u x_w [u and w not adjacent] = ((Σ_u x_u)² − Σ_u x_u² − (A X A X A)_vv) / 2
-#
-# All numbers are whole and below 2⁵³, so the product is exact.
-
-_MOST_VERTICES = 2_048
-"""The most vertices of a graph whose adjacency matrix is written out."""
-
-_OF_A_PAIR = 400
-"""The multiplications of a matrix product that take as long as a visit to a pair."""
-
-
-def added_edges(neighbors: Sequence[int], values: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Return the number of edges that each elimination adds, and the sum of their weights.
-
-    Parameters
-    ----------
-    neighbors
-        The neighbors of each vertex, as bit masks.
-    values
-        The value of each vertex. An edge weighs the product of the values of its ends.
-    """
-    n = len(neighbors)
-    if n <= _MOST_VERTICES:
-        pairs = sum([mask.bit_count() ** 2 for mask in neighbors])
-        is_exact = (n * max(values, default=0)) ** 2 < 2**53
-        if is_exact and _OF_A_PAIR * pairs > n**3:
-            return by_products(neighbors, values)
-    return by_pairs(neighbors, values)
-
-
-def by_pairs(neighbors: Sequence[int], values: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Return the results of `added_edges` by a visit to each pair."""
-    fill, weighted_fill = [], []
-    for mask in neighbors:
-        count = weighted = 0
-        while mask:
-            low = mask & -mask
-            mask ^= low
-            u = low.bit_length() - 1
-            # Each pair once: the later end is among those left.
-            missing = mask & ~neighbors[u]
-            if missing:
-                count += missing.bit_count()
-                total = 0
-                while missing:
-                    low = missing & -missing
-                    total += values[low.bit_length() - 1]
-                    missing ^= low
-                weighted += values[u] * total
-        fill.append(count)
-        weighted_fill.append(weighted)
-    return fill, weighted_fill
-
-
-def by_products(neighbors: Sequence[int], values: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Return the results of `added_edges` by matrix products."""
-    n = len(neighbors)
-    n_bytes = -(-n // 8)
-    raw = b"".join([mask.to_bytes(n_bytes, "little") for mask in neighbors])
-    bits = np.frombuffer(raw, dtype=np.uint8).reshape(n, n_bytes)
-    adjacency = np.unpackbits(bits, axis=1, bitorder="little")[:, :n].astype(np.float64)
-    results = []
-    for x in (np.ones(n), np.array(values, dtype=np.float64)):
-        weighed = adjacency * x
-        adjacent = ((weighed @ adjacency) * weighed).sum(axis=1)
-        doubled = weighed.sum(axis=1) ** 2 - (weighed * x).sum(axis=1) - adjacent
-        results.append((doubled.astype(np.int64) // 2).tolist())
-    return results[0], results[1]
-
-
-# --- The graph without its simplicial vertices, on which searches for elimination orders work -----
-
 MANTISSA = 11
 """The number of leading bits of a score by which its logarithm is looked up."""
 
@@ -215,7 +141,7 @@ _HEAVIEST_SCORE = 128
 
 @dataclass(frozen=True, kw_only=True)
 class Core:
-    """A graph with the cost of the elimination of each vertex; sets are bit masks."""
+    """A graph for greedy passes; sets are bit masks."""
 
     neighbors: tuple[int, ...]
     """The neighbors of each vertex."""
@@ -231,12 +157,6 @@ class Core:
     """The number of fractional binary digits of logarithms."""
     fill_bits: int
     """The most binary digits of a number of added edges."""
-    fill: tuple[int, ...]
-    """The number of edges that the elimination of each vertex would add."""
-    weight: tuple[int, ...]
-    """The logarithm of the size of its elimination clique."""
-    weighted_fill: tuple[int, ...]
-    """The sum over the edges added of the product of the values of their ends."""
 
     @property
     def n(self) -> int:
@@ -323,7 +243,7 @@ def placed(vertices: Iterable[int], place: Mapping[int, int]) -> int:
 
 
 def scored(neighbors: Sequence[int], sizes: Sequence[int], covered: Sequence[int]) -> Core:
-    """Return a graph, given by bit masks, with the scores of its vertices.
+    """Return a graph, given by bit masks, as a core.
 
     Parameters
     ----------
@@ -342,11 +262,6 @@ def scored(neighbors: Sequence[int], sizes: Sequence[int], covered: Sequence[int
     logarithms = [logarithm(size, fraction) for size in sizes]
     largest = math.isqrt(2**_ROOM // max(pairs, 1))
     values = [min(size, largest) for size in sizes]
-    fill, weighted_fill = added_edges(neighbors, values)
-    weight = [
-        logarithms[v] + sum([logarithms[u] for u in bits(around)])
-        for v, around in enumerate(neighbors)
-    ]
     return Core(
         neighbors=tuple(neighbors),
         sizes=tuple(float(size) if size < _LARGEST_FLOAT else _LARGEST_FLOAT for size in sizes),
@@ -355,9 +270,6 @@ def scored(neighbors: Sequence[int], sizes: Sequence[int], covered: Sequence[int
         covered=tuple(covered),
         fraction=fraction,
         fill_bits=fill_bits,
-        fill=tuple(fill),
-        weight=tuple(weight),
-        weighted_fill=tuple(weighted_fill),
     )
 
 
@@ -378,23 +290,41 @@ def logarithm(size: int, fraction: int) -> int:
 
 
 @cache
-def logarithm_table(fraction: int) -> tuple[int, ...]:
+def _logarithm_table(fraction: int) -> list[int]:
     """Return the binary logarithms of 1 to 2^`MANTISSA` - 1 in fixed-point numbers, 0 for 0."""
     scale = 1 << fraction
-    return (0, *(round(math.log2(x) * scale) for x in range(1, 1 << MANTISSA)))
+    return [0, *(round(math.log2(x) * scale) for x in range(1, 1 << MANTISSA))]
 
 
-# A greedy pass, which repeatedly eliminates the vertex of least score and updates the scores.
+@cache
+def _table_array(fraction: int) -> Ints:
+    return np.array(_logarithm_table(fraction))
+
+
+# --- Greedy passes, which repeatedly eliminate the vertex of least score, and climbs on their noise
 #
-# A pass updates only the scores that an elimination changes. When v is eliminated, the missing
-# edges between v and the other neighbors of a neighbor u no longer count for u. When an edge {a, b}
-# is added, it no longer counts for the common neighbors of a and b, and the missing edges from b to
-# the neighbors of a count for a. A pass ends early if its cliques exceed a limit, and it counts its
-# work. `bnmind.junction.triangulation.greedy_kernel` is the compiled twin, with the same order,
-# total and work.
+# A pass connects the neighbors of a vertex with each other, and removes the vertex. It updates only
+# the scores that this changes: an added edge no longer counts for the common neighbors of its ends,
+# and the missing edges from one end to the neighbors of the other count for the latter. The first
+# scores are those of a graph to which all edges of the core have been added. A pass ends early if
+# its cliques exceed a limit, and it counts its work.
+#
+# The kernels run as Python functions too, with the same order, total and work, until compiled ones
+# are worth waiting for. Rows of words hold sets of vertices. In machine code, a word has 62 bits.
+# In Python, where numbers have any length, one word is usually a whole set, and lists of numbers
+# take the place of arrays.
+
+Numbers: TypeAlias = Any
+"""An array in machine code; a list of Python's numbers in Python."""
 
 WORK_OF_A_PASS = 500
 """The work of a pass besides its eliminations."""
+
+_WORD = 62
+"""The bits of a word in machine code, with room for a sign and a carry."""
+
+_FIRST, _LAST = -(1 << 62), (1 << 63) - 1
+"""Keys of vertices that are eliminated first, and that are gone."""
 
 
 class Score(IntEnum):
@@ -417,275 +347,454 @@ class Score(IntEnum):
     """Weighted fill times the square root of the clique size."""
 
 
-class Pass(NamedTuple):
-    """The result of a pass."""
+class _Fixed(NamedTuple):
+    """What passes do not change."""
 
-    order: Sequence[int] | None
-    """All vertices in the order of elimination; None if the pass ended early."""
-    total: float
-    """Sum of the sizes of the maximal cliques, in cells."""
-    work: int
-    """The counted work; units take about the same time."""
-
-
-class Climb(NamedTuple):
-    """The state of a hill climb on the noise."""
-
-    order: Sequence[int]
-    """The order of the current pass."""
-    total: float
-    """The total size of this order, in cells."""
-    noise: NDArray[np.int64]
-    """The noise of this pass."""
-    passes: int = 0
-    """The number of passes so far."""
-    work: int = 0
-    """The counted work of all passes."""
-
-
-@dataclass(frozen=True)
-class PlainSearch:
-    """Greedy passes over one core, in Python."""
-
-    core: Core
-
-    def greedy(
-        self,
-        score: Score,
-        noise: NDArray[np.int64],
-        limit: float = math.inf,
-        most_work: float = math.inf,
-    ) -> Pass:
-        """Return one pass, which ends early if it exceeds a limit of cells or of work."""
-        return greedy_pass(self.core, score, noise.tolist(), limit, most_work)
-
-    def climb(
-        self, score: Score, start: Climb, steps: NDArray[np.int64], most_work: float
-    ) -> Climb:
-        """Return the result of a hill climb over steps of the noise.
-
-        The climb takes a step if its order is not worse than the current one.
-
-        Parameters
-        ----------
-        score
-            One of the noisy scores.
-        start
-            The initial state; its counts of passes and work are ignored.
-        steps
-            ``(passes, n)`` changes of the noise, each proposed once.
-        most_work
-            The work after which no further pass starts.
-        """
-        order, total, noise = start[:3]
-        passes = work = 0
-        for step in steps:
-            if work >= most_work:
-                break
-            proposal = noise + step
-            result = greedy_pass(self.core, score, proposal.tolist(), total)
-            passes += 1
-            work += result.work
-            if result.order is not None:
-                order, total, noise = result.order, result.total, proposal
-        return Climb(order, total, noise, passes, work)
+    n_words: int
+    """The words of a row."""
+    width: int
+    """The bits of a word."""
+    word: Numbers
+    """The word of each vertex in a row."""
+    bit: Numbers
+    """Its bit in this word."""
+    sizes: Numbers
+    values: Numbers
+    logarithms: Numbers
+    """As in `Core`."""
+    table: Numbers
+    """Logarithms of small whole numbers."""
+    fraction: int
+    fill_bits: int
+    """As in `Core`."""
+    pending: Numbers
+    """A row: the cliques of which no vertex has been eliminated. The clique that vertex v leaves
+    behind is number v; those that were covered from the start follow."""
+    waiting: Numbers
+    """A row for each vertex: the cliques of `pending` that contain it."""
+    clique_sizes: Numbers
+    """The number of vertices of each of these cliques."""
 
 
-def greedy_pass(
-    core: Core,
-    score: Score,
-    noise: Sequence[int],
-    limit: float = math.inf,
-    most_work: float = math.inf,
-) -> Pass:
-    """Return the greedy order of a score, or end early if its total or its work exceeds a limit.
+class _Graph(NamedTuple):
+    """A graph during a pass; the entries are by vertex."""
+
+    rows: Numbers
+    """The neighbors."""
+    degrees: Numbers
+    fill: Numbers
+    """The number of edges that the elimination of the vertex would add."""
+    weight: Numbers
+    """The logarithm of the size of its elimination clique."""
+    around: Numbers
+    """The sum of the values of its neighbors."""
+    weighted_fill: Numbers
+    """The sum over the added edges of the product of the values of their ends."""
+    touched: Numbers
+    """A row: the vertices whose keys must be computed again."""
+
+
+@njit
+def _connect(
+    fixed: _Fixed,
+    graph: _Graph,
+    members: Numbers,
+    n_members: int,
+    others: Numbers,
+    start: int,
+    is_weighted: bool,
+) -> None:
+    """Connect vertices with the later ones of a row of ``others``, which begins at ``start``."""
+    n_words, width = fixed.n_words, fixed.width
+    values, logarithms = fixed.values, fixed.logarithms
+    rows, degrees, fill, weight, around, weighted_fill, touched = graph
+    for i in range(n_members):
+        a = members[i]
+        word_of_a, bit_of_a, row_of_a = fixed.word[a], fixed.bit[a], a * n_words
+        later = -2 * bit_of_a
+        for w in range(word_of_a, n_words):
+            missing = others[start + w] & later & ~rows[row_of_a + w]
+            later = -1
+            while missing:
+                single = missing & -missing
+                missing ^= single
+                b = w * width + single.bit_length() - 1
+                product = values[a] * values[b]
+                count = value = 0
+                for k in range(n_words):
+                    common = rows[row_of_a + k] & rows[b * n_words + k]
+                    touched[k] |= common
+                    while common:
+                        both = common & -common
+                        common ^= both
+                        x = k * width + both.bit_length() - 1
+                        count += 1
+                        fill[x] -= 1
+                        if is_weighted:
+                            value += values[x]
+                            weighted_fill[x] -= product
+                fill[a] += degrees[a] - count
+                fill[b] += degrees[b] - count
+                degrees[a] += 1
+                degrees[b] += 1
+                weight[a] += logarithms[b]
+                weight[b] += logarithms[a]
+                if is_weighted:
+                    weighted_fill[a] += values[b] * (around[a] - value)
+                    weighted_fill[b] += values[a] * (around[b] - value)
+                    around[a] += values[b]
+                    around[b] += values[a]
+                rows[row_of_a + w] |= single
+                rows[b * n_words + word_of_a] |= bit_of_a
+
+
+@njit
+def _copy(graph: _Graph) -> _Graph:
+    """Return a copy of a graph."""
+    return _Graph(
+        graph.rows.copy(),
+        graph.degrees.copy(),
+        graph.fill.copy(),
+        graph.weight.copy(),
+        graph.around.copy(),
+        graph.weighted_fill.copy(),
+        graph.touched.copy(),
+    )
+
+
+@njit
+def _clique(
+    v: int, width: int, sizes: Numbers, rows: Numbers, touched: Numbers, members: Numbers
+) -> tuple[int, float]:
+    """List the neighbors of v, which become the touched vertices.
+
+    Returns
+    -------
+    degree, size
+        Their number, and the size of the clique of v and of them all.
+    """
+    n_words = len(touched)
+    degree, size = 0, sizes[v]
+    for w in range(n_words):
+        word = touched[w] = rows[v * n_words + w]
+        while word:
+            single = word & -word
+            word ^= single
+            u = w * width + single.bit_length() - 1
+            members[degree] = u
+            degree += 1
+            size *= sizes[u]
+    return degree, size
+
+
+@njit
+def _is_covered(
+    v: int, size: int, width: int, waiting: Numbers, pending: Numbers, clique_sizes: Numbers
+) -> bool:
+    """Return whether the clique of v lies in an earlier one; its cliques are no longer pending."""
+    n_words = len(pending)
+    is_covered = False
+    for w in range(n_words):
+        word = waiting[v * n_words + w] & pending[w]
+        pending[w] ^= word
+        while word:
+            single = word & -word
+            word ^= single
+            if clique_sizes[w * width + single.bit_length() - 1] == size:
+                is_covered = True
+    return is_covered
+
+
+@njit
+def _one_pass(
+    fixed: _Fixed,
+    first: _Graph,
+    score: int,
+    noise: Numbers,
+    limit: float,
+    most_work: float,
+    order: Numbers,
+) -> tuple[bool, float, int]:
+    """Run one pass; return whether it stayed within its limits, its total, and its work."""
+    n_words, width = fixed.n_words, fixed.width
+    values, logarithms, sizes, table = fixed.values, fixed.logarithms, fixed.sizes, fixed.table
+    fill_bits, fraction = fixed.fill_bits, fixed.fraction
+    graph = _copy(first)
+    rows, degrees, fill, weight, around, weighted_fill, touched = graph
+    pending, waiting = fixed.pending.copy(), fixed.waiting.copy()
+    clique_sizes, members = fixed.clique_sizes.copy(), order.copy()
+    n, n_clique_words = len(order), len(pending)
+    keys = np.empty(n, dtype=np.int64)
+    is_weighted = score == 2 or score >= 5
+    total = 0.0
+    work = WORK_OF_A_PASS
+    for step in range(n):
+        for w in range(n_words):
+            word = touched[w]
+            while word:
+                single = word & -word
+                word ^= single
+                u = w * width + single.bit_length() - 1
+                if score == 0:
+                    key = (fill[u] << (61 - fill_bits)) + weight[u]
+                elif score == 1:
+                    key = (weight[u] << fill_bits) + fill[u]
+                elif score == 2:
+                    key = weighted_fill[u]
+                elif fill[u] == 0:
+                    key = _FIRST
+                elif score == 4:
+                    key = weight[u] + noise[u]
+                else:
+                    x = fill[u] if score == 3 else weighted_fill[u]
+                    n_bits = x.bit_length()
+                    cut = n_bits - MANTISSA if n_bits > MANTISSA else 0
+                    key = table[x >> cut] + (cut << fraction) + noise[u]
+                    if score == 6:
+                        key += weight[u] >> 1
+                keys[u] = key
+        v = int(keys.argmin())
+        keys[v] = _LAST
+        order[step] = v
+        degree, size = _clique(v, width, sizes, rows, touched, members)
+        work += n // 8 + degree * (degree + fill[v])
+        # The clique counts unless it lies in an earlier one.
+        if not _is_covered(v, degree + 1, width, waiting, pending, clique_sizes):
+            total += size
+        if total > limit or work > most_work:
+            return False, total, work
+        if fill[v] == 0 and step + degree + 1 == n:
+            for i in range(degree):
+                order[step + 1 + i] = members[i]
+            break
+        if fill[v]:
+            _connect(fixed, graph, members, degree, rows, v * n_words, is_weighted)
+        word_of_v, bit_of_v = fixed.word[v], fixed.bit[v]
+        touched[word_of_v] &= ~bit_of_v
+        pending[word_of_v] |= bit_of_v
+        clique_sizes[v] = degree
+        for i in range(degree):
+            u = members[i]
+            waiting[u * n_clique_words + word_of_v] |= bit_of_v
+            rows[u * n_words + word_of_v] ^= bit_of_v
+            # The neighbors of v are neighbors of each other now.
+            degrees[u] -= 1
+            fill[u] -= degrees[u] + 1 - degree
+            weight[u] -= logarithms[v]
+            if is_weighted:
+                around[u] -= values[v]
+                weighted_fill[u] -= values[v] * (around[u] + values[u] - around[v])
+    return True, total, work
+
+
+@njit
+def climb(
+    core: tuple[_Fixed, _Graph],
+    score: int,
+    noise: Numbers,
+    steps: Numbers,
+    current: float,
+    most_work: float,
+    most_of_all: float,
+    order: Numbers,
+) -> tuple[float, int, int]:
+    """Climb from a noise and its total; return the total, the passes, and their work.
 
     Parameters
     ----------
     core
-        The graph with its first scores.
+        The core, and the graph before the first elimination.
     score
-        The score.
-    noise
-        A shift of each vertex's score, on the scale of ``core.logarithms``; used by the
-        noisy scores only.
-    limit
-        The most cells.
+        A `Score`.
+    noise, order
+        The noise, and the order of its pass; the function changes them.
+    steps
+        The changes of the noise, one row after another.
+    current
+        The total of the order.
     most_work
-        The most work.
+        The work after which no further pass starts.
+    most_of_all
+        The work at which a pass is given up, and does not count.
     """
-    neighbors = list(core.neighbors)
-    fill, weight = list(core.fill), list(core.weight)
-    weighted_fill = list(core.weighted_fill)
-    weighted = score in (Score.WEIGHTED_FILL, Score.NOISY_WEIGHTED_FILL, Score.NOISY_MIXTURE)
-    values, sizes, logarithms = core.values, core.sizes, core.logarithms
-    graph = _Graph(neighbors, fill, weight, weighted_fill, values, logarithms)
-    key = _key(core, score, noise, fill, weight, weighted_fill)
-    n = core.n
-    last = 1 << 63
-    keys = [key(v) for v in range(n)]
-    covered = set(core.covered)
-    order = []
-    total = 0.0
-    work = WORK_OF_A_PASS
-    for _ in range(n):
-        v = keys.index(min(keys))
-        keys[v] = last
-        order.append(v)
-        gone = 1 << v
-        around = mask = neighbors[v]
-        clique = around | gone
-        members = []
-        while mask:
-            low = mask & -mask
-            members.append(low.bit_length() - 1)
-            mask ^= low
-        added = fill[v]
-        work += n // 8 + len(members) * (len(members) + added)
-        if work > most_work:
-            return Pass(None, total, work)
-        if clique not in covered:
-            size = sizes[v]
-            for u in members:
-                size *= sizes[u]
-            total += size
-            if total > limit:
-                return Pass(None, total, work)
-        if not added and len(order) + len(members) == n:
-            # The rest is a clique that lies in this one.
-            order += members
+    n = len(order)
+    fixed, first = core
+    tried, proposal = order.copy(), noise.copy()
+    work = passes = 0
+    while passes * n < len(steps) and work < most_work:
+        for v in range(n):
+            proposal[v] = noise[v] + steps[passes * n + v]
+        left = most_of_all - work
+        is_better, total, cost = _one_pass(fixed, first, score, proposal, current, left, tried)
+        if cost > left:
             break
-        covered.add(around)
-        value, logarithm = values[v], logarithms[v]
-        for u in members:
-            neighbors[u] ^= gone
-            weight[u] -= logarithm
-            away = neighbors[u] & ~around
-            if away:
-                fill[u] -= away.bit_count()
-                if weighted:
-                    weighted_fill[u] -= value * _sum(values, away)
-        touched = around
-        if added:
-            touched |= _connect(graph, members, around, weighted=weighted)
-        while touched:
-            low = touched & -touched
-            touched ^= low
-            u = low.bit_length() - 1
-            keys[u] = key(u)
-    return Pass(order, total, work)
+        passes += 1
+        work += cost
+        if is_better:
+            current = total
+            noise[:] = proposal
+            order[:] = tried
+    return current, passes, work
 
 
-class _Graph(NamedTuple):
-    """A graph during a pass, see `Core`; the pass changes its lists, which are by vertex."""
-
-    neighbors: list[int]
-    """The neighbors as bit masks."""
-    fill: list[int]
-    """The number of edges that the elimination of the vertex would add."""
-    weight: list[int]
-    """The logarithm of the size of its elimination clique."""
-    weighted_fill: list[int]
-    """The sum over these edges of the product of the values of their ends."""
-    values: Sequence[int]
-    """The numbers of states, bounded so that weighted fill fits 62 bits."""
-    logarithms: Sequence[int]
-    """The logarithms of the numbers of states."""
+@njit
+def _join(fixed: _Fixed, graph: _Graph, edges: Numbers) -> None:
+    """Add edges, given by a row for each vertex."""
+    one = graph.degrees.copy()
+    for v in range(len(one)):
+        one[0] = v
+        _connect(fixed, graph, one, 1, edges, v * fixed.n_words, True)
 
 
-def _connect(graph: _Graph, members: Sequence[int], around: int, *, weighted: bool) -> int:
-    """Connect the neighbors of an eliminated vertex; return the vertices with changed scores.
+def _lists(core: Core, width: int) -> tuple[_Fixed, _Graph, list[int]]:
+    """Return a core as lists, for words of some bits: the graph without edges, and the edges."""
+    n, n_cliques = core.n, core.n + len(core.covered)
+    waiting = [0] * n
+    for c, clique in enumerate(core.covered, n):
+        for v in bits(clique):
+            waiting[v] |= 1 << c
+    edges, touched = _rows(core.neighbors, n, width), _rows([(1 << n) - 1], n, width)
+    first = _Graph(
+        rows=[0] * len(edges),
+        degrees=[0] * n,
+        fill=[0] * n,
+        weight=list(core.logarithms),
+        around=[0] * n,
+        weighted_fill=[0] * n,
+        touched=touched,
+    )
+    fixed = _Fixed(
+        n_words=-(-n // width),
+        width=width,
+        word=[v // width for v in range(n)],
+        bit=[1 << v % width for v in range(n)],
+        sizes=list(core.sizes),
+        values=list(core.values),
+        logarithms=list(core.logarithms),
+        table=_logarithm_table(core.fraction),
+        fraction=core.fraction,
+        fill_bits=core.fill_bits,
+        pending=_rows([(1 << n_cliques) - (1 << n)], n_cliques, width),
+        waiting=_rows(waiting, n_cliques, width),
+        clique_sizes=[0] * n + [clique.bit_count() for clique in core.covered],
+    )
+    return fixed, first, edges
+
+
+def _rows(masks: Sequence[int], n_bits: int, width: int) -> list[int]:
+    """Return bit masks as rows of words, one after another."""
+    word = (1 << width) - 1
+    return [mask >> i & word for mask in masks for i in range(0, n_bits, width)]
+
+
+def _plain(core: Core) -> tuple[_Fixed, _Graph]:
+    """Return a core for passes in Python."""
+    fixed, first, edges = _lists(core, core.n + len(core.covered))
+    run_plainly(_join, fixed, first, edges)
+    return fixed, first
+
+
+def _compiled(core: Core) -> tuple[_Fixed, _Graph]:
+    """Return a core for passes in machine code."""
+    fixed, first, edges = _lists(core, _WORD)
+    fixed = fixed._replace(table=_table_array(core.fraction))
+    fixed = _Fixed._make([np.array(x) if isinstance(x, list) else x for x in fixed])
+    first = _Graph(*map(np.array, first))
+    _join(fixed, first, np.array(edges))
+    return fixed, first
+
+
+class Climb(NamedTuple):
+    """The state of a hill climb on the noise, or the result of a pass."""
+
+    order: Sequence[int]
+    """All vertices in the order of the current pass; none if no pass was within the limit."""
+    total: float
+    """The total size of this order, in cells, or else the limit."""
+    noise: Ints
+    """The noise of this pass."""
+    passes: int = 0
+    """The number of passes so far."""
+    work: int = 0
+    """The counted work of all passes; units take about the same time."""
+
+
+_large_work = PlainWork(climb, if_cached=200_000)
+"""The work of large searches in Python, before the kernels are compiled."""
+
+_small_work = PlainWork(climb, sys.maxsize, if_cached=sys.maxsize)
+"""The work of searches that never wait for the compiler."""
+
+
+def climbed(
+    core: Core,
+    score: Score,
+    start: Climb,
+    steps: Ints,
+    most_work: float = math.inf,
+    *,
+    is_large: bool = False,
+) -> Climb:
+    """Return the result of a hill climb over steps of the noise.
+
+    The climb takes a step if its order is not worse than the current one.
 
     Parameters
     ----------
-    graph
-        The graph; the function changes its edges and scores.
-    members, around
-        The neighbors, as numbers and as a bit mask.
-    weighted
-        Whether to update the weighted fill.
-
-    Returns
-    -------
-    int
-        Other vertices whose scores have changed, as a bit mask.
+    core
+        A graph of at least one vertex.
+    score
+        The score.
+    start
+        The initial state; its counts of passes and work are ignored.
+    steps
+        ``(passes, n)`` changes of the noise, on the scale of ``core.logarithms``; each is proposed
+        once. Only the noisy scores use the noise.
+    most_work
+        The work after which no further pass starts.
+    is_large
+        Whether the climb is worth waiting for the compiler; this does not change the result.
     """
-    neighbors, fill, weight, weighted_fill, values, logarithms = graph
-    touched = 0
-    for a in members:
-        missing = around & ~neighbors[a] & -(2 << a)
-        while missing:
-            low = missing & -missing
-            missing ^= low
-            b = low.bit_length() - 1
-            of_a, of_b = neighbors[a], neighbors[b]
-            common = of_a & of_b
-            touched |= common
-            product = values[a] * values[b]
-            while common:
-                both = common & -common
-                common ^= both
-                x = both.bit_length() - 1
-                fill[x] -= 1
-                weighted_fill[x] -= product
-            fill[a] += (of_a & ~of_b).bit_count()
-            fill[b] += (of_b & ~of_a).bit_count()
-            if weighted:
-                weighted_fill[a] += values[b] * _sum(values, of_a & ~of_b)
-                weighted_fill[b] += values[a] * _sum(values, of_b & ~of_a)
-            weight[a] += logarithms[b]
-            weight[b] += logarithms[a]
-            neighbors[a] = of_a | low
-            neighbors[b] = of_b | 1 << a
-    return touched
+    allowed = _large_work if is_large else _small_work
+    start = start._replace(passes=0, work=0)
+    left = allowed.left
+    if left:
+        start = _run(core, score, start, steps, most_work, left)
+        is_done = start.passes == len(steps) or start.work >= most_work
+        allowed.spend(start.work if is_done else left)
+        if is_done:
+            return start
+    return _run(core, score, start, steps, most_work)
 
 
-def _sum(values: Sequence[int], mask: int) -> int:
-    total = 0
-    while mask:
-        low = mask & -mask
-        total += values[low.bit_length() - 1]
-        mask ^= low
-    return total
+def _run(
+    core: Core, score: Score, start: Climb, steps: Ints, most_work: float, plain: float = 0
+) -> Climb:
+    """Continue a climb in machine code, or with some work in Python."""
+    noise, order = start.noise.copy(), np.full(core.n, -1, dtype=np.int64)
+    rest = steps[start.passes :].ravel()
+    limits = float(start.total), float(most_work - start.work), float(plain or math.inf)
+    if plain:
+        known = remembered(core, "_plain", lambda: _plain(core))
+        lists = noise.tolist(), rest.tolist(), order.tolist()
+        found = run_plainly(climb, known, int(score), *lists[:2], *limits, lists[2])
+        noise, order = np.array(lists[0], dtype=np.int64), np.array(lists[2], dtype=np.int64)
+    else:
+        known = remembered(core, "_compiled", lambda: _compiled(core))
+        found = climb(known, int(score), noise, rest, *limits, order)
+    total, passes, work = found
+    best = start.order if order[0] < 0 else order.tolist()
+    return Climb(best, total, noise, start.passes + passes, start.work + work)
 
 
-def _key(
-    core: Core,
-    score: Score,
-    noise: Sequence[int],
-    fill: Sequence[int],
-    weight: Sequence[int],
-    weighted_fill: Sequence[int],
-) -> Callable[[int], int]:
-    """Return the key of a vertex, which must fit 62 bits."""
-    shift = core.fraction
-    table = logarithm_table(shift)
-    if score == Score.FILL:
-        width = 61 - core.fill_bits
-        return lambda v: (fill[v] << width) + weight[v]
-    if score == Score.WEIGHT:
-        width = core.fill_bits
-        return lambda v: (weight[v] << width) + fill[v]
-    if score == Score.WEIGHTED_FILL:
-        return lambda v: weighted_fill[v]
-
-    least = -(1 << 62)
-    by_weight, mixed = score == Score.NOISY_WEIGHT, score == Score.NOISY_MIXTURE
-    scores = fill if score == Score.NOISY_FILL else weighted_fill
-
-    def noisy(v: int) -> int:
-        if not fill[v]:
-            return least
-        if by_weight:
-            return weight[v] + noise[v]
-        x = scores[v]
-        cut = max(x.bit_length() - MANTISSA, 0)
-        logarithm = table[x >> cut] + (cut << shift)
-        if mixed:
-            logarithm += weight[v] >> 1
-        return logarithm + noise[v]
-
-    return noisy
+def greedy_pass(
+    core: Core, score: Score, limit: float = math.inf, *, is_large: bool = False
+) -> Climb:
+    """Return one pass without noise, which has no order if its total exceeds a limit."""
+    zero = np.zeros(core.n, dtype=np.int64)
+    if not core.n:
+        return Climb((), 0.0, zero)
+    return climbed(core, score, Climb((), limit, zero), zero[None, :], is_large=is_large)
 
 
 # --- Greedy elimination orders, which always eliminate the currently cheapest variable ------------
@@ -700,8 +809,7 @@ _HEAVIEST = 48
 
 
 def _greedy_order(graph: InteractionGraph, score: Score, method: str) -> EliminationOrder:
-    order = greedy_pass(whole_graph(graph), score, ()).order
-    assert order is not None  # without a limit a pass always ends
+    order = greedy_pass(whole_graph(graph), score).order
     return measured_order(graph, order, method=method)
 
 

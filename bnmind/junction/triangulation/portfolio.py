@@ -140,37 +140,34 @@ class Portfolio(Value):
         *,
         most: float = math.inf,
         limit: float = math.inf,
-        compiled: bool = False,
         start: Start | None = None,
     ) -> tuple[EliminationOrder | None, int]:
         """Return the best order found within a limit of work, and the work done.
 
         The arguments are those of `RandomizedGreedy.within`.
         """
-        if start is None or (start.found is not None and start.found.order is None):
-            start = started(graph, limit=limit, compiled=compiled)
-            if start.found is not None and start.found.order is None:
-                return None, start.work
+        if start is None or start.is_over:
+            start = started(graph, limit=limit)
+        if start.is_over:
+            return None, start.found.work
         scale, greedy = max(1.0, self.effort), self._greedy
 
         def searched(work: float) -> tuple[EliminationOrder, int]:
-            order, done = greedy.within(graph, most=min(most, work), compiled=compiled, start=start)
+            order, done = greedy.within(graph, most=min(most, work), start=start)
             assert order is not None  # without a limit
             return order, done
 
         def pays(cells: float) -> bool:
             return greedy.wanted(math.ceil(cells), graph.n) > scale * _WORTH_ANNEALING
 
-        if start.found is None or not pays(start.found.total):
+        if not pays(start.found.total):
             return searched(math.inf)
         order, work = searched(scale * _BRIEF)
         if order.proven:
             return order, work
         if not pays(order.total_size):
             return searched(math.inf)
-        is_first = start.whole(start.found.order or ()) == list(
-            vertices_in_order(graph, order.variables)
-        )
+        is_first = start.whole(start.found.order) == list(vertices_in_order(graph, order.variables))
         search = _Search(self, graph, order, work, min(most, scale * MOST_WORK))
         search.anneal(order, skipped=0 if is_first else 1, is_first=True)
         length = scale * _BRIEF

@@ -8,60 +8,19 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._jit import PlainWork
 from bnmind._values import Count, Natural, NonNegative, Value
 from bnmind.junction.graphs import EliminationOrder, InteractionGraph, OrderFinder, measured_order
-from bnmind.junction.triangulation.greedy import Climb, Core, Pass, PlainSearch, Score, core_of
-from bnmind.junction.triangulation.greedy_kernel import CompiledSearch, one_pass
-
-# --- Greedy passes in Python until the compiled ones are worth compiling, with the same results ---
-
-_plain_work = PlainWork(one_pass, if_cached=200_000)
-"""The work of large searches in Python, before the kernels are compiled."""
-
-
-@dataclass
-class FirstSearch:
-    """Passes over one core that run in Python while that is allowed, and then compiled."""
-
-    core: Core
-    allowed: PlainWork = field(default=_plain_work)
-    """The work that may be done in Python."""
-    _compiled: CompiledSearch | None = field(init=False, default=None)
-
-    def greedy(self, score: Score, noise: NDArray[np.int64], limit: float = math.inf) -> Pass:
-        """Return one pass."""
-        left = self.allowed.left
-        if left:
-            found = PlainSearch(self.core).greedy(score, noise, limit, left)
-            self.allowed.spend(found.work)
-            if found.work <= left:
-                return found
-        return self._large.greedy(score, noise, limit)
-
-    def climb(
-        self, score: Score, start: Climb, steps: NDArray[np.int64], most_work: float
-    ) -> Climb:
-        """Return the result of a hill climb over steps of the noise."""
-        left = self.allowed.left
-        if not left:
-            return self._large.climb(score, start, steps, most_work)
-        climb = PlainSearch(self.core).climb(score, start, steps, min(most_work, left))
-        self.allowed.spend(climb.work)
-        if climb.work >= most_work or climb.passes == len(steps):
-            return climb
-        rest = self._large.climb(score, climb, steps[climb.passes :], most_work - climb.work)
-        return rest._replace(passes=climb.passes + rest.passes, work=climb.work + rest.work)
-
-    @property
-    def _large(self) -> CompiledSearch:
-        if self._compiled is None:
-            self._compiled = CompiledSearch(self.core)
-        return self._compiled
-
+from bnmind.junction.triangulation.greedy import (
+    Climb,
+    Core,
+    Ints,
+    Score,
+    climbed,
+    core_of,
+    greedy_pass,
+)
 
 # --- Randomized greedy elimination orders, a hill climb on the scores of greedy passes ------------
 #
@@ -71,9 +30,7 @@ class FirstSearch:
 # multipliers. A pass ends early if it is worse than the current order of the chain.
 #
 # The search ends when its cost reaches that of the propagation. It counts operations instead of
-# time, so the same graph and seed get the same order on any machine. Small searches run in Python,
-# large ones in the compiled twin of the same pass; the first of these in a process also start in
-# Python, see `bnmind.junction.triangulation.randomized_greedy`.
+# time, so the same graph and seed get the same order on any machine.
 
 _SCORES = (
     (Score.FILL, Score.NOISY_FILL),
@@ -110,15 +67,14 @@ MOST_WORK = 200_000_000
 _MOST_WORK_OF_ONE = MOST_WORK // 2
 """The most work of one randomized greedy search."""
 
-_WORK_IN_PYTHON = 160_000
-"""The most work of a search in Python; larger searches are compiled."""
+_MOST_UNCOMPILED = 160_000
+"""The most work of a search that does not wait for the compiler."""
 
 _MOST_IN_PYTHON = 36_000
 """The limit of such a search at an effort of one, because Python takes longer for the same work."""
 
-FEW_VERTICES = 150
-_FEW_IN_CORE = 50
-"""The most vertices of a graph, and of a core, whose search starts in Python."""
+_FEW_VERTICES = 100
+"""The most vertices of a core whose passes do not wait for the compiler."""
 
 
 class Start(NamedTuple):
@@ -129,35 +85,23 @@ class Start(NamedTuple):
     kept: list[int]
     """The vertices of its core."""
     core: Core
-    found: Pass | None
-    """The pass over the core; None if the core has no vertices."""
+    found: Climb
+    """The pass over the core."""
 
     @property
-    def work(self) -> int:
-        """Counted work of the pass."""
-        return 0 if self.found is None else self.found.work
+    def is_over(self) -> bool:
+        """Whether the pass exceeded its limit."""
+        return len(self.found.order) < self.core.n
 
     def order(self, graph: InteractionGraph) -> EliminationOrder | None:
         """Return the order of the pass; None if the pass exceeded its limit."""
-        order = () if self.found is None else self.found.order
-        if order is None:
+        if self.is_over:
             return None
-        return measured_order(graph, self.whole(order), method="min-fill")
+        return measured_order(graph, self.whole(self.found.order), method="min-fill")
 
     def whole(self, order: Sequence[int]) -> list[int]:
         """Return an order of the core's vertices as one of the graph's."""
         return [*self.first, *(self.kept[v] for v in order)]
-
-
-class Searched(NamedTuple):
-    """The result of a search in a core."""
-
-    order: Sequence[int]
-    """The best order found, as vertices of the core."""
-    passes: int
-    """Passes with multipliers."""
-    work: int
-    """Counted work of all passes."""
 
 
 @dataclass(frozen=True)
@@ -190,7 +134,6 @@ class RandomizedGreedy(Value):
         *,
         most: float = math.inf,
         limit: float = math.inf,
-        compiled: bool = False,
         start: Start | None = None,
     ) -> tuple[EliminationOrder | None, int]:
         """Return the best order found within a limit of work, and the work done.
@@ -204,113 +147,84 @@ class RandomizedGreedy(Value):
             started is finished.
         limit
             If the order of the first pass has more cells, the method returns None for the order.
-        compiled
-            Whether the search is already compiled; this does not change the result.
         start
             The first pass, if it has run already; this does not change the result.
         """
-        if start is None or (start.found is not None and start.found.order is None):
-            start = started(graph, limit=limit, compiled=compiled)
-        searched = Searched((), 0, start.work)
-        if start.found is not None:
-            if start.found.order is None:
-                return None, searched.work
-            large = _is_large(graph, start.core, compiled=compiled)
-            searched = self.search(start.core, large=large, most=most, first=start.found)
-        method = f"randomized greedy ({searched.passes} passes)"
-        return measured_order(graph, start.whole(searched.order), method=method), searched.work
+        if start is None or start.is_over:
+            start = started(graph, limit=limit)
+        if start.is_over:
+            return None, start.found.work
+        best = self._search(start, most) if start.core.n else start.found
+        method = f"randomized greedy ({best.passes} passes)"
+        return measured_order(graph, start.whole(best.order), method=method), best.work
 
     def wanted(self, cells: int, n: int) -> float:
         """Return the work that pays for a tree with ``cells`` cells and ``n`` variables."""
         return math.inf if self.restarts is not None else _budget(self.effort, n, cells)
 
-    def search(
-        self, core: Core, *, large: bool, most: float = math.inf, first: Pass | None = None
-    ) -> Searched:
-        """Return the best order of a core.
-
-        Parameters
-        ----------
-        core
-            A graph of at least one vertex.
-        large
-            Whether the first passes run in compiled code; this does not change the result.
-        most
-            As for `within`.
-        first
-            The pass of the first score, if it has run already.
-        """
-        search: PlainSearch | FirstSearch
-        search = FirstSearch(core) if large else PlainSearch(core)
-        zero = np.zeros(core.n, dtype=np.int64)
-        plain: list[tuple[Climb, Score]] = []
-        work = 0
-        for score, noisy in _SCORES:
-            if plain and work >= most:
+    def _search(self, start: Start, most: float) -> Climb:
+        """Return the best order of a core, the passes with multipliers, and the work of all."""
+        core = start.core
+        is_large = _is_large(core)
+        plain = [(start.found, _SCORES[0][1])]
+        work = start.found.work
+        for score, noisy in _SCORES[1:]:
+            if work >= most:
                 break
-            plain_pass = first if first is not None and not plain else search.greedy(score, zero)
-            work += plain_pass.work
-            assert plain_pass.order is not None  # without a limit
-            plain.append((Climb(plain_pass.order, plain_pass.total, zero), noisy))
-            if self.restarts is None and not large:
-                ahead = min(_budget(self.effort, core.n, plain[-1][0].total), most)
-                large = ahead > _WORK_IN_PYTHON
-                search = FirstSearch(core) if large else search
+            found = greedy_pass(core, score, is_large=is_large)
+            work += found.work
+            plain.append((found, noisy))
         plain.sort(key=lambda pair: pair[0].total)
         best = plain[0][0]
-        ahead = work * (self.restarts or 0) / len(plain)
-        if self.restarts is None:
-            ahead = min(_budget(self.effort, core.n, best.total), most)
-        if not large and ahead > _WORK_IN_PYTHON:
-            search = FirstSearch(core)
+
+        def left() -> float:
+            if self.restarts is not None:
+                return most - work
+            return min(most, _budget(self.effort, core.n, best.total)) - work
+
+        is_large = is_large or (self.restarts is None and left() > _MOST_UNCOMPILED)
         rng = np.random.default_rng(self.seed)
         scale = 1 << core.fraction
         passes = chain = improved = 0
+        current, noisy = plain[0]
         standing = True
-        while True:
+        while left() > 0:
             if standing:
                 if self.restarts is None and chain - improved > _idle_chains(core):
                     break
                 current, noisy = plain[chain % len(plain)]
                 spread = scale * _STEPS[chain // len(plain) % len(_STEPS)]
                 chain += 1
-            work_left = most - work
             count = self.patience
-            if self.restarts is None:
-                work_left = min(work_left, _budget(self.effort, core.n, best.total) - work)
-            else:
+            if self.restarts is not None:
                 count = min(count, self.restarts - passes)
-            if work_left <= 0 or count <= 0:
+            if count <= 0:
                 break
+            steps = _steps(core.n, count, spread, rng)
             before = current.total
-            current = search.climb(noisy, current, _steps(core.n, count, spread, rng), work_left)
+            current = climbed(core, noisy, current, steps, left(), is_large=is_large)
             passes += current.passes
             work += current.work
             standing = current.total == before
             if current.total < best.total:
                 best = current
                 improved = chain
-        return Searched(best.order, passes, work)
+        return best._replace(passes=passes, work=work)
 
 
-def started(graph: InteractionGraph, *, limit: float = math.inf, compiled: bool = False) -> Start:
+def started(graph: InteractionGraph, *, limit: float = math.inf) -> Start:
     """Return the start of a search: simplicial variables first, then min-fill.
 
-    The pass stops when its cliques exceed ``limit`` cells; ``compiled`` as in
-    `RandomizedGreedy.within`.
+    The pass stops when its cliques exceed ``limit`` cells.
     """
-    first, core_vertices, core = core_of(graph)
-    if not core.n:
-        return Start(first, core_vertices, core, None)
-    large = _is_large(graph, core, compiled=compiled)
-    search = FirstSearch(core) if large else PlainSearch(core)
-    first_pass = search.greedy(_SCORES[0][0], np.zeros(core.n, dtype=np.int64), limit)
-    return Start(first, core_vertices, core, first_pass)
+    first, kept, core = core_of(graph)
+    found = greedy_pass(core, _SCORES[0][0], limit, is_large=_is_large(core))
+    return Start(first, kept, core, found)
 
 
-def _is_large(graph: InteractionGraph, core: Core, *, compiled: bool) -> bool:
-    """Return whether a search runs in compiled code from its first pass on."""
-    return (compiled or graph.n > FEW_VERTICES) and core.n > _FEW_IN_CORE
+def _is_large(core: Core) -> bool:
+    """Return whether the passes over a core are worth waiting for the compiler."""
+    return core.n > _FEW_VERTICES
 
 
 def _budget(effort: float, n: int, cells: float) -> float:
@@ -320,7 +234,7 @@ def _budget(effort: float, n: int, cells: float) -> float:
     share = _WORK_PER_CELL * math.sqrt(max(1.0, n / _MANY_VERTICES))
     least = _LEAST_WORK if effort <= 1 else _LEAST_WORK_OF_EFFORT
     work = effort * min(max(share * cells, least), _MOST_WORK_OF_ONE)
-    if work <= _WORK_IN_PYTHON:
+    if work <= _MOST_UNCOMPILED:
         return min(work, max(effort, 1.0) * _MOST_IN_PYTHON)
     return work
 
@@ -330,7 +244,7 @@ def _idle_chains(core: Core) -> int:
     return 4 + core.n // 4
 
 
-def _steps(n: int, count: int, spread: float, rng: np.random.Generator) -> NDArray[np.int64]:
+def _steps(n: int, count: int, spread: float, rng: np.random.Generator) -> Ints:
     """Return random steps of n multipliers, one a row."""
     # A step changes a few variables or all, because both small and wide moves are needed.
     moved = rng.random((count, n)) < rng.random((count, 1))
@@ -394,7 +308,6 @@ class BoundedFinder(Protocol):
         *,
         most: float = math.inf,
         limit: float = math.inf,
-        compiled: bool = False,
         start: Start | None = None,
     ) -> tuple[EliminationOrder | None, int]:
         """Return the best order found within a limit of work, and the work done."""
@@ -419,8 +332,6 @@ class SharedSearch:
     """The first quick order, of the whole graph; a search of the same graph continues from it."""
     _kept: float = field(init=False)
     """The work reserved for searches, which estimates must not use."""
-    _compiled: bool = field(init=False, default=False)
-    """Whether an earlier search was large enough to be compiled."""
 
     def __post_init__(self) -> None:
         effort = self.finder.effort if isinstance(self.finder, BoundedFinder) else 1.0
@@ -434,9 +345,8 @@ class SharedSearch:
 
     def estimate(self, graph: InteractionGraph) -> EliminationOrder:
         """Return the order of one greedy pass, and subtract its work from the remaining work."""
-        self._compiled |= graph.n > FEW_VERTICES
-        start = started(graph, compiled=self._compiled)
-        self.left -= start.work + _WORK_OF_A_VERTEX * graph.n
+        start = started(graph)
+        self.left -= start.found.work + _WORK_OF_A_VERTEX * graph.n
         order = start.order(graph)
         assert order is not None  # without a limit
         return order
@@ -446,8 +356,8 @@ class SharedSearch:
 
         The quick order of its core tells whether to look for one.
         """
-        first_pass = self._started(graph, math.inf).found
-        if first_pass is not None and first_pass.total >= cells:
+        start = self._started(graph, math.inf)
+        if start.is_over or start.found.total >= cells:
             return None
         order = self.order(graph)
         return order if order is not None and order.total_size < cells else None
@@ -460,11 +370,10 @@ class SharedSearch:
         """Return the first pass over a graph, which stops at a limit."""
         if limit == math.inf and self._first is not None and self._first[0] is graph:
             return self._first[1]
-        self._compiled |= graph.n > FEW_VERTICES
-        start = started(graph, limit=min(limit, self.limit), compiled=self._compiled)
+        start = started(graph, limit=min(limit, self.limit))
         if self._first is None:
             self._first = graph, start
-        self.quick_work += start.work
+        self.quick_work += start.found.work
         return start
 
     def order(self, graph: InteractionGraph, share: float = math.inf) -> EliminationOrder | None:
@@ -479,24 +388,21 @@ class SharedSearch:
         """
         if not isinstance(self.finder, BoundedFinder):
             return self.finder(graph)
-        self._compiled |= graph.n > FEW_VERTICES
         start = self._first[1] if self._first and self._first[0] is graph else None
         finder = self.finder
         most = min(share, self.left)
 
         def searched(work: float) -> EliminationOrder | None:
-            order, done = finder.within(
-                graph, most=work, limit=self.limit, compiled=self._compiled, start=start
-            )
+            order, done = finder.within(graph, most=work, limit=self.limit, start=start)
             self.left -= done
             return order
 
         if self.allowed < math.inf and finder.restarts is None:
             if start is None:
-                start = started(graph, limit=self.limit, compiled=self._compiled)
-                if start.found is not None and start.found.order is None:
+                start = started(graph, limit=self.limit)
+                if start.is_over:
                     return None
-            cells = 0.0 if start.found is None else start.found.total
+            cells = start.found.total
             for work, times in _STAGES:
                 if work < most and cells > times * self.allowed:
                     order = searched(work)
