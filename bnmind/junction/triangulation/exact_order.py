@@ -31,6 +31,7 @@ from bnmind.junction.triangulation.exact_sets import (
     lower_bounds,
     n_canonical_sets,
     problem,
+    successors,
 )
 from bnmind.junction.triangulation.greedy import MinFill
 from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy, SharedSearch
@@ -304,7 +305,7 @@ def combined_order(
 _FEW_SETS = 2_000
 """The most sets of a search that may run in Python, which takes up to a second."""
 
-_plain_searches = PlainWork(expand, if_cached=20, tasks=20)
+_plain_searches = PlainWork(successors, 20, if_cached=20)
 """The number of small searches in Python before the kernels are compiled or loaded."""
 
 _MANY_SETS = 12_000
@@ -400,41 +401,35 @@ class ExactOrder(Value):
         n_sets = math.inf if is_large else n_canonical_sets(graph.n, classes)
         best = MinFill()(graph) if n_sets <= _FEW_SETS else starts.order(graph)
         assert best is not None  # without a limit
-        if is_large or most < 1:
+        if is_large or best.total_size > _LARGEST_FLOAT:
             return best, 0
-        sets_left = most
-        if n_sets <= _MANY_SETS:
+        sets_left, is_brief = most, n_sets <= _MANY_SETS
+        width = _FEW_SETS if is_brief else min(_FIRST_WIDTH, most // graph.n**2)
+        while sets_left > 0:
             begun = partial(
                 search,
                 arranged,
                 classes,
                 cutoff=best.total_size,
-                width=_FEW_SETS,
-                max_sets=min(_FEW_SETS, sets_left),
+                width=max(1, width),
+                max_sets=min(_FEW_SETS, sets_left) if is_brief else sets_left,
             )
-            result = run_plainly(begun) if _plain_searches.left else begun()
-            _plain_searches.spend(1)
+            result = run_plainly(begun) if is_brief and _plain_searches.left else begun()
+            _plain_searches.spend(is_brief)
             sets_left -= result.n_sets
-            if result.complete:
-                best = _better(best, result, arranged, classes)
-                return replace(best, proven=True), most - sets_left
-        if best.total_size > _LARGEST_FLOAT or sets_left < 1:
-            return best, most - sets_left
-        width = max(1, min(_FIRST_WIDTH, sets_left // graph.n**2))
-        while True:
-            result = search(
-                arranged, classes, cutoff=best.total_size, width=width, max_sets=sets_left
-            )
             best = _better(best, result, arranged, classes)
             if result.complete:
-                proven = best.total_size < _EXACT_FLOATS
-                return replace(best, proven=proven), most - sets_left + result.n_sets
-            sets_left -= result.n_sets
+                best = replace(best, proven=best.total_size < _EXACT_FLOATS)
+                break
+            if is_brief:
+                width, is_brief = min(_FIRST_WIDTH, sets_left // graph.n**2), False
+                continue
             # A search with twice the width takes at most about twice as many sets.
             wider = min(width * _WIDENING, width * sets_left // max(result.n_sets, 1))
-            if wider <= width or sets_left < 1:
-                return best, most - sets_left
+            if wider <= width:
+                break
             width = wider
+        return best, most - sets_left
 
 
 def _better(

@@ -561,7 +561,6 @@ def _one_of_each_kind(tried: int, eliminated: int, graph: Problem) -> int:
     return result
 
 
-@njit
 def expand(masks: Ints, costs: Floats, graph: Problem, cutoff: float) -> tuple[Ints, Floats, Ints]:
     """Return the sets with one more vertex, each once, in its canonical image.
 
@@ -577,9 +576,29 @@ def expand(masks: Ints, costs: Floats, graph: Problem, cutoff: float) -> tuple[I
     Returns
     -------
     masks, costs, parents
-        (t,) sets, costs, and positions in this level of the predecessors on the cheapest paths,
-        in the order in which the search first reached the sets.
+        (t,) sets, costs, and positions in this level of the predecessors on the cheapest paths.
     """
+    found = []
+    for start in range(0, len(masks), _SETS_AT_ONCE):
+        at_once = slice(start, start + _SETS_AT_ONCE)
+        images, paid, parents = successors(masks[at_once], costs[at_once], graph, cutoff)
+        found.append(_each_once(images, paid, parents + start))
+    return _each_once(*map(np.concatenate, zip(*found, strict=True)))
+
+
+def _each_once(images: Ints, costs: Floats, parents: Ints) -> tuple[Ints, Floats, Ints]:
+    """Return each set once, with the first of its cheapest predecessors."""
+    order = np.lexsort((costs, images))
+    images = images[order]
+    order = order[np.diff(images, prepend=-1) != 0]
+    return np.unique(images), costs[order], parents[order]
+
+
+@njit
+def successors(
+    masks: Ints, costs: Floats, graph: Problem, cutoff: float
+) -> tuple[Ints, Floats, Ints]:
+    """Return the sets with one more vertex, their costs, and positions of their predecessors."""
     neighbors, products = graph.neighbors, graph.products
     n = neighbors.size
     full = (1 << n) - 1
@@ -587,13 +606,10 @@ def expand(masks: Ints, costs: Floats, graph: Problem, cutoff: float) -> tuple[I
     covers = np.zeros(n, dtype=np.int64)
     parts = np.zeros(n, dtype=np.int64)
     patterns = np.zeros(n, dtype=np.int64)
-    room = 1024
-    images = np.zeros(room, dtype=np.int64)
-    paid = np.zeros(room, dtype=np.float64)
-    parents = np.zeros(room, dtype=np.int64)
+    images = np.zeros(masks.size * n, dtype=np.int64)
+    paid = np.zeros(masks.size * n)
+    parents = np.zeros(masks.size * n, dtype=np.int64)
     n_images = 0
-    # A hash table with open addressing: indices into `images`, -1 where free; at most half full.
-    slots = np.full(2 * room, -1, dtype=np.int64)
     for s in range(masks.size):
         eliminated = masks[s]
         n_covers = remaining(eliminated, neighbors, adjacent, covers)
@@ -604,41 +620,11 @@ def expand(masks: Ints, costs: Floats, graph: Problem, cutoff: float) -> tuple[I
             tried ^= single
             clique = adjacent[index(single)] | single
             cost = costs[s]
-            maximal = True
-            for i in range(n_covers):
-                if covers[i] == clique:
-                    maximal = False
-            if maximal:
+            if not np.any(covers[:n_covers] == clique):
                 cost += product(clique, products)
-            if cost >= cutoff:
-                continue
-            image = _canonical(eliminated | single, graph, patterns)
-            slot = (image * 0x1E3779B97F4A7C15) >> 24 & (slots.size - 1)
-            while slots[slot] >= 0 and images[slots[slot]] != image:
-                slot = (slot + 1) & (slots.size - 1)
-            place = slots[slot]
-            if place >= 0:
-                if cost < paid[place]:
-                    paid[place] = cost
-                    parents[place] = s
-                continue
-            if n_images == room:
-                room *= 2
-                images = np.append(images, np.zeros_like(images))
-                paid = np.append(paid, np.zeros_like(paid))
-                parents = np.append(parents, np.zeros_like(parents))
-                slots = np.full(2 * room, -1, dtype=np.int64)
-                for i in range(n_images):
-                    slot = (images[i] * 0x1E3779B97F4A7C15) >> 24 & (slots.size - 1)
-                    while slots[slot] >= 0:
-                        slot = (slot + 1) & (slots.size - 1)
-                    slots[slot] = i
-                slot = (image * 0x1E3779B97F4A7C15) >> 24 & (slots.size - 1)
-                while slots[slot] >= 0:
-                    slot = (slot + 1) & (slots.size - 1)
-            slots[slot] = n_images
-            images[n_images] = image
-            paid[n_images] = cost
-            parents[n_images] = s
-            n_images += 1
-    return images[:n_images].copy(), paid[:n_images].copy(), parents[:n_images].copy()
+            if cost < cutoff:
+                images[n_images] = _canonical(eliminated | single, graph, patterns)
+                paid[n_images] = cost
+                parents[n_images] = s
+                n_images += 1
+    return images[:n_images], paid[:n_images], parents[:n_images]
