@@ -174,13 +174,7 @@ class InteractionGraph(Value):
         mask
             A set of vertices as a bit mask: bit i is vertex i.
         """
-        names = self.names
-        variables = []
-        while mask:
-            low = mask & -mask
-            variables.append(names[low.bit_length() - 1])
-            mask ^= low
-        return tuple(variables)
+        return tuple([self.names[v] for v in bits(mask)])
 
     def clique_size(self, mask: int) -> int:
         """Return the exact number of cells of a table over these vertices.
@@ -190,13 +184,7 @@ class InteractionGraph(Value):
         mask
             A set of vertices as a bit mask: bit i is vertex i.
         """
-        sizes = self.sizes
-        size = 1
-        while mask:
-            low = mask & -mask
-            size *= sizes[low.bit_length() - 1]
-            mask ^= low
-        return size
+        return math.prod([self.sizes[v] for v in bits(mask)])
 
     def is_clique(self, mask: int) -> bool:
         """Return whether all these vertices are neighbors of each other.

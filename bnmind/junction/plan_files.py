@@ -32,7 +32,7 @@ from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.inference.plan import Plan
 from bnmind.junction.reduction import without_barren
 from bnmind.junction.triangulation.greedy import MinFill
-from bnmind.junction.triangulation.randomized_greedy import BoundedFinder, Start
+from bnmind.junction.triangulation.randomized_greedy import BoundedFinder
 from bnmind.pgm.network import FactorModel, Network, Potential
 
 if TYPE_CHECKING:
@@ -148,7 +148,6 @@ class _KnownOrders:
         *,
         most: float = math.inf,
         limit: float = math.inf,
-        start: Start | None = None,
     ) -> tuple[EliminationOrder | None, int]:
         """Return the known order, if its tree is within the limit, and no work."""
         order = self(graph)

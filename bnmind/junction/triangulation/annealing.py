@@ -204,9 +204,6 @@ def anneal(tree: Tree, tables: Tables, schedule: Ints, moves: int, state: Words)
 # References ---------- I. L. Markov, Y. Shi, "Simulating quantum computation by contracting tensor
 # networks", SIAM Journal on Computing 38 (2008), 963-981.
 
-_MOST_SIZES = 64
-"""The most numbers of states that a tree distinguishes."""
-
 
 def covering_cliques(neighbors: Sequence[int]) -> list[int]:
     """Return cliques that contain every vertex and edge of a graph, all as bit masks.
@@ -242,7 +239,7 @@ def tree_of(core: Core, order: Sequence[int], cliques: Sequence[int] | None = No
     first. The leaves are the given cliques, or else `covering_cliques`.
     """
     cliques = covering_cliques(core.neighbors) if cliques is None else cliques
-    logarithms = _few(core.logarithms)
+    logarithms = core.logarithms
     places, classes = _places(logarithms)
     of_place = [1 << place for place in places]
     leaves = [sum([of_place[v] for v in bits(mask)]) for mask in cliques]
@@ -275,15 +272,6 @@ def tree_of(core: Core, order: Sequence[int], cliques: Sequence[int] | None = No
         places=np.array(places, dtype=np.int64),
         n_leaves=len(leaves),
     )
-
-
-def _few(logarithms: Sequence[int]) -> Sequence[int]:
-    """Return the logarithms, rounded if there are very many."""
-    unit = 1
-    while len(set(logarithms)) > _MOST_SIZES:
-        unit *= 2
-        logarithms = [x // unit * unit for x in logarithms]
-    return logarithms
 
 
 def _places(logarithms: Sequence[int]) -> tuple[list[int], list[tuple[int, int]]]:

@@ -291,10 +291,9 @@ def combined_order(
     for atom, order in parts:
         inner = [neighbors[v] & atom if atom >> v & 1 else 0 for v in range(graph.n)]
         induced = InteractionGraph.from_masks(graph.names, graph.sizes, inner)
-        for v, clique in zip(order, elimination_cliques(induced, order), strict=True):
-            for u in bits(clique & ~(1 << v)):
-                neighbors[u] |= 1 << v
-                neighbors[v] |= 1 << u
+        for clique in elimination_cliques(induced, order):
+            for v in bits(clique):
+                neighbors[v] |= clique & ~(1 << v)
     # Chordal graphs glued at cliques are chordal: min-fill finds an order that adds no edge.
     filled = InteractionGraph.from_masks(graph.names, graph.sizes, neighbors)
     return vertices_in_order(filled, MinFill()(filled).variables)
@@ -347,20 +346,20 @@ class ExactOrder(Value):
         """Return the best order found, with its sizes and whether it is proven."""
         if min(graph.sizes, default=2) == 1:
             return self._with_single_states(graph)
-        found_atoms = list(atoms(graph))
-        orders: dict[int, list[int]] = {}
+        parts: list[tuple[int, list[int]]] = []
         proven = True
         sets_left = self.max_sets
         starts = SharedSearch(self.start)
         # Small parts go first; large parts get the remaining sets.
-        for atom in sorted(set(found_atoms), key=lambda mask: (mask.bit_count(), mask)):
+        for atom in sorted(set(atoms(graph)), key=lambda mask: (mask.bit_count(), mask)):
             vertices = tuple(bits(atom))
             part = graph.subgraph(atom)
             order_of_part, looked_at = self._of_atom(part, sets_left, starts)
             sets_left -= looked_at
-            orders[atom] = [vertices[i] for i in vertices_in_order(part, order_of_part.variables)]
+            order = vertices_in_order(part, order_of_part.variables)
+            parts.append((atom, [vertices[i] for i in order]))
             proven = proven and order_of_part.proven
-        order = combined_order(graph, [(atom, orders[atom]) for atom in found_atoms])
+        order = combined_order(graph, parts)
         method = "exact search" if proven else "bounded search"
         return measured_order(graph, order, method=method, proven=proven)
 

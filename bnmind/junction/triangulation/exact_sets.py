@@ -277,20 +277,26 @@ def product(mask: int, products: Floats) -> float:
 
 
 @njit
-def split(rest: int, separator: int, adjacent: Ints, parts: Ints) -> int:
-    """Fill in the components of the remaining graph without a separator; return their number."""
+def reached(mask: int, adjacent: Ints) -> int:
+    """Return all neighbors of the vertices of a mask."""
+    around = 0
+    while mask:
+        single = mask & -mask
+        mask ^= single
+        around |= adjacent[index(single)]
+    return around
+
+
+@njit
+def split(rest: int, adjacent: Ints, parts: Ints) -> int:
+    """Fill in the components of the graph on some vertices; return their number."""
     n_parts = 0
-    unassigned = rest & ~separator
-    while unassigned:
-        part = unassigned & -unassigned
-        frontier = part
+    while rest:
+        part = frontier = rest & -rest
         while frontier:
-            single = frontier & -frontier
-            frontier ^= single
-            new = adjacent[index(single)] & unassigned & ~part
-            part |= new
-            frontier |= new
-        unassigned &= ~part
+            frontier = reached(frontier, adjacent) & rest & ~part
+            part |= frontier
+        rest &= ~part
         parts[n_parts] = part
         n_parts += 1
     return n_parts
@@ -304,29 +310,13 @@ def remaining(eliminated: int, neighbors: Ints, adjacent: Ints, covers: Ints) ->
     neighborhood of the i-th component.
     """
     n = neighbors.size
-    full = (1 << n) - 1
-    rest = full & ~eliminated
+    rest = ((1 << n) - 1) & ~eliminated
     for v in range(n):
         adjacent[v] = neighbors[v] & rest
-    n_covers = 0
-    unassigned = eliminated
-    while unassigned:
-        component = unassigned & -unassigned
-        frontier = component
-        around = 0
-        while frontier:
-            single = frontier & -frontier
-            frontier ^= single
-            reached = neighbors[index(single)]
-            around |= reached
-            new = reached & eliminated & ~component
-            component |= new
-            frontier |= new
-        unassigned &= ~component
-        cover = around & rest
-        covers[n_covers] = cover
-        n_covers += 1
-        members = cover
+    n_covers = split(eliminated, neighbors, covers)
+    for i in range(n_covers):
+        cover = members = reached(covers[i], neighbors) & rest
+        covers[i] = cover
         while members:
             single = members & -members
             members ^= single
@@ -420,13 +410,8 @@ def _sum_of_bounds(
     products = graph.products
     total = 0.0
     inner = np.zeros(adjacent.size, dtype=np.int64)
-    for j in range(split(rest, separator, adjacent, parts)):
-        side = parts[j]
-        unseen = side
-        while unseen:
-            single = unseen & -unseen
-            unseen ^= single
-            side |= adjacent[index(single)]
+    for j in range(split(rest & ~separator, adjacent, parts)):
+        side = parts[j] | reached(parts[j], adjacent)
         for v in range(adjacent.size):
             inner[v] = adjacent[v] & side
         bound = _widest_minor(side, inner, graph)
@@ -464,11 +449,9 @@ def _lower_bounds(masks: Ints, graph: Problem) -> Floats:
         smallest = n
         chosen = -1
         for i in range(n_covers):
-            n_parts = split(rest, covers[i], adjacent, parts)
+            n_parts = split(rest & ~covers[i], adjacent, parts)
             if n_parts > 1:
-                largest = 0
-                for j in range(n_parts):
-                    largest = max(largest, parts[j].bit_count())
+                largest = max([part.bit_count() for part in parts[:n_parts]])
                 if largest < smallest:
                     smallest = largest
                     chosen = i
@@ -516,8 +499,7 @@ def _canonical(mask: int, graph: Problem, patterns: Ints) -> int:
 @njit
 def _is_simplicial(v: int, adjacent: Ints) -> bool:
     """Return whether the neighbors of a vertex are a clique."""
-    around = adjacent[v]
-    members = around
+    around = members = adjacent[v]
     while members:
         single = members & -members
         members ^= single
@@ -538,7 +520,7 @@ def _candidates(rest: int, adjacent: Ints, covers: Ints, parts: Ints) -> int:
     smallest = rest
     least = rest.bit_count()
     for cover in covers:
-        for j in range(split(rest, cover, adjacent, parts)):
+        for j in range(split(rest & ~cover, adjacent, parts)):
             members = parts[j].bit_count()
             if members < least:
                 least = members

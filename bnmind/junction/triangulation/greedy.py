@@ -187,20 +187,12 @@ def _core_of(graph: InteractionGraph) -> tuple[list[int], list[int], Core]:
         gone.update(light)
         core_vertices = [v for v in core_vertices if v not in gone]
     place = {v: i for i, v in enumerate(core_vertices)}
-    inside = (
-        [clique for clique in covered if clique and gone.isdisjoint(clique)]
-        if core_vertices
-        else []
+    core = scored(
+        [placed(around[v], place) for v in core_vertices],
+        [graph.sizes[v] for v in core_vertices],
+        sorted(placed(clique, place) for clique in covered if clique and gone.isdisjoint(clique)),
     )
-    return (
-        first,
-        core_vertices,
-        scored(
-            [placed(around[v], place) for v in core_vertices],
-            [graph.sizes[v] for v in core_vertices],
-            sorted(placed(clique, place) for clique in inside),
-        ),
-    )
+    return first, core_vertices, core
 
 
 def _simplicial(around: list[set[int]]) -> tuple[list[int], set[frozenset[int]]]:
@@ -259,14 +251,12 @@ def scored(neighbors: Sequence[int], sizes: Sequence[int], covered: Sequence[int
     fill_bits = pairs.bit_length()
     whole = sum(size.bit_length() for size in sizes).bit_length()
     fraction = max(0, min(MOST_FRACTION, _ROOM - fill_bits - whole))
-    logarithms = [logarithm(size, fraction) for size in sizes]
     largest = math.isqrt(2**_ROOM // max(pairs, 1))
-    values = [min(size, largest) for size in sizes]
     return Core(
         neighbors=tuple(neighbors),
         sizes=tuple(float(size) if size < _LARGEST_FLOAT else _LARGEST_FLOAT for size in sizes),
-        logarithms=tuple(logarithms),
-        values=tuple(values),
+        logarithms=tuple(logarithm(size, fraction) for size in sizes),
+        values=tuple(min(size, largest) for size in sizes),
         covered=tuple(covered),
         fraction=fraction,
         fill_bits=fill_bits,

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from bnmind._arguments import checked
 from bnmind._registry import Registered
-from bnmind._values import Count, Natural, NonNegative, Value
+from bnmind._values import Count, Natural, NonNegative, Value, remembered
 from bnmind.junction.graphs import (
     EliminationOrder,
     InteractionGraph,
@@ -24,7 +24,6 @@ from bnmind.junction.triangulation.greedy import MinFill, MinWeight, WeightedMin
 from bnmind.junction.triangulation.randomized_greedy import (
     MOST_WORK,
     RandomizedGreedy,
-    Start,
     started,
 )
 
@@ -140,20 +139,18 @@ class Portfolio(Value):
         *,
         most: float = math.inf,
         limit: float = math.inf,
-        start: Start | None = None,
     ) -> tuple[EliminationOrder | None, int]:
         """Return the best order found within a limit of work, and the work done.
 
         The arguments are those of `RandomizedGreedy.within`.
         """
-        if start is None or start.is_over:
-            start = started(graph, limit=limit)
+        start = started(graph, limit)
         if start.is_over:
             return None, start.found.work
         scale, greedy = max(1.0, self.effort), self._greedy
 
         def searched(work: float) -> tuple[EliminationOrder, int]:
-            order, done = greedy.within(graph, most=min(most, work), start=start)
+            order, done = greedy.within(graph, most=min(most, work), limit=limit)
             assert order is not None  # without a limit
             return order, done
 
@@ -162,22 +159,22 @@ class Portfolio(Value):
 
         if not pays(start.found.total):
             return searched(math.inf)
-        order, work = searched(scale * _BRIEF)
+        length = scale * _BRIEF
+        order, work = searched(length)
         if order.proven:
             return order, work
         if not pays(order.total_size):
             return searched(math.inf)
-        is_first = start.whole(start.found.order) == list(vertices_in_order(graph, order.variables))
         search = _Search(self, graph, order, work, min(most, scale * MOST_WORK))
-        search.anneal(order, skipped=0 if is_first else 1, is_first=True)
-        length = scale * _BRIEF
+        first = [graph.names[v] for v in start.whole(start.found.order)]
+        search.anneal(order, skipped=int(order.variables != tuple(first)), is_first=True)
         while search.is_hard(order):
             before, length = length, min(_LONGER * length, search.worth(), search.left)
             if length < 2 * before:
                 break
             # Its first passes are those of the search before it.
             order, work = searched(length)
-            search.add(order, work)
+            search.add(order, search.work + work)
             if search.cheapest is order:
                 search.anneal(order, skipped=0, is_first=False)
         return search.cheapest, search.work
@@ -188,7 +185,7 @@ class Portfolio(Value):
 
 
 class _Search:
-    """The searches after the first, the work of all, and the predicted cost of runs."""
+    """The searches after the first one: the cheapest order by `run_cost`, and all work."""
 
     def __init__(
         self,
@@ -200,19 +197,9 @@ class _Search:
     ) -> None:
         self._finder = finder
         self._graph = graph
-        self._orders = [order]
-        self._costs: dict[EliminationOrder, int] = {}
         self._most = most
+        self.cheapest = order
         self.work = work
-
-    @property
-    def cheapest(self) -> EliminationOrder:
-        """The order whose run is predicted to cost least."""
-        best = self._orders[-1]
-        for order in reversed(self._orders[:-1]):
-            if not self._costs_more(order, self._cost(best)):
-                best = order
-        return best
 
     @property
     def left(self) -> float:
@@ -221,24 +208,23 @@ class _Search:
 
     def is_hard(self, greedy: EliminationOrder) -> bool:
         """Return whether no order is much better than the last greedy one."""
-        return not self._costs_more(greedy, _MUCH_SAVED * self._cost(self.cheapest))
+        return self._cost(greedy) <= _MUCH_SAVED * self._cost(self.cheapest)
 
     def add(self, order: EliminationOrder, work: int) -> None:
-        """Count the work of a search, and keep its order."""
-        self.work += work
-        if order not in self._orders:
-            self._orders.append(order)
+        """Keep an order if it is cheaper, and all work so far."""
+        self.work = work
+        if self._cost(order) < self._cost(self.cheapest):
+            self.cheapest = order
 
     def anneal(self, order: EliminationOrder, *, skipped: int, is_first: bool) -> None:
         """Anneal an order, without the brief rounds if a run is no short one."""
-        start, improved, graph = self.work, 0, self._graph
+        before, improved, last, graph = self.work, 0, order, self._graph
 
         def goes_on(done: int, spent: int, ahead: int, best: EliminationOrder) -> bool:
-            nonlocal improved
-            if best not in self._orders:
-                improved = done
-            self.work = start
-            self.add(best, spent)
+            nonlocal improved, last
+            if best is not last:
+                improved, last = done, best
+            self.add(best, before + spent)
             if done - improved >= _IDLE_ROUNDS or ahead > self.left:
                 return False
             if done or not is_first:
@@ -246,14 +232,13 @@ class _Search:
             if self._is_short(best):
                 # Better orders than greedy ones are likely.
                 return ahead <= self._finder.wanted(best.total_size, graph.n)
-            return self._costs_more(best, ahead / (_SAVED * self._finder.effort * _WORK_PER_CELL))
+            return ahead < self._cost(best) * _SAVED * self._finder.effort * _WORK_PER_CELL
 
         if self._is_short(order):
             skipped = 0
         seed = self._finder.seed
         found, spent = annealed(graph, order, goes_on, seed=seed, rounds=_ROUNDS, skipped=skipped)
-        self.work = start
-        self.add(found, spent)
+        self.add(found, before + spent)
 
     def worth(self) -> float:
         """Return the work that a further search may take."""
@@ -265,16 +250,10 @@ class _Search:
         return min(_SAVED_LATER * run, run - rest - self.work)
 
     def _is_short(self, order: EliminationOrder) -> bool:
-        return not self._costs_more(order, _SHORT / _WORK_PER_CELL)
-
-    def _costs_more(self, order: EliminationOrder, cost: float) -> bool:
-        """Return whether a run with an order costs more; its cells alone may show it."""
-        return order.total_size > cost or self._cost(order) > cost
+        return self._cost(order) <= _SHORT / _WORK_PER_CELL
 
     def _cost(self, order: EliminationOrder) -> int:
-        if order not in self._costs:
-            self._costs[order] = run_cost(self._graph, order)
-        return self._costs[order]
+        return remembered(order, "_run_cost", lambda: run_cost(self._graph, order))
 
 
 # --- A search for an elimination order that combines randomized and exact search and annealing ----

@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._values import Count, Natural, NonNegative, Value
+from bnmind._values import Count, Natural, NonNegative, Value, latest
 from bnmind.junction.graphs import EliminationOrder, InteractionGraph, OrderFinder, measured_order
 from bnmind.junction.triangulation.greedy import (
     Climb,
@@ -134,7 +134,6 @@ class RandomizedGreedy(Value):
         *,
         most: float = math.inf,
         limit: float = math.inf,
-        start: Start | None = None,
     ) -> tuple[EliminationOrder | None, int]:
         """Return the best order found within a limit of work, and the work done.
 
@@ -147,11 +146,8 @@ class RandomizedGreedy(Value):
             started is finished.
         limit
             If the order of the first pass has more cells, the method returns None for the order.
-        start
-            The first pass, if it has run already; this does not change the result.
         """
-        if start is None or start.is_over:
-            start = started(graph, limit=limit)
+        start = started(graph, limit)
         if start.is_over:
             return None, start.found.work
         best = self._search(start, most) if start.core.n else start.found
@@ -212,14 +208,17 @@ class RandomizedGreedy(Value):
         return best._replace(passes=passes, work=work)
 
 
-def started(graph: InteractionGraph, *, limit: float = math.inf) -> Start:
+def started(graph: InteractionGraph, limit: float = math.inf) -> Start:
     """Return the start of a search: simplicial variables first, then min-fill.
 
-    The pass stops when its cliques exceed ``limit`` cells.
+    The pass stops when its cliques exceed ``limit`` cells. It runs once, whoever asks for it.
     """
+    return latest(graph, "_starts", limit, lambda: _started(graph, limit))
+
+
+def _started(graph: InteractionGraph, limit: float) -> Start:
     first, kept, core = core_of(graph)
-    found = greedy_pass(core, _SCORES[0][0], limit, is_large=_is_large(core))
-    return Start(first, kept, core, found)
+    return Start(first, kept, core, greedy_pass(core, Score.FILL, limit, is_large=_is_large(core)))
 
 
 def _is_large(core: Core) -> bool:
@@ -308,7 +307,6 @@ class BoundedFinder(Protocol):
         *,
         most: float = math.inf,
         limit: float = math.inf,
-        start: Start | None = None,
     ) -> tuple[EliminationOrder | None, int]:
         """Return the best order found within a limit of work, and the work done."""
         ...
@@ -328,8 +326,6 @@ class SharedSearch:
     """The remaining work for searches."""
     quick_work: int = field(init=False, default=0)
     """The work of all quick orders, which is not counted in `left`."""
-    _first: tuple[InteractionGraph, Start] | None = field(init=False, default=None)
-    """The first quick order, of the whole graph; a search of the same graph continues from it."""
     _kept: float = field(init=False)
     """The work reserved for searches, which estimates must not use."""
 
@@ -356,7 +352,7 @@ class SharedSearch:
 
         The quick order of its core tells whether to look for one.
         """
-        start = self._started(graph, math.inf)
+        start = self._started(graph)
         if start.is_over or start.found.total >= cells:
             return None
         order = self.order(graph)
@@ -366,13 +362,8 @@ class SharedSearch:
         """Return the order of one greedy pass; None if its tree is over a limit."""
         return self._started(graph, limit).order(graph)
 
-    def _started(self, graph: InteractionGraph, limit: float) -> Start:
-        """Return the first pass over a graph, which stops at a limit."""
-        if limit == math.inf and self._first is not None and self._first[0] is graph:
-            return self._first[1]
-        start = started(graph, limit=min(limit, self.limit))
-        if self._first is None:
-            self._first = graph, start
+    def _started(self, graph: InteractionGraph, limit: float = math.inf) -> Start:
+        start = started(graph, min(limit, self.limit))
         self.quick_work += start.found.work
         return start
 
@@ -388,20 +379,16 @@ class SharedSearch:
         """
         if not isinstance(self.finder, BoundedFinder):
             return self.finder(graph)
-        start = self._first[1] if self._first and self._first[0] is graph else None
         finder = self.finder
         most = min(share, self.left)
 
         def searched(work: float) -> EliminationOrder | None:
-            order, done = finder.within(graph, most=work, limit=self.limit, start=start)
+            order, done = finder.within(graph, most=work, limit=self.limit)
             self.left -= done
             return order
 
         if self.allowed < math.inf and finder.restarts is None:
-            if start is None:
-                start = started(graph, limit=self.limit)
-                if start.is_over:
-                    return None
+            start = started(graph, self.limit)
             cells = start.found.total
             for work, times in _STAGES:
                 if work < most and cells > times * self.allowed:
@@ -449,19 +436,18 @@ class SharedSearch:
         The result is None if all their trees exceed the limit.
         """
         # Brief searches first; then longer ones for the graphs that are close to the best.
-        brief: list[EliminationOrder | None] = [None] * len(graphs)
-        ended = [False] * len(graphs)
-        sizes: list[float] = [0.0] * len(graphs)
-        if len(graphs) > 1 and isinstance(self.finder, BoundedFinder):
-            for i, graph in enumerate(graphs):
+        waiting: list[tuple[float, int, EliminationOrder | None, bool]] = []
+        for i, graph in enumerate(graphs):
+            cells, order, is_done = 0.0, None, False
+            if len(graphs) > 1 and isinstance(self.finder, BoundedFinder):
                 before = self.left
-                brief[i] = brief_order = self.order(graph, _BRIEF)
-                ended[i] = brief_order is None or before - self.left < _BRIEF
-                sizes[i] = math.inf if brief_order is None else brief_order.total_size
+                order = self.order(graph, _BRIEF)
+                is_done = order is None or before - self.left < _BRIEF
+                cells = math.inf if order is None else order.total_size
+            waiting.append((cells, i, order, is_done))
         best: tuple[int, EliminationOrder] | None = None
-        for i in sorted(range(len(graphs)), key=lambda i: (sizes[i], i)):
-            order = brief[i]
-            if not ended[i] and (best is None or sizes[i] <= SELDOM_SAVED * best[1].total_size):
+        for cells, i, order, is_done in sorted(waiting, key=lambda item: item[:2]):
+            if not is_done and (best is None or cells <= SELDOM_SAVED * best[1].total_size):
                 order = self.order(graphs[i])
             if order is not None and (best is None or order.total_size < best[1].total_size):
                 best = i, order

@@ -105,16 +105,13 @@ def test_moves_keep_the_definition_of_the_tree(
     assert sorted(order_of(tree)) == list(range(graph.n))
 
 
-def test_trees_distinguish_at_most_64_numbers_of_states() -> None:
+def test_variables_may_all_have_different_numbers_of_states() -> None:
     n = 150
     graph = graph_of([2 + v for v in range(n)], [(v, (v + 1) % n) for v in range(n)])
     core = whole_graph(graph)
     tree = tree_of(core, list(range(n)))
-    assert 32 < len(tree.logarithms) == tree.open_rows.shape[1] <= 64
     assert sorted(order_of(tree)) == list(range(n))
-    near = tree.logarithms[tree.places >> 6]
-    assert np.all(near <= core.logarithms)
-    assert np.all(near > np.array(core.logarithms) - 2**core.fraction / 4)
+    assert tree.logarithms[tree.places >> 6].tolist() == list(core.logarithms)
     found = TreeAnnealing(GivenOrder(graph.names[::2] + graph.names[1::2]), rounds=1)(graph)
     assert sorted(found.variables) == sorted(graph.names)
 
