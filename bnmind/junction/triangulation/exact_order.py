@@ -214,9 +214,7 @@ def replayed_order(
 # References
 # ----------
 # A. Berry, R. Pogorelcnik, G. Simonet, "An introduction to clique minimal separator
-# decomposition", Algorithms 3 (2010), 197-215. The minimal triangulation that yields the
-# separators is MCS-M: A. Berry, J. Blair, P. Heggernes, B. Peyton, "Maximum cardinality
-# search for computing minimal triangulations of graphs", Algorithmica 39 (2004), 287-298.
+# decomposition", Algorithms 3 (2010), 197-215.
 
 
 def atoms(graph: InteractionGraph) -> tuple[int, ...]:
@@ -246,33 +244,26 @@ def atoms(graph: InteractionGraph) -> tuple[int, ...]:
 
 
 def _minimal_order(graph: InteractionGraph) -> tuple[int, ...]:
-    """Return an order whose added edges are minimal, by MCS-M."""
-    weights = [0] * graph.n
-    unnumbered = graph.vertices
-    order = []
-    while unnumbered:
-        v = max(bits(unnumbered), key=lambda u: (weights[u], -u))
-        unnumbered ^= 1 << v
-        order.append(v)
-        # u gains when a path from v reaches it through vertices of less weight than u.
-        inside = 1 << v
-        gaining = graph.neighbors[v] & unnumbered
-        by_weight: dict[int, int] = {}
-        for u in bits(unnumbered):
-            by_weight[weights[u]] = by_weight.get(weights[u], 0) | 1 << u
-        allowed = 0
-        heavier = unnumbered
-        for level in sorted(by_weight):
-            allowed |= by_weight[level]
-            heavier &= ~by_weight[level]
-            frontier = graph.neighborhood(inside) & allowed
-            while frontier:
-                inside |= frontier
-                frontier = graph.neighborhood(inside) & allowed
-            gaining |= graph.neighborhood(inside) & heavier
-        for u in bits(gaining):
-            weights[u] += 1
-    return tuple(reversed(order))
+    """Return an order whose added edges are minimal."""
+    neighbors = list(graph.neighbors)
+    _fill(
+        neighbors, elimination_cliques(graph, vertices_in_order(graph, MinFill()(graph).variables))
+    )
+    added = [
+        (a, b) for a in range(graph.n) for b in bits((neighbors[a] & ~graph.neighbors[a]) >> a << a)
+    ]
+    kept: list[tuple[int, int]] = []
+    while len(kept) < len(added):
+        kept, added = added, []
+        for a, b in kept:
+            common = neighbors[a] & neighbors[b]
+            if any(common & ~neighbors[v] & ~(1 << v) for v in bits(common)):
+                added.append((a, b))
+            else:
+                # The edge lies in only one maximal clique (fact 4 of `bnmind.junction.graphs`).
+                neighbors[a] ^= 1 << b
+                neighbors[b] ^= 1 << a
+    return _perfect_order(graph, neighbors)
 
 
 def combined_order(
@@ -289,12 +280,22 @@ def combined_order(
     """
     neighbors = list(graph.neighbors)
     for atom, order in parts:
-        inner = [neighbors[v] & atom if atom >> v & 1 else 0 for v in range(graph.n)]
+        inner = [around & atom if atom >> v & 1 else 0 for v, around in enumerate(graph.neighbors)]
         induced = InteractionGraph.from_masks(graph.names, graph.sizes, inner)
-        for clique in elimination_cliques(induced, order):
-            for v in bits(clique):
-                neighbors[v] |= clique & ~(1 << v)
-    # Chordal graphs glued at cliques are chordal: min-fill finds an order that adds no edge.
+        _fill(neighbors, elimination_cliques(induced, order))
+    # Chordal graphs glued at cliques are chordal.
+    return _perfect_order(graph, neighbors)
+
+
+def _fill(neighbors: list[int], cliques: Sequence[int]) -> None:
+    """Connect the vertices of each clique."""
+    for clique in cliques:
+        for v in bits(clique):
+            neighbors[v] |= clique & ~(1 << v)
+
+
+def _perfect_order(graph: InteractionGraph, neighbors: Sequence[int]) -> tuple[int, ...]:
+    """Return an order that adds no edge to a chordal graph: min-fill finds it."""
     filled = InteractionGraph.from_masks(graph.names, graph.sizes, neighbors)
     return vertices_in_order(filled, MinFill()(filled).variables)
 
