@@ -165,7 +165,8 @@ class Portfolio(Value):
             return order, work
         if not pays(order.total_size):
             return searched(math.inf)
-        search = _Search(self, graph, order, work, min(most, scale * MOST_WORK))
+        most_of_all = min(most, scale * MOST_WORK)
+        search = _Search(finder=self, graph=graph, most=most_of_all, cheapest=order, work=work)
         first = [graph.names[v] for v in start.whole(start.found.order)]
         search.anneal(order, skipped=int(order.variables != tuple(first)), is_first=True)
         while search.is_hard(order):
@@ -184,27 +185,21 @@ class Portfolio(Value):
         return RandomizedGreedy(effort=self.effort, seed=self.seed)
 
 
+@dataclass
 class _Search:
     """The searches after the first one: the cheapest order by `run_cost`, and all work."""
 
-    def __init__(
-        self,
-        finder: Portfolio,
-        graph: InteractionGraph,
-        order: EliminationOrder,
-        work: int,
-        most: float,
-    ) -> None:
-        self._finder = finder
-        self._graph = graph
-        self._most = most
-        self.cheapest = order
-        self.work = work
+    finder: Portfolio
+    graph: InteractionGraph
+    most: float
+    """The most work."""
+    cheapest: EliminationOrder
+    work: int
 
     @property
     def left(self) -> float:
         """The work that is left."""
-        return self._most - self.work
+        return self.most - self.work
 
     def is_hard(self, greedy: EliminationOrder) -> bool:
         """Return whether no order is much better than the last greedy one."""
@@ -218,7 +213,7 @@ class _Search:
 
     def anneal(self, order: EliminationOrder, *, skipped: int, is_first: bool) -> None:
         """Anneal an order, without the brief rounds if a run is no short one."""
-        before, improved, last, graph = self.work, 0, order, self._graph
+        before, improved, last, graph = self.work, 0, order, self.graph
 
         def goes_on(done: int, spent: int, ahead: int, best: EliminationOrder) -> bool:
             nonlocal improved, last
@@ -231,12 +226,12 @@ class _Search:
                 return ahead <= self.worth() - (spent if self._is_short(best) else 0)
             if self._is_short(best):
                 # Better orders than greedy ones are likely.
-                return ahead <= self._finder.wanted(best.total_size, graph.n)
-            return ahead < self._cost(best) * _SAVED * self._finder.effort * _WORK_PER_CELL
+                return ahead <= self.finder.wanted(best.total_size, graph.n)
+            return ahead < self._cost(best) * _SAVED * self.finder.effort * _WORK_PER_CELL
 
         if self._is_short(order):
             skipped = 0
-        seed = self._finder.seed
+        seed = self.finder.seed
         found, spent = annealed(graph, order, goes_on, seed=seed, rounds=_ROUNDS, skipped=skipped)
         self.add(found, before + spent)
 
@@ -244,16 +239,16 @@ class _Search:
         """Return the work that a further search may take."""
         order = self.cheapest
         if self._is_short(order):
-            return self._finder.effort * _OF_A_SHORT_RUN * order.total_size
-        run = self._finder.effort * _WORK_PER_CELL * self._cost(order)
-        rest = _WORK_OF_ASSEMBLY * self._graph.n
+            return self.finder.effort * _OF_A_SHORT_RUN * order.total_size
+        run = self.finder.effort * _WORK_PER_CELL * self._cost(order)
+        rest = _WORK_OF_ASSEMBLY * self.graph.n
         return min(_SAVED_LATER * run, run - rest - self.work)
 
     def _is_short(self, order: EliminationOrder) -> bool:
         return self._cost(order) <= _SHORT / _WORK_PER_CELL
 
     def _cost(self, order: EliminationOrder) -> int:
-        return remembered(order, "_run_cost", lambda: run_cost(self._graph, order))
+        return remembered(order, "_run_cost", lambda: run_cost(self.graph, order))
 
 
 # --- A search for an elimination order that combines randomized and exact search and annealing ----

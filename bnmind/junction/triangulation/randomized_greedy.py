@@ -186,7 +186,8 @@ class RandomizedGreedy(Value):
         standing = True
         while left() > 0:
             if standing:
-                if self.restarts is None and chain - improved > _idle_chains(core):
+                # The search ends after many chains without an improvement.
+                if self.restarts is None and chain - improved > 4 + core.n // 4:
                     break
                 current, noisy = plain[chain % len(plain)]
                 spread = scale * _STEPS[chain // len(plain) % len(_STEPS)]
@@ -236,11 +237,6 @@ def _budget(effort: float, n: int, cells: float) -> float:
     if work <= _MOST_UNCOMPILED:
         return min(work, max(effort, 1.0) * _MOST_IN_PYTHON)
     return work
-
-
-def _idle_chains(core: Core) -> int:
-    """Return the number of chains without an improvement after which a search stops."""
-    return 4 + core.n // 4
 
 
 def _steps(n: int, count: int, spread: float, rng: np.random.Generator) -> Ints:
