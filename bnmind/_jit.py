@@ -228,6 +228,8 @@ class PlainWork:
 
     @cached_property
     def _limit(self) -> int:
+        if self._if_cached == self._most:
+            return self._most
         is_cached = isinstance(self._kernel, Kernel) and self._kernel.is_cached
         return self._if_cached if is_cached else self._most
 
