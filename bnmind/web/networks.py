@@ -376,8 +376,15 @@ _TIMES = 5
 """The first few questions are answered without compiled code; see `bnmind._jit.PlainWork`."""
 
 
+_PLANS = 10**12
+"""More work than plans do before circuits answer: a server loads these at once."""
+
+
 def first_questions() -> Iterator[NetworkQuestion]:
     """Return questions about grids; answered in this order, they load compiled code."""
+    from bnmind.junction.circuit import plain_plans
+
+    plain_plans.spend(_PLANS)
     for side in _SIDES:
         model = Model(name=None, file="grid.uai", text=_grid(side))
         for number in range(_TIMES):
