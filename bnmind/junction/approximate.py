@@ -24,12 +24,11 @@ from bnmind.junction.inference.compile import compile_plan
 from bnmind.junction.inference.evidence import Evidence, read_findings
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.inference.plan import impossible
-from bnmind.junction.sampling import pick
+from bnmind.junction.sampling import distributions, pick
 from bnmind.junction.slices import SlicedPlan, SliceSums, compile_sliced
 from bnmind.pgm.cpd import CPD, FunctionalCPD
 from bnmind.pgm.network import Network
-from bnmind.pgm.noisy import NoisyExtremum, NoisyMaximum, combined
-from bnmind.pgm.tabular import TabularCPD
+from bnmind.pgm.noisy import NoisyExtremum
 from bnmind.pgm.variable import Variable
 
 # --- Posteriors between guaranteed bounds, which narrow with each slice (bounded conditioning) ----
@@ -455,15 +454,10 @@ def likelihood_weighting(
     seen = Reader(network).evidence(evidence)
     names = [v.name for v in network.variables if v.name not in seen.positions]
     wanted = [network.variable(name) for name in (names if targets is None else targets)]
-    tables = {
-        cpd.variable.name: np.moveaxis(cpd.values, 0, -1)
-        for cpd in network.cpds
-        if isinstance(cpd, TabularCPD)
-    }
     log_scale, sums = -math.inf, np.zeros((2, 1 + sum(v.n_states for v in wanted)))
     for start in range(0, n_samples, _CHUNK):
         n = min(_CHUNK, n_samples - start)
-        states, logs = _samples(network, tables, seen, n, rng)
+        states, logs = _samples(network, seen, n, rng)
         top = max(log_scale, float(logs.max()))
         if top > -math.inf:
             w = np.exp(logs - top)
@@ -489,7 +483,7 @@ def _work(cpd: CPD) -> int:
 
 
 def _samples(
-    network: Network, tables: Mapping[str, Floats], seen: Seen, n: int, rng: np.random.Generator
+    network: Network, seen: Seen, n: int, rng: np.random.Generator
 ) -> tuple[dict[str, NDArray[np.intp]], Floats]:
     """Return the states of n samples, and the natural logarithm of the weight of each."""
     states: dict[str, NDArray[np.intp]] = {}
@@ -505,41 +499,13 @@ def _samples(
                 if place is not None:
                     logs += np.log(drawn == place)
             elif place is not None:
-                logs += np.log(_rows(cpd, tables, at)[:, place])
+                logs += np.log(distributions(cpd, at)[:, place])
             else:
-                drawn = pick(_rows(cpd, tables, at), rng.random(n))
+                drawn = pick(distributions(cpd, at), rng.random(n))
             states[name] = drawn if place is None else np.full(n, place, dtype=np.intp)
             if name in seen.soft:
                 logs += np.log(seen.soft[name][states[name]])
     return states, logs
-
-
-def _rows(cpd: CPD, tables: Mapping[str, Floats], at: Sequence[NDArray[np.intp]]) -> Floats:
-    """Return the distributions given the states of the parents, ``(samples, states)``."""
-    if isinstance(cpd, NoisyExtremum):
-        return _extrema(cpd, at)
-    return np.atleast_2d(tables[cpd.variable.name][tuple(at)])
-
-
-def _extrema(cpd: NoisyExtremum, at: Sequence[NDArray[np.intp]]) -> Floats:
-    """Return the distributions of a noisy maximum or minimum, ``(samples, states)``.
-
-    The table over all parents is never expanded.
-
-    Parameters
-    ----------
-    cpd
-        The distribution.
-    at
-        The states of each parent in the samples.
-    """
-    # In reverse order of the states, a minimum is a maximum.
-    turn = slice(None) if isinstance(cpd, NoisyMaximum) else slice(None, None, -1)
-    leak, *links = [contribution[turn] for contribution in cpd.contributions]
-    columns = leak
-    for link, states in zip(links, at, strict=True):
-        columns = combined(columns, link[:, states])
-    return columns[turn].T
 
 
 def _estimates(

@@ -14,7 +14,6 @@ systems", Statistics and Computing 2 (1992).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,18 +28,25 @@ from bnmind._values import ReadOnlyDict, Value, sealed
 from bnmind.errors import InvalidArgumentError, TooLargeError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.junction.graphs import OrderFinder
-from bnmind.junction.inference.compiled_query import starting_registers
-from bnmind.junction.inference.evidence import Evidence, Findings, read_findings
+from bnmind.junction.inference.evidence import Evidence, read_findings
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
-from bnmind.junction.inference.plan import Answering, Plan, impossible
-from bnmind.junction.program.program import Arithmetic
-from bnmind.junction.program.runs import logarithms, run_logarithms
+from bnmind.junction.inference.plan import Plan
 from bnmind.junction.reduction import without_barren
-from bnmind.junction.walk import CHUNK, Choice, Elimination, States, told, walk_back
+from bnmind.junction.walk import (
+    Choice,
+    Eliminated,
+    Elimination,
+    Extend,
+    States,
+    in_parts,
+    told,
+    walk_back,
+)
 from bnmind.pgm.cpd import CPD, FunctionalCPD
 from bnmind.pgm.factor import Factor
-from bnmind.pgm.network import FactorModel, Network, Potential, parents_first
-from bnmind.pgm.noisy import NoisyMaximum, NoisyMinimum
+from bnmind.pgm.network import FactorModel, Network, parents_first
+from bnmind.pgm.noisy import NoisyExtremum, NoisyMaximum, combined
+from bnmind.pgm.tabular import TabularCPD
 from bnmind.pgm.variable import Variable
 
 if TYPE_CHECKING:
@@ -185,9 +191,10 @@ class SamplingPlan(Value):
         }
         log_evidence = 0.0
         if self.plan is not None and self.elimination is not None:
-            plan = self.elimination.for_case(self.plan, evidence)
-            drawn, log_evidence = _backward(plan, evidence, n_samples, rng)
-            at.update(drawn)
+            run = self.elimination.run(self.plan, evidence)
+            log_evidence = run.log_total
+            drawn = walk_back(run.compiled.program, run.registers, n_samples, _drawing(run, rng))
+            at.update(zip(run.compiled.numbered, drawn, strict=True))
         # The plan numbers the evidence, but does not draw it.
         at.update((v.name, np.full(n_samples, v.index(evidence[v.name]))) for v in self.evidence)
         for cpd in self.forward:
@@ -198,41 +205,20 @@ class SamplingPlan(Value):
         return Samples(self.model.variables, positions, log_evidence)
 
 
-def _backward(
-    plan: Plan, evidence: Findings, n_samples: int, rng: np.random.Generator
-) -> tuple[dict[str, States], float]:
-    """Return positions of the eliminated variables, and the log-probability of the evidence."""
-    compiled = plan.compiled
-    registers = starting_registers(compiled, evidence)
-    program, end = compiled.program, compiled.answers[0].register
-    logs = logarithms([registers[register] for register in compiled.scalars], len(compiled.scalars))
-    log_evidence = math.fsum(map(float, logs))
-    combine: np.ufunc = np.multiply
-    filled, powers, has_lost = program.run(registers, Arithmetic(scaled=True))
-    if has_lost:
-        combine = np.add
-        logs = logarithms(registers, len(compiled.sources))
-        filled = run_logarithms(program, logs, np.logaddexp)
-        log_evidence += 0.0 if end is None else float(filled[end])
-    elif end is not None:
-        total = float(filled[end])
-        log_evidence += math.log(total) if total > 0 else -math.inf
-        log_evidence += powers[end] * math.log(2.0)
-    if not log_evidence > -math.inf:
-        raise impossible(Answering(compiled).conflict(evidence))
+def _drawing(run: Eliminated, rng: np.random.Generator) -> Extend:
+    """Return the extension of samples by states drawn in proportion to their weights."""
 
     def extend(choice: Choice, states: States) -> tuple[Any, States]:
         drawn = []
-        for part in choice.parts(n_samples):
-            weights = choice.weights(states[:, part], combine)
-            if combine is np.add:
+        for part in choice.parts(states.shape[1]):
+            weights = choice.weights(states[:, part], run.combine)
+            if run.combine is np.add:
                 with np.errstate(under="ignore"):
                     weights = np.exp(weights - weights.max(axis=1, keepdims=True))
             drawn.append(pick(weights, rng.random(part.stop - part.start)))
         return slice(None), np.concatenate(drawn)
 
-    states = walk_back(program, filled, n_samples, extend)
-    return dict(zip(compiled.numbered, states, strict=True)), log_evidence
+    return extend
 
 
 def pick(weights: Floats, luck: Floats) -> States:
@@ -253,30 +239,28 @@ def _draw(cpd: CPD, parents: list[States], n_samples: int, rng: np.random.Genera
     """Return draws of a variable given positions of its parents."""
     if isinstance(cpd, FunctionalCPD):
         return np.broadcast_to(cpd.function(*parents), (n_samples,))
-    if isinstance(cpd, NoisyMaximum | NoisyMinimum):
-        extremum = np.maximum if isinstance(cpd, NoisyMaximum) else np.minimum
-        leak, *links = cpd.contributions
-        drawn = _from_rows(leak[:, 0], [], n_samples, rng)
-        for link, positions in zip(links, parents, strict=True):
-            drawn = extremum(drawn, _from_rows(link, [positions], n_samples, rng))
-        return drawn
-    return _from_rows(cpd.values, parents, n_samples, rng)
-
-
-def _from_rows(
-    table: Floats, parents: list[States], n_samples: int, rng: np.random.Generator
-) -> States:
-    """Return draws of the first axis of a table at positions of the others."""
-    if not parents:
-        return pick(table[None, :], rng.random(n_samples))
-    rows: Any = np.moveaxis(table, 0, -1)
     drawn = np.zeros(n_samples, dtype=np.intp)
-    chunk = max(1, CHUNK // len(table))
-    for start in range(0, n_samples, chunk):
-        part = slice(start, min(start + chunk, n_samples))
-        weights = rows[tuple(positions[part] for positions in parents)]
-        drawn[part] = pick(weights, rng.random(len(weights)))
+    for part in in_parts(n_samples, cpd.variable.n_states):
+        weights = distributions(cpd, [positions[part] for positions in parents])
+        drawn[part] = pick(weights, rng.random(part.stop - part.start))
     return drawn
+
+
+def distributions(cpd: TabularCPD | NoisyExtremum, parents: Sequence[States]) -> Floats:
+    """Return the distributions given positions of the parents, ``(samples, states)``.
+
+    There is a single row without parents. The table of a noisy maximum or minimum is never
+    expanded.
+    """
+    if isinstance(cpd, TabularCPD):
+        return np.atleast_2d(np.moveaxis(cpd.values, 0, -1)[tuple(parents)])
+    # In reverse order of the states, a minimum is a maximum.
+    turn = slice(None) if isinstance(cpd, NoisyMaximum) else slice(None, None, -1)
+    leak, *links = [contribution[turn] for contribution in cpd.contributions]
+    columns = leak
+    for link, positions in zip(links, parents, strict=True):
+        columns = combined(columns, link[:, positions])
+    return columns[turn].T
 
 
 @checked
@@ -318,12 +302,14 @@ def compile_sampling(
     """
     observed = tuple(model.variable(name) for name in evidence)
     uncertain = tuple(model.variable(name) for name in soft)
-    first, forward = _parts(model, [v.name for v in (*observed, *uncertain)])
+    first = without_barren(model.potentials, [v.name for v in (*observed, *uncertain)])
+    drawn = {id(p) for p in first}
+    rest = [p for p in model.potentials if id(p) not in drawn and not isinstance(p, Factor)]
     draws = plan = None
     if first:
         draws = Elimination(
-            first,
-            tuple(v.name for v in model.variables),
+            potentials=first,
+            names=tuple(v.name for v in model.variables),
             sums_only=True,
             evidence=tuple(v.name for v in observed),
             soft=tuple(v.name for v in uncertain),
@@ -336,16 +322,6 @@ def compile_sampling(
         evidence=observed,
         soft=uncertain,
         plan=plan,
-        forward=forward,
+        forward=parents_first(rest, "model")[0],
         elimination=draws,
     )
-
-
-def _parts(
-    model: Network | FactorModel, told_of: Sequence[str]
-) -> tuple[tuple[Potential, ...], tuple[CPD, ...]]:
-    """Return the potentials of the junction tree, and the distributions for forward sampling."""
-    first = without_barren(model.potentials, told_of)
-    drawn = {id(p) for p in first}
-    rest = [p for p in model.potentials if id(p) not in drawn and not isinstance(p, Factor)]
-    return first, parents_first(rest, "model")[0]

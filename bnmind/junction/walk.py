@@ -37,6 +37,7 @@ from bnmind.junction.inference.evidence import Evidence, Findings, is_state, rea
 from bnmind.junction.inference.limits import DEFAULT_JOINT_CELLS, DEFAULT_LIMITS, Limits
 from bnmind.junction.inference.plan import Answering, Plan, impossible
 from bnmind.junction.program.program import (
+    Arithmetic,
     LookUp,
     Product,
     Program,
@@ -127,10 +128,6 @@ def _without_overwriting(step: Step) -> Step:
     return step
 
 
-_Table: TypeAlias = tuple[Values, Scope]
-"""Values whose last axis is the choices, and the variables of the others."""
-
-
 class Choice(NamedTuple):
     """The choice among the configurations of the variables that a step eliminated."""
 
@@ -138,8 +135,8 @@ class Choice(NamedTuple):
     """The eliminated variables."""
     sizes: tuple[int, ...]
     """Their numbers of states."""
-    tables: tuple[_Table, ...]
-    """The weights of the configurations, whose product counts."""
+    tables: tuple[tuple[Values, Scope], ...]
+    """The weights of the configurations, whose product counts, and their variables."""
     leads_to: int | None
     """If the first table holds the state of a variable that each configuration leads to, this
     variable; other configurations have no weight."""
@@ -152,22 +149,29 @@ class Choice(NamedTuple):
         """
         some, none = (1.0, 0.0) if combine is np.multiply else (0.0, -np.inf)
         weights: Any = None
-        for values, rest in self.tables:
-            # Weights that depend only on the choices are the same in every row.
-            own = values[tuple(states[list(rest)])] if rest else values[None, :]
+        for values, scope in self.tables:
+            rest = [v for v in scope if v not in self.gone]
+            axes = [scope.index(v) for v in (*rest, *self.gone) if v in scope]
+            shape = [n if v in scope else 1 for v, n in zip(self.gone, self.sizes, strict=True)]
+            own = values.transpose(axes)[tuple(states[rest])].reshape(-1, *shape)
             if self.leads_to is not None and weights is None:
-                own = np.where(own == states[self.leads_to, :, None], some, none)
+                led_to = states[self.leads_to].reshape(-1, *[1] * len(shape))
+                own = np.where(own == led_to, some, none)
             weights = own if weights is None else combine(weights, own)
-        result: Floats = weights
+        result: Floats = weights.reshape(len(weights), -1)
         return result
 
     def parts(self, rows: int) -> Iterator[slice]:
         """Yield the rows whose weights are processed at a time."""
-        size = max(1, CHUNK // math.prod(self.sizes))
-        if self.leads_to is None and not any(rest for _, rest in self.tables):
-            size = max(1, rows)
-        for start in range(0, max(rows, 1), size):
-            yield slice(start, min(start + size, rows))
+        is_same = self.leads_to is None and all(v in self.gone for _, s in self.tables for v in s)
+        return in_parts(rows, 0 if is_same else math.prod(self.sizes))
+
+
+def in_parts(rows: int, width: int) -> Iterator[slice]:
+    """Yield the rows that are processed at a time, given the number of weights of each."""
+    size = max(1, CHUNK // width if width else rows)
+    for start in range(0, max(rows, 1), size):
+        yield slice(start, min(start + size, rows))
 
 
 Extend: TypeAlias = Callable[[Choice, States], tuple[Any, States]]
@@ -199,65 +203,34 @@ def walk_back(
     states = np.zeros((len(program.sizes), rows), dtype=np.intp)
     for variable, state in (known or {}).items():
         states[variable] = state
-    for number in reversed(range(len(program.steps))):
-        _look_up(program, registers, number, states)
-        choice = _choice_of(program, registers, number)
-        if choice is not None:
-            kept, chosen = extend(choice, states)
-            states = states[:, kept]
-            states[list(choice.gone)] = np.stack(np.unravel_index(chosen, choice.sizes))
+    steps = zip(program.steps, program.scopes[program.n_inputs :], strict=True)
+    for step, result in reversed([*steps]):
+        operation, left, right = step
+        if isinstance(operation, LookUp):
+            # The step looked up the state of a variable.
+            child = program.scopes[right][operation.axes[0]]
+            positions: Any = registers[left]
+            states[child] = positions[tuple(states[list(result[: positions.ndim])])]
+        gone = tuple(v for v in program.scopes[left] if v not in result)
+        if not (gone and _eliminates(step)):
+            continue
+        leads_to = None
+        operands = [left] if isinstance(operation, Sum) else [left, right]
+        scopes = [program.scopes[r] for r in operands]
+        if isinstance(operation, Scatter):
+            # The left register holds destinations, not weights.
+            leads_to, scopes[0] = scopes[0][0], scopes[0][1:]
+        sizes = tuple(program.sizes[v] for v in gone)
+        tables = tuple((registers[r], scope) for r, scope in zip(operands, scopes, strict=True))
+        kept, chosen = extend(Choice(gone, sizes, tables, leads_to), states)
+        states = states[:, kept]
+        states[list(gone)] = np.stack(np.unravel_index(chosen, sizes))
     return states
 
 
 def most_likely(choice: Choice, states: States) -> tuple[Any, States]:
-    """Extend each row by its most probable states, in a run with maxima on logarithms."""
-    parts = choice.parts(states.shape[1])
-    best = [np.argmax(choice.weights(states[:, part], np.add), axis=1) for part in parts]
-    return slice(None), np.concatenate(best)
-
-
-def _look_up(program: Program, registers: Sequence[Values], number: int, states: States) -> None:
-    """Fill in the states of the variable that a step looked up, if it is such a step."""
-    operation, left, right = program.steps[number]
-    if isinstance(operation, LookUp):
-        result = program.scopes[program.n_inputs + number]
-        child = program.scopes[right][operation.axes[0]]
-        positions: Any = registers[left]
-        states[child] = positions[tuple(states[list(result[: positions.ndim])])]
-
-
-def _choice_of(program: Program, registers: Sequence[Values], number: int) -> Choice | None:
-    """Return the choice at a step; None if the step eliminates no variable."""
-    operation, left, right = step = program.steps[number]
-    result = program.scopes[program.n_inputs + number]
-    if not _eliminates(step):
-        return None
-    gone = tuple(v for v in program.scopes[left] if v not in result)
-    if not gone:
-        return None
-    sizes = tuple(program.sizes[v] for v in gone)
-    operands = (left,) if isinstance(operation, Sum) else (left, right)
-    child, scopes = None, [program.scopes[r] for r in operands]
-    if isinstance(operation, Scatter):
-        # The left register holds destinations, not weights.
-        child, scopes[0] = scopes[0][0], scopes[0][1:]
-    tables = tuple(
-        _gone_last(registers[r], scope, gone, sizes)
-        for r, scope in zip(operands, scopes, strict=True)
-    )
-    return Choice(gone, sizes, tables, child)
-
-
-def _gone_last(values: Values, scope: Scope, gone: Scope, sizes: Sequence[int]) -> _Table:
-    """Return values for every configuration of the eliminated variables, as the last axis."""
-    rest = tuple(v for v in scope if v not in gone)
-    summed = [v for v in gone if v in scope]
-    ordered = values.transpose([scope.index(v) for v in (*rest, *summed)])
-    shape = ordered.shape[: len(rest)]
-    if len(summed) < len(gone):
-        view = [n if v in scope else 1 for v, n in zip(gone, sizes, strict=True)]
-        ordered = np.broadcast_to(ordered.reshape(*shape, *view), (*shape, *sizes))
-    return ordered.reshape((*shape, -1)), rest
+    """Extend a row by its most probable states, in a run with maxima on logarithms."""
+    return slice(None), np.argmax(choice.weights(states, np.add), axis=1)
 
 
 # --- Plans that eliminate every variable, with a separate plan for each case if necessary ---------
@@ -268,7 +241,20 @@ def _gone_last(values: Values, scope: Scope, gone: Scope, sizes: Sequence[int]) 
 # large.
 
 
-@dataclass(frozen=True, eq=False)
+class Eliminated(NamedTuple):
+    """A run that eliminated all variables."""
+
+    compiled: CompiledQuery
+    """The query of the run."""
+    registers: list[Values]
+    """The registers after the run, as numbers or as logarithms."""
+    combine: np.ufunc
+    """What combines weights in them: `numpy.multiply`, or `numpy.add` for logarithms."""
+    log_total: float
+    """The logarithm of the largest product, or of the sum of all."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Elimination(Value):
     """A query that eliminates all variables of a model, and its evidence variables."""
 
@@ -297,40 +283,58 @@ class Elimination(Value):
         except TooLargeError as fault:
             if not self._depends_on_case():
                 raise
-            compiled = compile_by_case(
-                self.potentials,
-                evidence=self.evidence,
-                soft=self.soft,
-                order=self.order,
-                limits=self.limits,
-                cells=fault.needed,
-            )
-            return Plan(compiled)
+            return Plan(compile_by_case(self.potentials, cells=fault.needed, **self._options))
 
-    def for_case(self, plan: Plan, evidence: Findings) -> Plan:
-        """Return the plan for given evidence, which its runs still take.
+    def run(self, plan: Plan, evidence: Findings) -> Eliminated:
+        """Return a run of the plan, or of the plan for this evidence if each case has its own.
 
-        This is ``plan`` itself, if it serves any evidence.
+        Raises
+        ------
+        ImpossibleEvidenceError
+            If the evidence has probability zero. The error names findings that contradict.
+        TooLargeError
+            If the plan for this evidence exceeds its limits.
         """
-        if plan.by_case is None:
-            return plan
+        compiled = plan.compiled if plan.by_case is None else self._for_case(evidence)
+        registers = starting_registers(compiled, evidence)
+        program, end = compiled.program, compiled.answers[0].register
+        constants = [registers[register] for register in compiled.scalars]
+        log_total = math.fsum(map(float, logarithms(constants, len(constants))))
+        combine: np.ufunc = np.multiply
+        has_lost = True
+        if self.sums_only:
+            filled, powers, has_lost = program.run(registers, Arithmetic(scaled=True))
+        if has_lost:
+            combine = np.add
+            add = np.logaddexp if self.sums_only else np.maximum
+            filled = run_logarithms(program, logarithms(registers, len(compiled.sources)), add)
+            log_total += 0.0 if end is None else float(filled[end])
+        elif end is not None:
+            total = float(filled[end])
+            log_total += math.log(total) if total > 0 else -math.inf
+            log_total += powers[end] * math.log(2.0)
+        if not log_total > -math.inf:
+            raise impossible(Answering(compiled).conflict(evidence))
+        return Eliminated(compiled, filled, combine, log_total)
+
+    def _for_case(self, evidence: Findings) -> CompiledQuery:
+        """Return the query for given evidence, which its runs still take."""
         variables = {v.name: v for potential in self.potentials for v in potential.scope}
         known = {name: state for name, state in evidence.items() if is_state(state)}
         domains = {
             name: (v.index(known[name]),) if name in known else tuple(range(v.n_states))
             for name, v in variables.items()
         }
-        return Plan(self._compiled(without_effects(self.potentials, domains)))
+        return self._compiled(without_effects(self.potentials, domains))
 
     def _compiled(self, potentials: Sequence[Potential]) -> CompiledQuery:
         most = self.limits.table_cells
-        return compile_elimination(
-            small_tables(potentials, self.names, sums_only=self.sums_only, max_cells=most),
-            evidence=self.evidence,
-            soft=self.soft,
-            order=self.order,
-            limits=self.limits,
-        )
+        tables = small_tables(potentials, self.names, sums_only=self.sums_only, max_cells=most)
+        return compile_elimination(tables, **self._options)
+
+    @property
+    def _options(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("evidence", "soft", "order", "limits")}
 
     def _depends_on_case(self) -> bool:
         """Return whether a noisy extremum of several parents may be observed."""
@@ -516,9 +520,9 @@ class ExplanationPlan(Value):
         TooLargeError
             If each case has its own plan, and the plan for this evidence exceeds its limits.
         """
-        compiled, filled, log_probability = self._maximized(evidence)
-        states = walk_back(compiled.program, filled, 1, most_likely)
-        return self._explanation(compiled, states[:, 0], log_probability)
+        found = self._maximized(evidence)
+        states = walk_back(found.compiled.program, found.registers, 1, most_likely)
+        return self._explanation(found, states[:, 0], found.log_total)
 
     @checked
     def best(self, count: int, evidence: Evidence | None = None) -> tuple[Explanation, ...]:
@@ -545,31 +549,23 @@ class ExplanationPlan(Value):
             As for `run`.
         """
         possible = check_count(count, self.variables)
-        compiled, filled, log_probability = self._maximized(evidence)
-        states, differences = walk_back_to_best(compiled.program, filled, min(count, possible))
-        rows = dict(zip(compiled.numbered, states, strict=True))
+        found = self._maximized(evidence)
+        program, registers = found.compiled.program, found.registers
+        states, differences = walk_back_to_best(program, registers, min(count, possible))
+        rows = dict(zip(found.compiled.numbered, states, strict=True))
         own = [rows[v.name] for v in self.variables if v.name in rows]
-        logs = log_probability + differences
+        logs = found.log_total + differences
         order = in_order(np.array(own, dtype=np.intp).reshape(-1, len(logs)), logs)
-        return tuple(self._explanation(compiled, states[:, i], float(logs[i])) for i in order)
+        return tuple(self._explanation(found, states[:, i], float(logs[i])) for i in order)
 
-    def _maximized(self, evidence: Evidence | None) -> tuple[CompiledQuery, list[Values], float]:
-        """Return the plan of a case, its registers after the run, and the largest logarithm."""
-        evidence = read_findings(evidence, self.plan.evidence, self.plan.soft)
-        compiled = self.elimination.for_case(self.plan, evidence).compiled
-        logs = logarithms(starting_registers(compiled, evidence), len(compiled.sources))
-        log_probability = float(sum(logs[register] for register in compiled.scalars))
-        filled = run_logarithms(compiled.program, logs, np.maximum)
-        end = compiled.answers[0].register
-        log_probability += 0.0 if end is None else float(filled[end])
-        if not log_probability > -np.inf:
-            raise impossible(Answering(compiled).conflict(evidence))
-        return compiled, filled, log_probability
+    def _maximized(self, evidence: Evidence | None) -> Eliminated:
+        findings = read_findings(evidence, self.plan.evidence, self.plan.soft)
+        return self.elimination.run(self.plan, findings)
 
     def _explanation(
-        self, compiled: CompiledQuery, positions: NDArray[np.intp], log_probability: float
+        self, found: Eliminated, positions: NDArray[np.intp], log_probability: float
     ) -> Explanation:
-        at = dict(zip(compiled.numbered, positions.tolist(), strict=True))
+        at = dict(zip(found.compiled.numbered, positions.tolist(), strict=True))
         return Explanation(
             {v.name: v.states[at.get(v.name, 0)] for v in self.variables}, log_probability
         )
@@ -639,8 +635,8 @@ def compile_explanation(
     """
     observed = tuple(evidence)
     search = Elimination(
-        model.potentials,
-        tuple(v.name for v in model.variables),
+        potentials=model.potentials,
+        names=tuple(v.name for v in model.variables),
         sums_only=False,
         evidence=observed,
         soft=tuple(soft),

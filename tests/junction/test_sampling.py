@@ -104,7 +104,6 @@ def test_samples_are_drawn_a_chunk_at_a_time(monkeypatch: pytest.MonkeyPatch) ->
     plan = compile_sampling(network, evidence=seen)
     whole = plan.run(seen, n_samples=100, rng=np.random.default_rng(5))
     monkeypatch.setattr(walk, "CHUNK", 7)
-    monkeypatch.setattr(sampling, "CHUNK", 7)
     parts = plan.run(seen, n_samples=100, rng=np.random.default_rng(5))
     assert np.array_equal(whole.positions, parts.positions)
 
