@@ -175,7 +175,7 @@ class BoundedConditioning(Value):
             PosteriorBounds(
                 targets=self.plan.targets, sums=sums, log_rest=float(self.log_rests[sums.done])
             )
-            for sums in chain([first], self.plan.added(findings, first, slices, together=1))
+            for sums in chain([first], self.plan.added(findings, first, slices))
         )
 
     @checked

@@ -12,11 +12,10 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -124,38 +123,30 @@ class SliceSums(Sealed):
         done
             The number of joint states that are done then.
         """
-        return made(SliceSums, **{**self.__getstate__(), "done": done})
+        return replace(self, done=done)
 
-    def add(self, logs: Floats, joints: Sequence[Floats], done: int) -> SliceSums:
-        """Return the sums with more slices.
+    def add(self, log_probability: float, joints: Sequence[Floats], done: int) -> SliceSums:
+        """Return the sums with one more slice.
 
         Parameters
         ----------
-        logs
-            ``(slices,)`` the natural logarithms of their probabilities; −inf if they are
-            impossible.
+        log_probability
+            The natural logarithm of the probability of the slice.
         joints
-            For each target, the joint distributions in these slices, ``(slices, …)``.
+            For each target, the joint distribution in this slice.
         done
-            The number of joint states up to the last of these slices.
+            The number of joint states up to this slice.
         """
-        possible = logs > -math.inf
-        scale = max(self.log_scale, float(logs.max(initial=-math.inf)))
-        if not possible.any():
-            return self.up_to(done)
-        old, new = math.exp(self.log_scale - scale), np.exp(logs[possible] - scale)
-        return SliceSums(
+        scale = max(self.log_scale, log_probability)
+        old, new = math.exp(self.log_scale - scale), math.exp(log_probability - scale)
+        pairs = zip(self.joints, joints, strict=True)
+        return replace(
+            self,
             done=done,
-            possible=self.possible + len(new),
+            possible=self.possible + 1,
             log_scale=scale,
-            total=old * self.total + float(new.sum()),
-            joints=tuple(
-                [
-                    old * before + np.tensordot(new, joint[possible], axes=1)
-                    for before, joint in zip(self.joints, joints, strict=True)
-                ]
-            ),
-            question=self.question,
+            total=old * self.total + new,
+            joints=tuple([old * before + new * joint for before, joint in pairs]),
         )
 
 
@@ -218,8 +209,8 @@ def _cells(potential: Potential) -> int:
     return math.prod([v.n_states for v in potential.scope])
 
 
-def write_sums(path: str | os.PathLike[str], sums: SliceSums, question: str) -> None:
-    """Write partial sums; ``question`` is the digest of the question.
+def write_sums(path: str | os.PathLike[str], sums: SliceSums) -> None:
+    """Write partial sums.
 
     Raises
     ------
@@ -229,7 +220,7 @@ def write_sums(path: str | os.PathLike[str], sums: SliceSums, question: str) -> 
     content = {
         "schema": _SCHEMA,
         "version": _VERSION,
-        "question": question,
+        "question": sums.question,
         "done": sums.done,
         "possible": sums.possible,
         "log_scale": None if math.isinf(sums.log_scale) else sums.log_scale,
@@ -245,22 +236,15 @@ def _content_digest(content: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def read_sums(
-    path: str | os.PathLike[str],
-    targets: Sequence[Sequence[Variable]],
-    question: str,
-    n_slices: int,
-) -> SliceSums | None:
-    """Return the partial sums in a file; None if there is no file.
+def read_sums(path: str | os.PathLike[str], start: SliceSums, n_slices: int) -> SliceSums:
+    """Return the partial sums in a file, or the start if there is no file.
 
     Parameters
     ----------
     path
         The file.
-    targets
-        The variables of each target.
-    question
-        The digest of the question.
+    start
+        The empty sums of the question.
     n_slices
         The number of all slices.
 
@@ -271,52 +255,50 @@ def read_sums(
     """
     name = os.fspath(path)
     if not Path(name).exists():
-        return None
+        return start
     try:
         content = parse_document(read_text(name, most=_MOST_BYTES), _SCHEMA, _VERSION)
     except ModelFileError as error:
         raise ModelFileError(
             f"expected the partial sums of a sliced plan in {name}: {error}", name
         ) from error
-    if content.get("question") != question:
+    if content.get("question") != start.question:
         raise ModelFileError(
             f"{name} holds the partial sums of another question, model or choice of slices; name"
             " another file, or remove this one",
             name,
         )
     try:
-        if content["content"] != _content_digest(content):
-            raise ValueError(content["content"])
-        return _sums(content, targets, n_slices)
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise ModelFileError(f"the partial sums in {name} are damaged", name) from error
+        pairs = zip(content["joints"], start.joints, strict=True)
+        joints = [np.array(own, dtype=np.float64).reshape(zeros.shape) for own, zeros in pairs]
+        sums = replace(
+            start,
+            done=content["done"],
+            possible=content["possible"],
+            log_scale=-math.inf if content["log_scale"] is None else float(content["log_scale"]),
+            total=float(content["total"]),
+            joints=tuple(joints),
+        )
+        is_right = content["content"] == _content_digest(content) and _are_right(sums, n_slices)
+    except (KeyError, TypeError, ValueError, OverflowError):
+        is_right = False
+    if not is_right:
+        raise ModelFileError(f"the partial sums in {name} are damaged", name)
+    return sums
 
 
-def _sums(
-    content: Mapping[str, Any], targets: Sequence[Sequence[Variable]], n_slices: int
-) -> SliceSums:
-    """Return the sums of a file; raise `ValueError` or `TypeError` if they are damaged."""
-    shapes = [tuple([v.n_states for v in scope]) for scope in targets]
-    joints = [
-        np.array(numbers, dtype=np.float64).reshape(shape)
-        for numbers, shape in zip(content["joints"], shapes, strict=True)
-    ]
-    done, possible = content["done"], content["possible"]
-    if type(done) is not int or type(possible) is not int or not 0 <= possible <= done <= n_slices:
-        raise ValueError((done, possible))
-    total = float(content["total"])
-    log_scale = -math.inf if content["log_scale"] is None else float(content["log_scale"])
+def _are_right(sums: SliceSums, n_slices: int) -> bool:
+    """Return whether the numbers of partial sums agree with each other."""
+    done, possible, total = sums.done, sums.possible, sums.total
     # The largest slice counts as one, and no other slice counts as more.
-    within = 1 - _TOLERANCE <= total <= possible * (1 + _TOLERANCE) if possible else total == 0
-    if not within or math.isfinite(log_scale) != (possible > 0):
-        raise ValueError((total, log_scale))
-    for joint in joints:
-        if not np.all((joint >= 0) & np.isfinite(joint)):
-            raise ValueError(joint)
-        if not math.isclose(joint.sum(), total, rel_tol=_TOLERANCE):
-            raise ValueError(joint)
-    return SliceSums(
-        done=done, possible=possible, log_scale=log_scale, total=total, joints=tuple(joints)
+    least, most = (1 - _TOLERANCE, possible * (1 + _TOLERANCE)) if possible else (0.0, 0.0)
+    return (
+        type(done) is type(possible) is int
+        and 0 <= possible <= done <= n_slices
+        and least <= total <= most
+        and math.isfinite(sums.log_scale) == (possible > 0)
+        and all(np.all((joint >= 0) & np.isfinite(joint)) for joint in sums.joints)
+        and all(math.isclose(joint.sum(), total, rel_tol=_TOLERANCE) for joint in sums.joints)
     )
 
 
@@ -377,17 +359,8 @@ def possible_slices(
 _SAVING_SECONDS = 2.0
 """The seconds between two savings of partial sums."""
 
-_MOST_TOGETHER = 256
-"""The most slices that run at once."""
-
-_WORK_TOGETHER = 2**29
-"""The most multiplications of slices that run at once."""
-
 _Slice: TypeAlias = tuple[int, tuple[int, ...]]
 """The number of a slice in the order of the run, and the states of the sliced variables."""
-
-_Found: TypeAlias = tuple[Floats, tuple[Floats, ...]]
-"""``(slices,)`` the logarithms of the probabilities of slices, and the joints of each target."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -491,24 +464,22 @@ class SlicedPlan(Value):
             As in `Plan.run`.
         """
         findings = read_findings(evidence, self.evidence, self.plan.soft)
-        with ExitStack() as stack:
-            question, before = "", None
+        start = SliceSums.start(self.targets, "" if place is None else self.digest(findings))
+        if place is not None:
+            refuse_unknown_code(self.plan.compiled.query.potentials)
+        with nullcontext() if place is None else locked(place):
             if place is not None:
-                refuse_unknown_code(self.plan.compiled.query.potentials)
-                stack.enter_context(locked(place))
-                question = self.digest(findings)
-                before = read_sums(place, self.targets, question, self.n_slices)
-            sums = start = before or SliceSums.start(self.targets)
-            saved = time.monotonic()
+                start = read_sums(place, start, self.n_slices)
+            sums, saved = start, time.monotonic()
             for sums in self.added(findings, start, self._slices(findings, start.done)):
                 if progress is not None:
                     progress(sums.done, self.n_slices)
                 if place is not None and time.monotonic() - saved >= _SAVING_SECONDS:
-                    write_sums(place, sums, question)
+                    write_sums(place, sums)
                     saved = time.monotonic()
             sums = sums.up_to(self.n_slices)
             if place is not None:
-                write_sums(place, sums, question)
+                write_sums(place, sums)
         if not sums.total > 0:
             raise impossible({**self.plan.compiled.known.fixed, **findings})
         joints = tuple([sealed(joint / sums.total) for joint in sums.joints])
@@ -518,7 +489,7 @@ class SlicedPlan(Value):
     def steps(
         self, evidence: Evidence | None = None, *, start: SliceSums | None = None
     ) -> Iterator[SliceSums]:
-        """Yield the sums after each step, of one slice or several.
+        """Yield the sums after each slice.
 
         Parameters
         ----------
@@ -551,11 +522,7 @@ class SlicedPlan(Value):
         return possible_slices(query.potentials, domains, self.sliced, start=start)
 
     def added(
-        self,
-        findings: Findings,
-        sums: SliceSums,
-        slices: Iterator[_Slice],
-        together: int | None = None,
+        self, findings: Findings, sums: SliceSums, slices: Iterable[_Slice]
     ) -> Iterator[SliceSums]:
         """Yield sums with more slices.
 
@@ -567,53 +534,20 @@ class SlicedPlan(Value):
             The sums so far.
         slices
             The slices to run.
-        together
-            The number of slices that run at once; by default as many as the memory allows.
         """
-        together = together or self._together
         answering = Answering(self.plan.compiled)
-        while some := list(islice(slices, together)):
-            numbers, states = zip(*some, strict=True)
-            if together == 1:
-                logs, joints = self._one(answering, findings, states[0])
+        for number, states in slices:
+            fixed = {v.name: v.states[state] for v, state in zip(self.sliced, states, strict=True)}
+            try:
+                found = answering.attempt({**findings, **fixed})
+            except ImpossibleEvidenceError:
+                found = None
+            if found is None:
+                sums = sums.up_to(number + 1)
             else:
-                logs, joints = self._several(findings, states)
-            sums = sums.add(logs, joints, numbers[-1] + 1)
+                joints = [np.real(joint) for joint in found.joints]
+                sums = sums.add(found.log_evidence, joints, number + 1)
             yield sums
-
-    @property
-    def _together(self) -> int:
-        """The number of slices that run at once."""
-        most = min(_MOST_TOGETHER, self.n_slices)
-        most = min(most, _WORK_TOGETHER // max(self.plan.multiplications, 1))
-        while most > 1 and self.plan.batch_memory(most) > self.plan.limits.max_bytes:
-            most //= 2
-        return max(most, 1)
-
-    def _one(self, answering: Answering, findings: Findings, states: Sequence[int]) -> _Found:
-        """Return the logarithm of the probability and the joints of one slice."""
-        fixed = {v.name: v.states[state] for v, state in zip(self.sliced, states, strict=True)}
-        try:
-            posterior = answering.attempt({**findings, **fixed})
-        except ImpossibleEvidenceError:
-            posterior = None
-        if posterior is None:
-            return np.full(1, -math.inf), ()
-        joints = tuple([np.real(joint)[None] for joint in posterior.joints])
-        return np.array([posterior.log_evidence]), joints
-
-    def _several(self, findings: Findings, states: Sequence[Sequence[int]]) -> _Found:
-        """Return the same of several slices, which run together."""
-        n, columns = len(states), np.array(states, dtype=np.int64)
-        cases: dict[str, Any] = {
-            v.name: np.full(n, v.index(findings[v.name]), dtype=np.int64) for v in self.evidence
-        }
-        cases |= {v.name: columns[:, i] for i, v in enumerate(self.sliced)}
-        for v in self.plan.soft:
-            if v.name in findings:
-                cases[v.name] = np.tile(likelihood(v, findings[v.name]), (n, 1))
-        batch = self.plan.run_batch(cases, allow_impossible=True)
-        return batch.log_evidence, batch.joints
 
     def digest(self, findings: Findings) -> str:
         """Return the digest of the question, the model, and the choice of slices.
@@ -658,14 +592,8 @@ _FREE = 1e-3
 """The natural logarithm of a factor of multiplications that counts as nothing."""
 
 
-class _Costs(NamedTuple):
-    """The costs of a plan in slices."""
-
-    slices: int
-    multiplications: int
-    """Of all slices together."""
-    memory: int
-    """The bytes of a run of one slice."""
+_Costs: TypeAlias = tuple[int, int, int]
+"""The number of slices, the multiplications of all together, and the bytes of a run of one."""
 
 
 @checked
@@ -742,7 +670,7 @@ def compile_sliced(
     hidden = {*states, *names, *uncertain}
     candidates = {v.name for v in model.variables if v.n_states > 1 and v.name not in hidden}
     sliced: list[str] = []
-    whole = None
+    whole: Plan | None = None
     for _ in range(_MOST_ROUNDS):
         plan = planned(sliced)
         if plan.by_case is not None:
@@ -752,16 +680,16 @@ def compile_sliced(
                 needed=plan.by_case,
                 budget=limits.max_multiplications,
             )
-        slices = math.prod([model.variable(name).n_states for name in sliced])
-        costs = _Costs(slices, slices * plan.multiplications, plan.memory)
-        if plan.memory <= limits.max_bytes and costs.multiplications <= limits.max_multiplications:
-            return SlicedPlan(plan, tuple([model.variable(name) for name in sliced]))
+        here = SlicedPlan(plan, tuple([model.variable(name) for name in sliced]))
+        costs = here.n_slices, here.multiplications, here.memory
+        if here.memory <= limits.max_bytes and here.multiplications <= limits.max_multiplications:
+            return here
         whole = whole or plan
-        more, predicted = _more(plan, costs, candidates.difference(sliced), limits)
+        more, predicted = _more(here, candidates.difference(sliced), limits.max_bytes)
         if not more:
             break
         # Slices never take fewer multiplications together than the whole.
-        if predicted.multiplications > limits.max_multiplications:
+        if predicted[1] > limits.max_multiplications:
             raise _refusal(whole, predicted, limits)
         # A new elimination order often needs fewer variables.
         sliced += more[: (len(more) + 1) // 2]
@@ -769,11 +697,9 @@ def compile_sliced(
     raise _refusal(whole, costs, limits)
 
 
-def _more(
-    plan: Plan, costs: _Costs, candidates: Iterable[str], limits: Limits
-) -> tuple[list[str], _Costs]:
-    """Return more variables to slice than those of a plan and its costs; predict the new costs."""
-    compiled = plan.compiled
+def _more(here: SlicedPlan, candidates: Iterable[str], max_bytes: int) -> tuple[list[str], _Costs]:
+    """Return more variables to slice than those of a sliced plan; predict the new costs."""
+    compiled = here.plan.compiled
     sizes = dict(zip(compiled.numbered, compiled.program.sizes, strict=True))
     cliques = [clique.variables for tree in compiled.trees for clique in tree.cliques]
     messages = [edge.separator for tree in compiled.trees for edge in tree.edges]
@@ -794,11 +720,11 @@ def _more(
 
     # Slices reduce the messages, but not the tables of the model.
     tables = compiled.table_copies * sum(source.n_cells for source in compiled.sources)
-    fixed = int(costs.memory * tables / max(1, tables + compiled.program.peak_cells))
+    fixed = int(here.memory * tables / max(1, tables + compiled.program.peak_cells))
     chosen: list[str] = []
     first = work, memory = costs_of(cells)
-    predicted = costs
-    while predicted.memory > limits.max_bytes > fixed and len(chosen) < len(names):
+    predicted = slices, total, bytes_of_one = here.n_slices, here.multiplications, here.memory
+    while bytes_of_one > max_bytes > fixed and len(chosen) < len(names):
         work_after, memory_after = costs_of(cells - states[:, None] * has)
         added = np.maximum(states + work_after - work, 0.0) + _FREE
         best = int(np.argmax((memory - memory_after) / added))
@@ -808,12 +734,10 @@ def _more(
         cells = cells - states[best] * has[best]
         has[best] = 0.0
         work, memory = work_after[best], memory_after[best]
-        slices = predicted.slices * sizes[chosen[-1]]
-        predicted = _Costs(
-            slices=slices,
-            multiplications=int(slices * plan.multiplications * math.exp(work - first[0])),
-            memory=fixed + int((costs.memory - fixed) * math.exp(memory - first[1])),
-        )
+        slices *= sizes[chosen[-1]]
+        total = int(slices * here.plan.multiplications * math.exp(work - first[0]))
+        bytes_of_one = fixed + int((here.memory - fixed) * math.exp(memory - first[1]))
+        predicted = slices, total, bytes_of_one
     return chosen, predicted
 
 
@@ -840,18 +764,15 @@ def _refusal(whole: Plan, predicted: _Costs, limits: Limits) -> TooLargeError:
 
 def _check_signs(model: Network | FactorModel) -> None:
     """Raise an error if slices of a model could have negative sums."""
-    for potential in model.potentials:
-        if isinstance(potential, Factor):
-            values = potential.values
-            kind = "complex" if np.iscomplexobj(values) else "negative"
-            if kind == "complex" or np.any(values < 0):
-                over = ", ".join(potential.names) or "no variable"
-                raise InvalidModelError(
-                    [
-                        "slices need factors whose values are real and not negative; the factor"
-                        f" over {over} has {kind} values"
-                    ]
-                )
+    for factor in [p for p in model.potentials if isinstance(p, Factor)]:
+        is_complex = np.iscomplexobj(factor.values)
+        if is_complex or np.any(factor.values < 0):
+            over = ", ".join(factor.names) or "no variable"
+            kind = "complex" if is_complex else "negative"
+            raise InvalidModelError(
+                "slices need factors whose values are real and not negative; the factor over"
+                f" {over} has {kind} values"
+            )
 
 
 # --- Sliced plans in place of plans that were refused because of their memory ---------------------

@@ -14,7 +14,7 @@ from bnmind.adaptive import ItemBank, read_answers, read_bank, read_design, resu
 from bnmind.adaptive.trees import read_item_tree
 from bnmind.errors import BnmindError
 from bnmind.junction import read_plan
-from bnmind.junction.slices import _content_digest, read_sums
+from bnmind.junction.slices import SliceSums, _content_digest, read_sums
 from bnmind.lab import read_experiment, read_store
 from bnmind.lab.mastermind import parse_ending
 from bnmind.lab.mastermind.saved_games import read_play
@@ -63,15 +63,16 @@ def _sums(path: Path) -> None:
         question = record["question"]
     except (ValueError, KeyError, TypeError, RecursionError):
         question = ""
+    start = SliceSums.start(targets, question)
     try:
-        read_sums(path, targets, question, 16)
+        read_sums(path, start, 16)
     except BnmindError:
         try:
             path.write_text(json.dumps({**record, "content": _content_digest(record)}))
         except (NameError, KeyError, TypeError, ValueError, RecursionError):
             pass
         else:
-            read_sums(path, targets, question, 16)
+            read_sums(path, start, 16)
         raise
 
 

@@ -198,7 +198,7 @@ def test_possible_slices_are_those_without_an_excluding_table(seed: int, start: 
     assert all(found[n] == np.unravel_index(n, joint.shape) for n in found)
 
 
-def test_a_run_goes_on_from_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_goes_on_from_its_file(tmp_path: Path) -> None:
     model = grid(5, seed=3)
     plan = sliced_on(model, ["x6", "x12", "x18"])
     place = tmp_path / "sums.json"
@@ -206,11 +206,10 @@ def test_a_run_goes_on_from_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyP
     seen: list[int] = []
     assert plan.run(place=place, progress=lambda done, total: seen.append(done)) == expected
     assert seen == []  # all slices are in the file
-    monkeypatch.setattr(sliced_plan_module, "_MOST_TOGETHER", 3)
     sums = list(plan.steps())
-    again = list(plan.steps(start=sums[0]))
-    assert [state.done for state in sums] == [3, 6, 8]
-    for one, other in zip(again, sums[1:], strict=True):
+    again = list(plan.steps(start=sums[2]))
+    assert [state.done for state in sums] == list(range(1, 9))
+    for one, other in zip(again, sums[3:], strict=True):
         assert one.joints[0].tolist() == other.joints[0].tolist()
     with pytest.raises(ModelFileError, match="another question"):
         sliced_on(model, ["x6", "x12"]).run(place=place)
@@ -298,7 +297,6 @@ def test_a_killed_run_loses_at_most_the_slices_after_the_last_saving(
     import bnmind.junction.slices as module
 
     monkeypatch.setattr(module, "_SAVING_SECONDS", 0.0)
-    monkeypatch.setattr(module, "_MOST_TOGETHER", 1)
     model = grid(5, seed=3)
     plan = sliced_on(model, ["x6", "x12", "x18"])
     expected = plan.run()
@@ -431,7 +429,7 @@ def test_an_engine_remembers_sliced_plans_and_predicts_their_costs(
         few.posterior(None, {"x0": "1"})
 
 
-def test_slices_run_alone_or_together_with_the_same_sums(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slices_of_soft_evidence_and_joint_targets_sum_to_the_enumeration() -> None:
     network = small_network(3)
     names = [v.name for v in network.variables]
     plan = compile_plan(network, evidence=["v0", "v2"], soft=["v6"], targets=[["v1"], ["v4", "v5"]])
@@ -449,15 +447,13 @@ def test_slices_run_alone_or_together_with_the_same_sums(monkeypatch: pytest.Mon
             weights = np.arange(v6.n_states) == v6.index(weights)
         axes = list(range(len(names)))
         exact: Any = joint.values * weights.reshape([-1 if n == "v6" else 1 for n in names])
-        for together in (1, 2, 64):
-            monkeypatch.setattr(sliced_plan_module, "_MOST_TOGETHER", together)
-            steps = list(sliced.steps(findings))
-            assert len(steps) >= steps[-1].possible / together
-            answer = sliced.run(findings)
-            assert answer.log_evidence == pytest.approx(math.log(exact.sum()), abs=1e-12)
-            for scope, found in zip(answer.scopes, answer.joints, strict=True):
-                wanted = np.einsum(exact, axes, [names.index(v.name) for v in scope])
-                np.testing.assert_allclose(found, wanted / exact.sum(), rtol=0, atol=1e-12)
+        steps = list(sliced.steps(findings))
+        assert len(steps) >= steps[-1].possible
+        answer = sliced.run(findings)
+        assert answer.log_evidence == pytest.approx(math.log(exact.sum()), abs=1e-12)
+        for scope, found in zip(answer.scopes, answer.joints, strict=True):
+            wanted = np.einsum(exact, axes, [names.index(v.name) for v in scope])
+            np.testing.assert_allclose(found, wanted / exact.sum(), rtol=0, atol=1e-12)
 
 
 def test_an_impossible_slice_only_counts_as_done() -> None:
@@ -467,7 +463,6 @@ def test_an_impossible_slice_only_counts_as_done() -> None:
     model = FactorModel((Factor((a, b, c), odd), Factor((c,), np.array([2.0, 0.0]))))
     plan = sliced_on(model, ["a", "b"])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sliced_plan_module, "_MOST_TOGETHER", 1)
         patch.setattr(sliced_plan_module, "possible_slices", all_slices)
         states = list(plan.steps())
     assert [sums.done for sums in states] == [1, 2, 3, 4]
