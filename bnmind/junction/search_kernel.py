@@ -47,7 +47,7 @@ RETURN = 2
 """The next thing to do: return a value from the current node."""
 
 VALUED = 3
-"""The next thing to do: take the value of a leaf that the caller evaluated."""
+"""The next thing to do: take the value of a leaf."""
 
 DONE = 0
 """Why a run ended: the search is complete."""
@@ -214,20 +214,6 @@ def _keep_solution(tree: TreeArrays, arrays: SearchArrays, node: int) -> None:
 
 
 @njit
-def _take_leaf(
-    tree: TreeArrays, arrays: SearchArrays, node: int, value: float, tolerance: float
-) -> None:
-    """Take the value of a leaf, relative to its bound."""
-    arrays.totals[node] += value
-    total = arrays.totals[node]
-    if total > max(arrays.least[node], arrays.best[node]) + tolerance:
-        arrays.best[node] = total
-        arrays.solution[tree.solution_starts[node]] = arrays.states[node]
-    else:
-        arrays.failed[node] = max(arrays.failed[node], total)
-
-
-@njit
 def _take_value(
     tree: TreeArrays,
     arrays: SearchArrays,
@@ -236,23 +222,22 @@ def _take_value(
     is_exact: bool,
     tolerance: float,
 ) -> tuple[int, int]:
-    """Take the value of a subtree at its parent; return the next node, and what to do there."""
-    parent = tree.parents[node]
-    threshold = max(arrays.least[parent], arrays.best[parent])
-    arrays.totals[parent] += value
-    total = arrays.totals[parent]
+    """Take the value of a subtree or of a leaf; return the next node, and what to do there."""
+    threshold = max(arrays.least[node], arrays.best[node])
+    arrays.totals[node] += value
+    total = arrays.totals[node]
     if not is_exact or total <= threshold + tolerance:
-        arrays.failed[parent] = max(arrays.failed[parent], total)
-        return parent, NEXT
-    arrays.child_at[parent] += 1
-    at = arrays.child_at[parent]
-    if at < tree.children_starts[parent + 1]:
+        arrays.failed[node] = max(arrays.failed[node], total)
+        return node, NEXT
+    arrays.child_at[node] += 1
+    at = arrays.child_at[node]
+    if at < tree.children_starts[node + 1]:
         child = tree.children[at]
         arrays.least[child] = threshold - total
         return child, ENTER
-    arrays.best[parent] = total
-    _keep_solution(tree, arrays, parent)
-    return parent, NEXT
+    arrays.best[node] = total
+    _keep_solution(tree, arrays, node)
+    return node, NEXT
 
 
 @njit
@@ -329,25 +314,23 @@ def run_search(
             arrays.states[node] = x
             arrays.totals[node] = bound
             first = tree.children_starts[node]
+            arrays.child_at[node] = first
             if first < tree.children_starts[node + 1]:
-                arrays.child_at[node] = first
                 child = tree.children[first]
                 arrays.least[child] = threshold - bound
                 node = child
                 phase = ENTER
-            elif evaluates:
-                phase = VALUED
-                reason = LEAF
             else:
-                arrays.best[node] = bound
-                arrays.solution[tree.solution_starts[node]] = x
-        elif phase == VALUED:
-            _take_leaf(tree, arrays, node, value, tolerance)
-            phase = NEXT
+                # The bound of a leaf is its value, unless the caller evaluates it.
+                value, is_exact = 0.0, True
+                phase = VALUED
+                if evaluates:
+                    reason = LEAF
+        elif phase == RETURN and node == top:
+            reason = DONE
         else:
-            if node == top:
-                reason = DONE
-                continue
+            if phase == RETURN:
+                node = tree.parents[node]
             node, phase = _take_value(tree, arrays, node, value, is_exact, tolerance)
     control[0], control[1], control[3] = node, phase, is_exact
     arrays.returned[0] = value
