@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
@@ -538,7 +538,7 @@ class ExplanationSearch(Value):
         ImpossibleEvidenceError
             If the evidence has probability zero.
         """
-        return self._run_until(1, max_nodes, seconds, until)
+        return self.best(1, max_nodes=max_nodes, seconds=seconds, until=until)
 
     @checked
     def best(
@@ -570,17 +570,7 @@ class ExplanationSearch(Value):
         ImpossibleEvidenceError
             If the evidence has probability zero.
         """
-        possible = check_count(count, self.variables)
-        return self._run_until(min(count, possible), max_nodes, seconds, until)
-
-    def _run_until(
-        self,
-        count: int,
-        max_nodes: int | None,
-        seconds: float | None,
-        until: Callable[[BestExplanations], bool] | None,
-    ) -> BestExplanations:
-        """Return what a search knows when it is complete, at the first limit, or at Ctrl-C."""
+        count = min(count, check_count(count, self.variables))
         progress = Progress(self._problem, self.limits.max_bytes // 8, self._evaluate, count)
         end = math.inf if seconds is None else time.monotonic() + seconds
         try:
@@ -638,12 +628,15 @@ class ExplanationSearch(Value):
         best = progress.found()
         if progress.is_done and not best:
             raise self._refusal()
-        if best:
-            rows = np.array([self._explained_at(at) for _, at in best], dtype=np.intp)
-            order = in_order(rows.T, np.array([value for value, _ in best]))
-            best = [best[i] for i in order]
+        rows = np.array([self._explained_at(at) for _, at in best], dtype=np.intp)
+        values = np.array([value for value, _ in best])
         return BestExplanations(
-            explanations=tuple([Explanation(self._states_at(at), value) for value, at in best]),
+            explanations=tuple(
+                [
+                    Explanation(self._named(rows[i].tolist()), float(values[i]))
+                    for i in (in_order(rows.T, values) if best else ())
+                ]
+            ),
             upper_bound=progress.bound,
             nodes=progress.nodes,
             is_proven=progress.is_done,
@@ -700,19 +693,20 @@ class ExplanationSearch(Value):
         hard, soft = _split(self.evidence)
         return self._memory((frozenset(hard), frozenset(soft)))
 
-    def _states_at(self, positions: NDArray[np.int64]) -> dict[str, str]:
-        """Return the states of the explained variables at positions of all variables."""
-        at = self._explained_at(positions)
-        return {v.name: v.states[state] for v, state in zip(self.variables, at, strict=True)}
-
     def _explained_at(self, positions: NDArray[np.int64]) -> list[int]:
-        """Return the states of the explained variables, by number."""
-        states, number = self._tables.states, self._numbers
-        return [int(states[i][positions[i]]) for i in (number[v.name] for v in self.variables)]
+        """Return the states of the explained variables at positions of all variables."""
+        states = self._tables.states
+        return [int(states[i][positions[i]]) for i in self._explained]
+
+    def _named(self, states: Sequence[int]) -> dict[str, str]:
+        """Return the names of states of the explained variables."""
+        return {v.name: v.states[state] for v, state in zip(self.variables, states, strict=True)}
 
     @cached_property
-    def _numbers(self) -> dict[str, int]:
-        return {v.name: i for i, v in enumerate(self._tables.variables)}
+    def _explained(self) -> list[int]:
+        """The numbers of the explained variables."""
+        numbers = {v.name: i for i, v in enumerate(self._tables.variables)}
+        return [numbers[v.name] for v in self.variables]
 
     @cached_property
     def _evaluate(self) -> Evaluator | None:
@@ -720,44 +714,37 @@ class ExplanationSearch(Value):
         if self.targets is None:
             return None
         hard, soft = _split(self.evidence)
-        plan, variables = self._plan(self.targets), self.variables
-        answering = Answering(plan.compiled)
         with np.errstate(divide="ignore"):
             # Sums of logarithms, because a product could be too small for a float.
-            logs = {
-                v.name: np.log(likelihood(v, soft.pop(v.name))) for v in variables if v.name in soft
-            }
+            likelihoods = [soft.pop(v.name, np.ones(v.n_states)) for v in self.variables]
+            pairs = zip(self.variables, likelihoods, strict=True)
+            logs = [np.log(likelihood(v, finding)) for v, finding in pairs]
+        shared = self._shared
+        if shared.plan is None:
+            shared.plan = compile_plan(
+                self.model,
+                evidence=[*hard, *self.targets],
+                soft=list(soft),
+                targets=[()],
+                order=self.order,
+                limits=self.limits,
+            )
+        plan, answering = shared.plan, Answering(shared.plan.compiled)
 
         def evaluate(positions: NDArray[np.int64]) -> float:
-            states = self._states_at(positions)
-            log_factor = math.fsum(
-                float(logs[v.name][v.index(states[v.name])]) for v in variables if v.name in logs
-            )
-            if log_factor == -math.inf:
-                return -math.inf
-            findings = {**hard, **states, **soft}
+            at = self._explained_at(positions)
+            findings = {**hard, **self._named(at), **soft}
             try:
                 # A search for findings that contradict each other would take long.
                 posterior = plan.run(findings) if plan.by_case else answering.attempt(findings)
             except ImpossibleEvidenceError:
                 posterior = None
-            return -math.inf if posterior is None else posterior.log_evidence + log_factor
+            if posterior is None:
+                return -math.inf
+            factors = [float(own[state]) for own, state in zip(logs, at, strict=True)]
+            return math.fsum([posterior.log_evidence, *factors])
 
         return evaluate
-
-    def _plan(self, targets: tuple[str, ...]) -> Plan:
-        """Return the plan for the probability of the evidence and the explained states."""
-        hard, soft = _split(self.evidence)
-        if self._shared.plan is None:
-            self._shared.plan = compile_plan(
-                self.model,
-                evidence=[*hard, *targets],
-                soft=[name for name in soft if name not in targets],
-                targets=[()],
-                order=self.order,
-                limits=self.limits,
-            )
-        return self._shared.plan
 
     def _refusal(self) -> ImpossibleEvidenceError:
         """Return the error for evidence of probability zero, with findings that contradict."""
@@ -850,8 +837,12 @@ _MULTIPLICATIONS_OF_NODE = 2**11
 """The multiplications of a plan that take about as long as a node of a search."""
 
 
-def searched(search: ExplanationSearch, findings: Mapping[str, Any]) -> Explanation:
-    """Return the most probable explanation or marginal MAP by a search within its limits.
+def best_searched(
+    search: ExplanationSearch, findings: Mapping[str, Any], count: int = 1
+) -> tuple[Explanation, ...]:
+    """Return the most probable explanations or marginal MAPs by a search within its limits.
+
+    They are in descending order, and fewer than ``count`` if fewer are possible.
 
     Parameters
     ----------
@@ -859,6 +850,8 @@ def searched(search: ExplanationSearch, findings: Mapping[str, Any]) -> Explanat
         A search for any evidence. Calls with findings on the same variables share preparations.
     findings
         The evidence.
+    count
+        The number of explanations.
 
     Raises
     ------
@@ -867,27 +860,13 @@ def searched(search: ExplanationSearch, findings: Mapping[str, Any]) -> Explanat
     ImpossibleEvidenceError
         If the evidence has probability zero.
     """
-    return best_searched(search, findings, 1)[0]
-
-
-def best_searched(
-    search: ExplanationSearch, findings: Mapping[str, Any], count: int
-) -> tuple[Explanation, ...]:
-    """Return the most probable explanations, at most ``count``, in descending order.
-
-    The other parameters and the errors are those of `searched`.
-    """
-    return search.given(findings).best(count, max_nodes=_most_nodes(search.limits)).proven()
-
-
-def _most_nodes(limits: Limits) -> int:
-    """Return the number of nodes that limits allow."""
-    most = limits.max_multiplications // _MULTIPLICATIONS_OF_NODE
+    allowed = search.limits.max_multiplications
+    most = allowed // _MULTIPLICATIONS_OF_NODE
     if not most:
         raise TooLargeError(
             f"a search takes as long as {_MULTIPLICATIONS_OF_NODE:,} multiplications or more;"
-            f" allowed are max_multiplications={limits.max_multiplications:,}",
+            f" allowed are max_multiplications={allowed:,}",
             needed=_MULTIPLICATIONS_OF_NODE,
-            budget=limits.max_multiplications,
+            budget=allowed,
         )
-    return most
+    return search.given(findings).best(count, max_nodes=most).proven()
