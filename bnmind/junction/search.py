@@ -133,9 +133,6 @@ class BestExplanations(Value):
 TOLERANCE = 1e-11
 """The relative difference of logarithms below which a configuration is not better."""
 
-CELLS_OF_NODE = 16
-"""The search at a level ends after a node for this number of cells of the next level."""
-
 LEAF_NODES = 1_000
 """The number of nodes that the evaluation of a leaf counts for."""
 
@@ -244,11 +241,11 @@ class Progress:
         return self._level
 
     def _start_level(self) -> None:
-        before = None if self._level is None else self._level[0].variables
+        before = None if self._level is None else self._level[0].tree.variables
         self._level = None  # before others take memory
         self.number += 1
         level = self.problem.level(self.number)
-        self._left = math.inf if level.is_last else level.next_cells / CELLS_OF_NODE
+        self._left = level.most_nodes
         # The value of a leaf that is evaluated stands in no cache.
         cache_bytes = 0 if level.evaluates else self.cache_bytes
         self._level = level, search_arrays(level.tree, cache_bytes, self._left)
@@ -259,7 +256,7 @@ class Progress:
             self._dive(_DIVES, 0)
             self._open(_Part(-math.inf, 0, np.zeros(len(level.tree.sizes), np.int64), 0, ()))
             self._end_first_if_equal()
-        elif before is None or not np.array_equal(before, level.variables):
+        elif before is None or not np.array_equal(before, level.tree.variables):
             self._parts, self._part = [], None
             self._divide_all()
         elif self._part is not None:
@@ -403,7 +400,7 @@ class Progress:
     def _offer(self, states: Ints, value: float | None = None) -> float:
         """Take a configuration of the nodes if it is among the best ones; return its value."""
         positions = np.zeros(len(self.problem.tables.sizes), dtype=np.int64)
-        positions[self._now[0].variables] = states[1:]
+        positions[self._now[0].tree.variables] = states[1:]
         value = self._value(states, positions) if value is None else value
         key = positions.tobytes()
         if value > self._threshold and key not in self._known:
@@ -425,7 +422,7 @@ class Progress:
 
     def _nodes_at(self, positions: NDArray[np.int64]) -> Ints:
         """Return the states of the nodes from node 1 at positions of all variables."""
-        return positions[self._now[0].variables]
+        return positions[self._now[0].tree.variables]
 
     @property
     def _tolerance(self) -> float:

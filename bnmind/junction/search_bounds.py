@@ -159,8 +159,6 @@ class Division:
     parts: tuple[tuple[tuple[int, ...], ...], ...]
     """For each variable of the order, the tables of each mini-bucket. The tables of the model come
     first, and each mini-bucket appends the table that it gives."""
-    scopes: tuple[tuple[int, ...], ...]
-    """The variables of every table, from the last eliminated to the first."""
     cells: int
     """The number of cells of all tables that the mini-buckets give."""
     largest: int
@@ -220,13 +218,7 @@ def divide(
             cells += size // sizes[v]
             largest = max(largest, size)
         parts.append(tuple(tuple(tables) for _, _, tables in minis))
-    return Division(
-        order=tuple(order),
-        parts=tuple(parts),
-        scopes=tuple(every),
-        cells=cells,
-        largest=largest,
-    )
+    return Division(order=tuple(order), parts=tuple(parts), cells=cells, largest=largest)
 
 
 @dataclass(frozen=True)
@@ -260,12 +252,12 @@ def bounds_of(
     is_summed
         For each variable, whether it is summed out instead of maximized.
     """
-    messages = []
-    for table, scope in zip(tables, division.scopes, strict=False):
-        axes = [table.scope.index(v) for v in scope]
-        values = np.ascontiguousarray(table.values.transpose(axes))
-        messages.append(LogTable(scope, values))
     rank = {v: i for i, v in enumerate(division.order)}
+    messages = []
+    for table in tables:
+        axes = sorted(range(len(table.scope)), key=lambda a: rank[table.scope[a]], reverse=True)
+        values = np.ascontiguousarray(table.values.transpose(axes))
+        messages.append(LogTable(tuple([table.scope[axis] for axis in axes]), values))
     total = 0.0
     for v, parts in zip(division.order, division.parts, strict=True):
         sums = [_sum([messages[f] for f in part], rank, sizes) for part in parts]
@@ -541,6 +533,8 @@ MOST_CONTEXTS = 2**62
 class TreeArrays(NamedTuple):
     """A pseudo-tree and its tables. Lists of lists are one array, with the starts of its parts."""
 
+    variables: Ints
+    """The variable of each node from node 1."""
     sizes: Ints
     """The number of states of each node."""
     parents: Ints
@@ -582,8 +576,8 @@ class TreeArrays(NamedTuple):
 
 def search_tree(
     bounds: Bounds, sizes: Sequence[int], is_summed: Sequence[bool], constant: float
-) -> tuple[TreeArrays, Ints]:
-    """Return the tree of the variables that are not summed out, and the variables of its nodes.
+) -> TreeArrays:
+    """Return the tree of the variables that are not summed out.
 
     Node 0 has no variable. If a bucket of a summed variable is divided, the tree is a chain.
 
@@ -629,7 +623,8 @@ def search_tree(
     contexts = [sorted(number[u] for u in neighbors[v]) if v >= 0 else [] for v in nodes]
     node_sizes = [1, *(sizes[v] for v in nodes[1:])]
     context_strides, is_cached = _context_strides(contexts, node_sizes, children)
-    tree = TreeArrays(
+    return TreeArrays(
+        variables=_ints(nodes[1:]),
         sizes=_ints(node_sizes),
         parents=_ints(parents),
         ends=_ints(ends),
@@ -641,7 +636,6 @@ def search_tree(
         **_lists(children=children, context=contexts),
         **_tables(bounds, number, constant),
     )
-    return tree, _ints(nodes[1:])
 
 
 def _neighbors(
@@ -729,6 +723,9 @@ _FIRST_CELLS = 2**14
 _GROWTH = 2**5
 """The cells of all tables at the first level, and their growth from level to level."""
 
+_CELLS_OF_NODE = 16
+"""The search at a level ends after a node for this number of cells of the next level."""
+
 _THOROUGH = 2
 """The first level whose search takes so long that a longer search for an order pays."""
 
@@ -737,12 +734,8 @@ class Level(NamedTuple):
     """A tree with bounds in limited memory."""
 
     tree: TreeArrays
-    variables: Ints
-    """The variable of each node from node 1."""
-    is_last: bool
-    """Whether no level has more memory."""
-    next_cells: int
-    """The limit for the cells of the next level."""
+    most_nodes: float
+    """The nodes to visit before the next level; infinity if no level has more memory."""
     evaluates: bool
     """Whether the sums over the summed variables must be computed at each leaf."""
 
@@ -790,18 +783,15 @@ class SearchProblem:
 
     def level(self, number: int) -> Level:
         """Return the bounds and the tree of a level."""
-        goals = [min(_FIRST_CELLS * _GROWTH**k, self.max_cells) for k in (number, number + 1)]
-        sizes = self.tables.sizes
-        is_thorough = number >= _THOROUGH and self.thorough is not None
-        order, _ = self._order(is_thorough=is_thorough)
-        division = _largest_division(
-            [table.scope for table in self.shifted], sizes, order, goals[0]
-        )
+        most, more = [min(_FIRST_CELLS * _GROWTH**k, self.max_cells) for k in (number, number + 1)]
+        sizes, scopes = self.tables.sizes, [table.scope for table in self.shifted]
+        order, _ = self._order(is_thorough=number >= _THOROUGH and self.thorough is not None)
+        division = _largest_division(scopes, sizes, order, most)
         bounds = bounds_of(self.shifted, division, sizes, self.is_summed)
-        tree, variables = search_tree(bounds, sizes, self.is_summed, self.tables.constant)
-        is_last = goals[0] >= self.max_cells or not division.divided
+        tree = search_tree(bounds, sizes, self.is_summed, self.tables.constant)
+        is_last = most >= self.max_cells or not division.divided
         evaluates = any(self.is_summed[v] for v in division.divided)
-        return Level(tree, variables, is_last, goals[1], evaluates)
+        return Level(tree, math.inf if is_last else more / _CELLS_OF_NODE, evaluates)
 
 
 def _largest_division(

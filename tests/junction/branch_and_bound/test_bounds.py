@@ -149,7 +149,7 @@ def test_a_sum_that_is_divided_leaves_a_chain_of_the_others() -> None:
         max_cells=1,
     )
     level = problem.level(0)
-    assert sorted(tables.variables[v].name for v in level.variables) == ["a", "b", "c"]
+    assert sorted(tables.variables[v].name for v in level.tree.variables) == ["a", "b", "c"]
     assert level.tree.ends.tolist() == [4, 4, 4, 4]
     joint = joint_of(model).sum_to(["a", "b", "c"])
     progress = Progress(problem, 2**12, lambda at: math.log(at_positions(tables, joint, at)))
