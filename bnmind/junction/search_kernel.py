@@ -28,7 +28,7 @@ from bnmind.junction.search_bounds import Ints, TreeArrays
 # =================  ============================================================================
 #
 # A finished node returns its exact value if it is above ``least``, and an upper bound otherwise.
-# Both are cached.
+# Both are cached. A value has one place in the cache, and replaces another one that stands there.
 #
 # References
 # ----------
@@ -47,7 +47,7 @@ RETURN = 2
 """The next thing to do: return a value from the current node."""
 
 VALUED = 3
-"""The next thing to do: take the value of a leaf."""
+"""The next thing to do: take the value of a leaf that the caller evaluated."""
 
 DONE = 0
 """Why a run ended: the search is complete."""
@@ -57,9 +57,6 @@ PAUSED = 1
 
 LEAF = 2
 """Why a run ended: a leaf must be evaluated."""
-
-_PROBES = 4
-"""The number of places of the cache where a value may stand."""
 
 _GOLDEN = 0x9E3779B97F4A7C15
 _MIX = 0xBF58476D1CE4E5B9
@@ -124,12 +121,9 @@ def cached_value(tree: TreeArrays, arrays: SearchArrays, node: int) -> int | np.
     if not arrays.is_cached[node] or arrays.cache_keys.size == 0:
         return -1
     key = _context_key(tree, arrays.states, node)
-    size = arrays.cache_keys.size
-    place = _place(node, key, size)
-    for _ in range(_PROBES):
-        if arrays.cache_nodes[place] == node and arrays.cache_keys[place] == key:
-            return place
-        place = (place + 1) & (size - 1)
+    place = _place(node, key, arrays.cache_keys.size)
+    if arrays.cache_nodes[place] == node and arrays.cache_keys[place] == key:
+        return place
     return -1
 
 
@@ -137,24 +131,14 @@ def cached_value(tree: TreeArrays, arrays: SearchArrays, node: int) -> int | np.
 def _remember(
     tree: TreeArrays, arrays: SearchArrays, node: int, value: float, is_exact: bool
 ) -> None:
-    size = arrays.cache_keys.size
-    if not arrays.is_cached[node] or size == 0:
+    if not arrays.is_cached[node] or arrays.cache_keys.size == 0:
         return
     key = _context_key(tree, arrays.states, node)
-    first = _place(node, key, size)
-    place = first
-    chosen = first
-    for _ in range(_PROBES):
-        if arrays.cache_nodes[place] == node and arrays.cache_keys[place] == key:
-            chosen = place
-            break
-        if arrays.cache_nodes[place] == 0 < arrays.cache_nodes[chosen]:
-            chosen = place
-        place = (place + 1) & (size - 1)
-    arrays.cache_nodes[chosen] = node
-    arrays.cache_keys[chosen] = key
-    arrays.cache_values[chosen] = value
-    arrays.cache_is_exact[chosen] = is_exact
+    place = _place(node, key, arrays.cache_keys.size)
+    arrays.cache_nodes[place] = node
+    arrays.cache_keys[place] = key
+    arrays.cache_values[place] = value
+    arrays.cache_is_exact[place] = is_exact
 
 
 @njit
@@ -320,12 +304,13 @@ def run_search(
                 arrays.least[child] = threshold - bound
                 node = child
                 phase = ENTER
-            else:
-                # The bound of a leaf is its value, unless the caller evaluates it.
-                value, is_exact = 0.0, True
+            elif evaluates:
+                is_exact = True
                 phase = VALUED
-                if evaluates:
-                    reason = LEAF
+                reason = LEAF
+            else:
+                arrays.best[node] = bound
+                arrays.solution[tree.solution_starts[node]] = x
         elif phase == RETURN and node == top:
             reason = DONE
         else:
