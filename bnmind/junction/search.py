@@ -214,7 +214,11 @@ class Progress:
         """No other configuration than the best ones has a larger value."""
         if self._is_first:
             return self._first_bound
-        return max(self._threshold, self._open_bound(), self._current_bound())
+        bound = max(self._threshold, self._open_bound())
+        if self._part is None:
+            return bound
+        level, arrays = self._now
+        return max(bound, min(-self._part.negative_bound, upper_bound(level.tree, arrays)))
 
     @property
     def value(self) -> float:
@@ -314,7 +318,7 @@ class Progress:
             noise = self._rng.gumbel(size=len(is_open))
             extra = _NOISES[each % len(_NOISES)] * noise
             if self._best:
-                near = tree.choice_starts[1:-1] + self._nodes_at(self.found()[0][1])
+                near = tree.choice_starts[:-1] + self._nodes_at(self.found()[0][1])
                 extra[near] += _PREFERENCES[each % len(_PREFERENCES)]
             value = dive(tree, states, np.where(is_open, extra, 0.0))
             # Where leaves must be evaluated, the value of a dive is only a bound.
@@ -331,8 +335,7 @@ class Progress:
         while not joint.is_done and joint.number < 1:
             joint.advance(_NODES_OF_DIVES)
         if found := joint.found():
-            states = np.array([0, *self._nodes_at(found[0][1])])
-            self._offer(states)
+            self._offer(self._nodes_at(found[0][1]))
 
     def _open(self, part: _Part) -> _Part:
         """Start the search in a part, and return it."""
@@ -354,7 +357,7 @@ class Progress:
     def _divide_all(self) -> None:
         """Divide all configurations but the best."""
         value, positions = self.found()[0]
-        states = np.array([0, *self._nodes_at(positions)])
+        states = self._nodes_at(positions)
         self._divide(_Part(-math.inf, 0, states, 0, ()), states, value)
 
     def _divide(self, part: _Part, states: Ints, value: float) -> None:
@@ -421,8 +424,8 @@ class Progress:
         return self.problem.tables.value(positions.tolist())
 
     def _nodes_at(self, positions: NDArray[np.int64]) -> Ints:
-        """Return the states of the nodes from node 1 at positions of all variables."""
-        return positions[self._now[0].tree.variables]
+        """Return the states of the nodes at positions of all variables."""
+        return np.append(0, positions[self._now[0].tree.variables])
 
     @property
     def _tolerance(self) -> float:
@@ -440,12 +443,6 @@ class Progress:
         """Return the largest bound of the parts to be searched; −inf if none matters."""
         bound = -self._parts[0].negative_bound if self._parts else -math.inf
         return bound if bound > self._threshold + self._tolerance else -math.inf
-
-    def _current_bound(self) -> float:
-        if self._part is None:
-            return -math.inf
-        level, arrays = self._now
-        return min(-self._part.negative_bound, upper_bound(level.tree, arrays))
 
 
 # --- Searches that can be stopped, and the results they know in between ---------------------------

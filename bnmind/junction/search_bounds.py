@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
+from operator import mul
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -14,7 +16,7 @@ from numpy.typing import NDArray
 from bnmind._jit import njit
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.information import Floats
-from bnmind.junction.graphs import InteractionGraph, OrderFinder, elimination, graph_of_scopes
+from bnmind.junction.graphs import OrderFinder, elimination, graph_of_scopes
 from bnmind.junction.reduction import possible_states
 from bnmind.junction.reduction import table as cells_of
 from bnmind.pgm.network import Potential
@@ -460,50 +462,28 @@ def constrained_order(
     finder
         The search for the order of the maximized variables.
     """
-    free = [v for v, size in enumerate(sizes) if size > 1]
-    summed = [v for v in free if is_summed[v]]
-    remaining: Sequence[tuple[int, ...]] = scopes
-    first: list[int] = []
-    if summed:
-        first, remaining = _summed_first(scopes, sizes, summed)
-    gone = set(first)
-    graph = InteractionGraph.from_scopes(
-        {str(v): sizes[v] for v in free if v not in gone},
-        [[str(v) for v in scope] for scope in remaining],
-    )
-    found = finder(graph)
-    return (*first, *(int(name) for name in found.variables)), found.total_size
-
-
-def _summed_first(
-    scopes: Sequence[tuple[int, ...]], sizes: Sequence[int], summed: Sequence[int]
-) -> tuple[list[int], list[tuple[int, ...]]]:
-    """Return an order of the summed variables, and the edges of the graph without them."""
-    neighbors: dict[int, set[int]] = {}
+    around: dict[int, set[int]] = {v: set() for v, size in enumerate(sizes) if size > 1}
     for scope in scopes:
         for v in scope:
-            neighbors.setdefault(v, set()).update(scope)
-    for v, adjacent in neighbors.items():
-        adjacent.discard(v)
+            around[v].update(u for u in scope if u != v)
 
     def weight(v: int) -> float:
-        return math.fsum([math.log2(sizes[u]) for u in neighbors.get(v, ())])
+        return math.fsum([math.log2(sizes[u]) for u in around[v]])
 
-    weights = {v: weight(v) for v in summed}
-    order = []
+    weights = {v: weight(v) for v in around if is_summed[v]}
+    first = []
     while weights:
         v = min(weights, key=lambda v: (weights[v], v))
         del weights[v]
-        order.append(v)
-        adjacent = neighbors.pop(v, set())
-        for u in adjacent:
-            neighbors[u] |= adjacent
-            neighbors[u] -= {u, v}
-        weights.update({u: weight(u) for u in adjacent if u in weights})
-    edges: list[tuple[int, ...]] = [
-        (v, u) for v, adjacent in neighbors.items() for u in adjacent if v < u
-    ]
-    return order, edges
+        first.append(v)
+        near = around.pop(v)
+        for u in near:
+            around[u] |= near
+            around[u] -= {u, v}
+        weights.update({u: weight(u) for u in near if u in weights})
+    edges = [(str(v), str(u)) for v, near in around.items() for u in near]
+    found = finder(graph_of_scopes({str(v): sizes[v] for v in around}, edges))
+    return (*first, *(int(name) for name in found.variables)), found.total_size
 
 
 # --- The tree that a branch and bound walks, as arrays for compiled code --------------------------
@@ -622,14 +602,17 @@ def search_tree(
     children = [[number[u] for u in below[v]] for v in nodes]
     contexts = [sorted(number[u] for u in neighbors[v]) if v >= 0 else [] for v in nodes]
     node_sizes = [1, *(sizes[v] for v in nodes[1:])]
-    context_strides, is_cached = _context_strides(contexts, node_sizes, children)
+    # The strides that number the configurations of contexts, and at last the number of these.
+    strides = [[*accumulate([node_sizes[u] for u in c], mul, initial=1)] for c in contexts]
     return TreeArrays(
         variables=_ints(nodes[1:]),
         sizes=_ints(node_sizes),
         parents=_ints(parents),
         ends=_ints(ends),
-        context_strides=_flat(context_strides),
-        is_cached=_ints(is_cached),
+        context_strides=_flat([[min(n, MOST_CONTEXTS) for n in each[:-1]] for each in strides]),
+        is_cached=_ints(
+            [i > 0 < len(children[i]) and s[-1] < MOST_CONTEXTS for i, s in enumerate(strides)]
+        ),
         is_open=_ints([v in is_open for v in nodes]),
         choice_starts=_ints(np.cumsum([0, *node_sizes])),
         solution_starts=_ints(np.cumsum([0, *(end - i for i, end in enumerate(ends))])),
@@ -685,21 +668,6 @@ def _tables(bounds: Bounds, number: dict[int, int], constant: float) -> dict[str
         "cells": np.concatenate(cells),
         "constant": np.array([bounds.total + constant, exact]),
     }
-
-
-def _context_strides(
-    contexts: Sequence[Sequence[int]], sizes: Sequence[int], children: Sequence[Sequence[int]]
-) -> tuple[list[list[int]], list[bool]]:
-    """Return the strides that number the configurations of contexts, and which are cached."""
-    strides, is_cached = [], []
-    for i, context in enumerate(contexts):
-        total, own = 1, []
-        for u in context:
-            own.append(total if total < MOST_CONTEXTS else 0)
-            total *= sizes[u]
-        strides.append(own)
-        is_cached.append(bool(i and children[i] and total < MOST_CONTEXTS))
-    return strides, is_cached
 
 
 def _ints(values: Iterable[int]) -> Ints:
