@@ -487,6 +487,14 @@ class ExplanationSearch(Value):
     limits: Limits = DEFAULT_LIMITS
     """The limits of memory and of work."""
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        variables = [self.model.variable(name) for name in self.evidence]
+        self._set(evidence=read_findings(self.evidence, (), variables))
+        if self.targets is not None:
+            hard, _ = _split(self.evidence)
+            check_explained([self.model.variable(name).name for name in self.targets], hard)
+
     def __repr__(self) -> str:
         return (
             f"ExplanationSearch({len(self.variables):,} of {len(self.model.variables):,} variables"
@@ -600,13 +608,12 @@ class ExplanationSearch(Value):
         UnknownNameError
             If there is no such variable or state.
         """
-        findings = _findings_of(self.model, by_name(case, "a case"))
+        findings = by_name(case, "a case")
         twice = [name for name in findings if name in self.evidence]
         if twice:
             raise InvalidArgumentError(
                 f"{twice[0]} is evidence of the search already, and of a case too", twice[0]
             )
-        _check_targets(self.model, self.targets, findings)
         search = replace(self, evidence={**self.evidence, **findings})
         search.__dict__.update(_potentials=self._potentials, _memory=self._memory)
         return search
@@ -796,11 +803,12 @@ def compile_search(
     >>> dict(found.states), found.is_proven, round(found.log_probability, 3)
     ({'a': 'yes', 'b': 'no'}, True, 1.386)
     """
-    findings = _findings_of(model, by_name(evidence, "the evidence"))
-    names = None if targets is None else tuple(targets)
-    _check_targets(model, names, findings)
     return ExplanationSearch(
-        model=model, evidence=findings, targets=names, order=order, limits=limits
+        model=model,
+        evidence=by_name(evidence, "the evidence"),
+        targets=None if targets is None else tuple(targets),
+        order=order,
+        limits=limits,
     )
 
 
@@ -809,20 +817,6 @@ def _split(evidence: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, Float
     hard = {name: finding for name, finding in evidence.items() if isinstance(finding, str)}
     soft = {name: finding for name, finding in evidence.items() if name not in hard}
     return hard, soft
-
-
-def _findings_of(model: Network | FactorModel, evidence: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the states and likelihoods of evidence; raise an error if they are not valid."""
-    return read_findings(evidence, (), [model.variable(name) for name in evidence])
-
-
-def _check_targets(
-    model: Network | FactorModel, targets: tuple[str, ...] | None, findings: Mapping[str, Any]
-) -> None:
-    """Raise an error if the targets are not valid beside some findings."""
-    if targets is not None:
-        hard, _ = _split(findings)
-        check_explained([model.variable(name).name for name in targets], hard)
 
 
 # --- Searches whose effort is limited like that of a plan -----------------------------------------

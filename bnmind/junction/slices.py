@@ -115,16 +115,6 @@ class SliceSums(Sealed):
             )
         return self
 
-    def up_to(self, done: int) -> SliceSums:
-        """Return the same sums after more joint states, which are impossible.
-
-        Parameters
-        ----------
-        done
-            The number of joint states that are done then.
-        """
-        return replace(self, done=done)
-
     def add(self, log_probability: float, joints: Sequence[Floats], done: int) -> SliceSums:
         """Return the sums with one more slice.
 
@@ -477,7 +467,7 @@ class SlicedPlan(Value):
                 if place is not None and time.monotonic() - saved >= _SAVING_SECONDS:
                     write_sums(place, sums)
                     saved = time.monotonic()
-            sums = sums.up_to(self.n_slices)
+            sums = replace(sums, done=self.n_slices)
             if place is not None:
                 write_sums(place, sums)
         if not sums.total > 0:
@@ -543,7 +533,7 @@ class SlicedPlan(Value):
             except ImpossibleEvidenceError:
                 found = None
             if found is None:
-                sums = sums.up_to(number + 1)
+                sums = replace(sums, done=number + 1)  # the slice is impossible
             else:
                 joints = [np.real(joint) for joint in found.joints]
                 sums = sums.add(found.log_evidence, joints, number + 1)
