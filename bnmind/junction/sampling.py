@@ -222,15 +222,12 @@ def _drawing(run: Eliminated, rng: np.random.Generator) -> Extend:
 
 
 def pick(weights: Floats, luck: Floats) -> States:
-    """Return a choice for each row of weights, in proportion to them.
+    """Return a choice for each number of luck, in proportion to its row of weights, or to the one.
 
     A weight of zero is never chosen, because the chosen cumulative sum is larger than the one
     before it.
     """
     sums = np.cumsum(weights, axis=1)
-    if len(sums) == 1:
-        positions: States = np.searchsorted(sums[0], luck * sums[0, -1], side="right")
-        return positions
     choices: States = np.count_nonzero(sums <= (luck * sums[:, -1])[:, None], axis=1)
     return choices
 
@@ -253,7 +250,8 @@ def distributions(cpd: TabularCPD | NoisyExtremum, parents: Sequence[States]) ->
     expanded.
     """
     if isinstance(cpd, TabularCPD):
-        return np.atleast_2d(np.moveaxis(cpd.values, 0, -1)[tuple(parents)])
+        rows = cpd.values.transpose(*range(1, cpd.values.ndim), 0)
+        return rows[tuple(parents)].reshape(-1, cpd.variable.n_states)
     # In reverse order of the states, a minimum is a maximum.
     turn = slice(None) if isinstance(cpd, NoisyMaximum) else slice(None, None, -1)
     leak, *links = [contribution[turn] for contribution in cpd.contributions]

@@ -163,13 +163,12 @@ class Choice(NamedTuple):
 
     def parts(self, rows: int) -> Iterator[slice]:
         """Yield the rows whose weights are processed at a time."""
-        is_same = self.leads_to is None and all(v in self.gone for _, s in self.tables for v in s)
-        return in_parts(rows, 0 if is_same else math.prod(self.sizes))
+        return in_parts(rows, math.prod(self.sizes))
 
 
 def in_parts(rows: int, width: int) -> Iterator[slice]:
     """Yield the rows that are processed at a time, given the number of weights of each."""
-    size = max(1, CHUNK // width if width else rows)
+    size = max(1, CHUNK // width)
     for start in range(0, max(rows, 1), size):
         yield slice(start, min(start + size, rows))
 
@@ -211,8 +210,10 @@ def walk_back(
             child = program.scopes[right][operation.axes[0]]
             positions: Any = registers[left]
             states[child] = positions[tuple(states[list(result[: positions.ndim])])]
-        gone = tuple(v for v in program.scopes[left] if v not in result)
-        if not (gone and _eliminates(step)):
+        if not _eliminates(step):
+            continue
+        gone = tuple([v for v in program.scopes[left] if v not in result])
+        if not gone:
             continue
         leads_to = None
         operands = [left] if isinstance(operation, Sum) else [left, right]
@@ -220,8 +221,8 @@ def walk_back(
         if isinstance(operation, Scatter):
             # The left register holds destinations, not weights.
             leads_to, scopes[0] = scopes[0][0], scopes[0][1:]
-        sizes = tuple(program.sizes[v] for v in gone)
-        tables = tuple((registers[r], scope) for r, scope in zip(operands, scopes, strict=True))
+        sizes = tuple([program.sizes[v] for v in gone])
+        tables = tuple([(registers[r], scope) for r, scope in zip(operands, scopes, strict=True)])
         kept, chosen = extend(Choice(gone, sizes, tables, leads_to), states)
         states = states[:, kept]
         states[list(gone)] = np.stack(np.unravel_index(chosen, sizes))
@@ -406,22 +407,12 @@ def walk_back_to_best(
             rows, chosen = np.nonzero(extended > -np.inf)
             found = (rows + part.start, chosen, extended[rows, chosen])
             merged = [np.concatenate(each) for each in zip(best, found, strict=True)]
-            largest = _largest(merged[-1], count)
+            largest = np.argsort(-merged[-1], kind="stable")[:count]
             best = [each[largest] for each in merged]
         *kept, scores = best
         return tuple(kept)
 
     return walk_back(program, registers, 1, extend), scores
-
-
-def _largest(scores: Floats, count: int) -> States:
-    """Return the positions of the largest scores, descending; of equal ones, the first."""
-    order: States = np.arange(len(scores))
-    if len(scores) > 2 * count:
-        least = np.partition(scores, len(scores) - count)[len(scores) - count]
-        order = np.flatnonzero(scores >= least)
-    order = order[np.argsort(-scores[order], kind="stable")]
-    return order[:count]
 
 
 def in_order(positions: States, log_probabilities: Floats) -> list[int]:
