@@ -107,11 +107,14 @@ def keeping(program: Program, registers: Collection[int]) -> Program:
     registers
         The registers that are needed afterwards.
     """
-    return replace(
-        program,
-        steps=tuple(_without_overwriting(s) if s.left in registers else s for s in program.steps),
-        spent=tuple(tuple(r for r in spent if r not in registers) for spent in program.spent),
-    )
+    steps = []
+    for step in program.steps:
+        operation = step.operation
+        if step.left in registers and isinstance(operation, Product):
+            step = step._replace(operation=replace(operation, overwrites=False))
+        steps.append(step)
+    spent = [tuple([r for r in each if r not in registers]) for each in program.spent]
+    return replace(program, steps=tuple(steps), spent=tuple(spent))
 
 
 def _eliminates(step: Step) -> bool:
@@ -119,13 +122,6 @@ def _eliminates(step: Step) -> bool:
     if isinstance(operation, Product):
         return operation.sums
     return isinstance(operation, Sum | Scatter)
-
-
-def _without_overwriting(step: Step) -> Step:
-    operation = step.operation
-    if isinstance(operation, Product) and operation.overwrites:
-        return step._replace(operation=replace(operation, overwrites=False))
-    return step
 
 
 class Choice(NamedTuple):
