@@ -519,9 +519,8 @@ class TreeArrays(NamedTuple):
     """The number of states of each node."""
     parents: Ints
     ends: Ints
-    """The subtree of node i consists of the nodes i to ends[i] − 1."""
-    children_starts: Ints
-    children: Ints
+    """The subtree of node i consists of the nodes i to ends[i] − 1. Its first child is i + 1, and
+    child ends[j] comes after child j."""
     bucket_starts: Ints
     bucket: Ints
     """The tables whose deepest variable is that of the node."""
@@ -574,17 +573,11 @@ def search_tree(
     """
     division = bounds.division
     chosen = [v for v in division.order if not is_summed[v]]
-    if any(is_summed[v] for v in division.divided):
+    is_chain = any(is_summed[v] for v in division.divided)
+    if is_chain:
         neighbors = {v: tuple(chosen[i + 1 :]) for i, v in enumerate(chosen)}
-        is_open = set(chosen)
     else:
         neighbors = _neighbors(bounds, sizes, division.order)
-        is_open = set()
-        for v in chosen:
-            if v in division.divided:
-                is_open.add(v)
-            if v in is_open:
-                is_open.update(neighbors[v][:1])
     below: dict[int, list[int]] = {v: [] for v in (-1, *chosen)}
     for v in chosen:
         below[neighbors[v][0] if neighbors[v] else -1].append(v)
@@ -599,7 +592,7 @@ def search_tree(
     ends = list(range(1, len(nodes) + 1))
     for i in range(len(nodes) - 1, 0, -1):
         ends[parents[i]] = max(ends[parents[i]], ends[i])
-    children = [[number[u] for u in below[v]] for v in nodes]
+    n_divided = np.cumsum([0, *(is_chain or v in division.divided for v in nodes)])
     contexts = [sorted(number[u] for u in neighbors[v]) if v >= 0 else [] for v in nodes]
     node_sizes = [1, *(sizes[v] for v in nodes[1:])]
     # The strides that number the configurations of contexts, and at last the number of these.
@@ -611,12 +604,12 @@ def search_tree(
         ends=_ints(ends),
         context_strides=_flat([[min(n, MOST_CONTEXTS) for n in each[:-1]] for each in strides]),
         is_cached=_ints(
-            [i > 0 < len(children[i]) and s[-1] < MOST_CONTEXTS for i, s in enumerate(strides)]
+            [0 < i < end - 1 and strides[i][-1] < MOST_CONTEXTS for i, end in enumerate(ends)]
         ),
-        is_open=_ints([v in is_open for v in nodes]),
+        is_open=_ints(n_divided[ends] > n_divided[:-1]),
         choice_starts=_ints(np.cumsum([0, *node_sizes])),
         solution_starts=_ints(np.cumsum([0, *(end - i for i, end in enumerate(ends))])),
-        **_lists(children=children, context=contexts),
+        **_lists(context=contexts),
         **_tables(bounds, number, constant),
     )
 

@@ -77,8 +77,6 @@ class SearchArrays(NamedTuple):
     """The states of each node, the most promising first."""
     upper: Floats
     """Their bounds."""
-    child_at: Ints
-    """Which subtree of the current state is searched."""
     solution: Ints
     """The best states of each subtree; the first is −1 where it was not searched."""
     control: Ints
@@ -189,12 +187,13 @@ def _keep_solution(tree: TreeArrays, arrays: SearchArrays, node: int) -> None:
     """Copy the best states of the subtrees of a node to those of the node."""
     start = tree.solution_starts[node]
     arrays.solution[start] = arrays.states[node]
-    for at in range(tree.children_starts[node], tree.children_starts[node + 1]):
-        child = tree.children[at]
+    child = node + 1
+    while child < tree.ends[node]:
         source = tree.solution_starts[child]
         to = start + child - node
         for i in range(tree.ends[child] - child):
             arrays.solution[to + i] = arrays.solution[source + i]
+        child = tree.ends[child]
 
 
 @njit
@@ -202,21 +201,22 @@ def _take_value(
     tree: TreeArrays,
     arrays: SearchArrays,
     node: int,
+    child: int,
     value: float,
     is_exact: bool,
     tolerance: float,
 ) -> tuple[int, int]:
-    """Take the value of a subtree or of a leaf; return the next node, and what to do there."""
+    """Take the value of a subtree or of a leaf; return the next node, and what to do there.
+
+    ``child`` is the next child, or the end of the subtree of the node.
+    """
     threshold = max(arrays.least[node], arrays.best[node])
     arrays.totals[node] += value
     total = arrays.totals[node]
     if not is_exact or total <= threshold + tolerance:
         arrays.failed[node] = max(arrays.failed[node], total)
         return node, NEXT
-    arrays.child_at[node] += 1
-    at = arrays.child_at[node]
-    if at < tree.children_starts[node + 1]:
-        child = tree.children[at]
+    if child < tree.ends[node]:
         arrays.least[child] = threshold - total
         return child, ENTER
     arrays.best[node] = total
@@ -297,12 +297,9 @@ def run_search(
             arrays.positions[node] += 1
             arrays.states[node] = x
             arrays.totals[node] = bound
-            first = tree.children_starts[node]
-            arrays.child_at[node] = first
-            if first < tree.children_starts[node + 1]:
-                child = tree.children[first]
-                arrays.least[child] = threshold - bound
-                node = child
+            if node + 1 < tree.ends[node]:
+                node += 1
+                arrays.least[node] = threshold - bound
                 phase = ENTER
             elif evaluates:
                 is_exact = True
@@ -314,9 +311,10 @@ def run_search(
         elif phase == RETURN and node == top:
             reason = DONE
         else:
+            child = tree.ends[node]
             if phase == RETURN:
                 node = tree.parents[node]
-            node, phase = _take_value(tree, arrays, node, value, is_exact, tolerance)
+            node, phase = _take_value(tree, arrays, node, child, value, is_exact, tolerance)
     control[0], control[1], control[3] = node, phase, is_exact
     arrays.returned[0] = value
     return reason, visited
@@ -455,7 +453,6 @@ def search_arrays(tree: TreeArrays, cache_bytes: int, most_nodes: float) -> Sear
         positions=np.zeros(n, dtype=np.int64),
         ordered=np.zeros(int(tree.choice_starts[-1]), dtype=np.int64),
         upper=np.zeros(int(tree.choice_starts[-1])),
-        child_at=np.zeros(n, dtype=np.int64),
         solution=np.full(int(tree.solution_starts[-1]), -1, dtype=np.int64),
         control=np.zeros(4, dtype=np.int64),
         barred=np.zeros(int(tree.choice_starts[-1])),
