@@ -641,12 +641,15 @@ def compile_sliced(
     """
     _check_signs(model)
     states, names, uncertain = by_name(known, "the known evidence"), list(evidence), list(soft)
-    wanted = None if targets is None else [list(target) for target in targets]
-    if wanted is None:
-        hidden = {*states, *names}
-        wanted = [[v.name] for v in model.variables if v.name not in hidden]
-
-    def planned(sliced: Sequence[str]) -> Plan:
+    hidden = {*states, *names}
+    if targets is None:
+        targets = [[v.name] for v in model.variables if v.name not in hidden]
+    wanted = [list(target) for target in targets]
+    hidden.update(uncertain)
+    candidates = {v.name for v in model.variables if v.n_states > 1 and v.name not in hidden}
+    sliced: list[str] = []
+    whole: Plan | None = None
+    for _ in range(_MOST_ROUNDS):
         plan = compile_plan(
             model,
             evidence=[*states, *names, *sliced],
@@ -655,14 +658,7 @@ def compile_sliced(
             order=order,
             limits=replace(limits, only_restrictions=True),
         )
-        return plan.restrict(states) if states else plan
-
-    hidden = {*states, *names, *uncertain}
-    candidates = {v.name for v in model.variables if v.n_states > 1 and v.name not in hidden}
-    sliced: list[str] = []
-    whole: Plan | None = None
-    for _ in range(_MOST_ROUNDS):
-        plan = planned(sliced)
+        plan = plan.restrict(states) if states else plan
         if plan.by_case is not None:
             raise TooLargeError(
                 "the size of this plan depends on what is observed; pass the states of the evidence"
