@@ -228,6 +228,9 @@ def pick(weights: Floats, luck: Floats) -> States:
     before it.
     """
     sums = np.cumsum(weights, axis=1)
+    if len(sums) == 1:
+        positions: States = np.searchsorted(sums[0], luck * sums[0, -1], side="right")
+        return positions
     choices: States = np.count_nonzero(sums <= (luck * sums[:, -1])[:, None], axis=1)
     return choices
 
