@@ -39,7 +39,6 @@ ORDER = (
     ("junction.reduction",),
     ("junction.forms",),
     ("junction.program",),
-    ("junction.sweep",),
     ("junction.causes",),
     ("junction.inference",),
     ("junction.plan_files",),

@@ -52,16 +52,16 @@ from bnmind.junction.inference.compiled_query import (
 )
 from bnmind.junction.inference.evidence import Evidence, read_findings
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
-from bnmind.junction.program.compiled_run import (
+from bnmind.junction.program.message_passing import ReverseProgram, reverse_of
+from bnmind.junction.program.program import Arithmetic, Program
+from bnmind.junction.program.program_inputs import Registers, Source
+from bnmind.junction.program.runs import (
     FlatProgram,
     FlatRecord,
     flat_program,
     has_small_steps,
     should_be_flat,
 )
-from bnmind.junction.program.message_passing import ReverseProgram, reverse_of
-from bnmind.junction.program.program import Arithmetic, Program
-from bnmind.junction.program.program_inputs import Registers, Source
 from bnmind.junction.reduction import without_barren
 from bnmind.junction.walk import keeping
 from bnmind.pgm.cpd import FunctionalCPD

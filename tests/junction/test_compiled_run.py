@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bnmind.junction.inference.compiled_query as compiled_query
-import bnmind.junction.program.compiled_run as compiled_run
+import bnmind.junction.program.runs as compiled_run
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.junction import Limits, Posterior, compile_plan
 from bnmind.pgm import Factor, FactorModel, Network, Variable

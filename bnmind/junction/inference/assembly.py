@@ -13,7 +13,7 @@ import numpy as np
 
 from bnmind._values import ReadOnlyDict, made, sealed
 from bnmind.errors import TooLargeError
-from bnmind.junction.causes import common_cells, large_causes
+from bnmind.junction.causes import CaseSweep, common_cells, large_causes
 from bnmind.junction.forms import Estimate, choose_forms, without_effects
 from bnmind.junction.graphs import EliminationOrder, InteractionGraph, JunctionTree, graph_of_scopes
 from bnmind.junction.inference.compiled_query import (
@@ -50,7 +50,6 @@ from bnmind.junction.reduction import (
     without_conjugates,
     without_leaves,
 )
-from bnmind.junction.sweep import CaseSweep
 from bnmind.junction.triangulation.randomized_greedy import MOST_WORK, BoundedFinder, SharedSearch
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import Potential

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bnmind._messages import format_bytes, listed, many
 from bnmind._values import Sealed, Value
 from bnmind.errors import InvalidArgumentError, TooLargeError
-from bnmind.junction.causes import IndependentCauses
+from bnmind.junction.causes import CaseSweep, IndependentCauses
 from bnmind.junction.graphs import Clique, JunctionTree, OrderFinder
 from bnmind.junction.inference.evidence import (
     Evidence,
@@ -34,7 +34,9 @@ from bnmind.junction.inference.limits import (
     predicted_seconds,
     work_of_steps,
 )
-from bnmind.junction.program.compiled_run import (
+from bnmind.junction.program.program import PLAIN, Arithmetic, PackedStep, Program
+from bnmind.junction.program.program_inputs import Answer, Registers, Source
+from bnmind.junction.program.runs import (
     FlatProgram,
     FlatRecord,
     flat_program,
@@ -42,10 +44,7 @@ from bnmind.junction.program.compiled_run import (
     has_small_steps,
     should_be_flat,
 )
-from bnmind.junction.program.program import PLAIN, Arithmetic, PackedStep, Program
-from bnmind.junction.program.program_inputs import Answer, Registers, Source
 from bnmind.junction.reduction import possible_states
-from bnmind.junction.sweep import CaseSweep
 from bnmind.pgm.cpd import FunctionalCPD
 from bnmind.pgm.factor import Factor, Values
 from bnmind.pgm.network import Potential, Replacement

@@ -12,14 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import bnmind.junction.causes as swept_case
-import bnmind.junction.sweep as sweep_module
-import bnmind.junction.sweep as sweep_order_module
+import bnmind.junction.causes as causes_module
 from bnmind.errors import ImpossibleEvidenceError, TooLargeError
 from bnmind.information import Floats
 from bnmind.junction import Limits, compile_model, compile_plan
-from bnmind.junction.causes import independent_causes
-from bnmind.junction.sweep import _moved
+from bnmind.junction.causes import _moved, independent_causes
 from bnmind.pgm import (
     CPD,
     Addition,
@@ -125,7 +122,7 @@ def test_a_sweep_has_all_digits(data: st.DataObject) -> None:
     assert causes is not None
     kept = data.draw(st.sampled_from([1, 50, 2**25]))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sweep_module, "KEPT_CELLS", kept)
+        patch.setattr(causes_module, "KEPT_CELLS", kept)
         case = causes.at(states)
         swept = None if case is None else case.run()
     if swept is None:
@@ -147,8 +144,8 @@ def test_plans_and_engines_sweep(network: Network, seed: int) -> None:
     evidence = {name: str(state) for name, state in states.items()}
     total, sums = enumerated(network, states)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(swept_case, "_LARGE", 0)
-        patch.setattr(swept_case, "_MANY", 0)
+        patch.setattr(causes_module, "_LARGE", 0)
+        patch.setattr(causes_module, "_MANY", 0)
         engine = compile_model(network)
         plan = compile_plan(network, evidence=list(evidence))
         if not total:
@@ -176,8 +173,8 @@ def test_soft_evidence_on_causes_is_swept() -> None:
         {**evidence, "d0": weights}
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(swept_case, "_LARGE", 0)
-        patch.setattr(swept_case, "_MANY", 0)
+        patch.setattr(causes_module, "_LARGE", 0)
+        patch.setattr(causes_module, "_MANY", 0)
         plan = compile_plan(network, evidence=list(evidence), soft=["d0"])
         assert plan.compiled.query.causes is not None
         found = plan.run({**evidence, "d0": weights})
@@ -261,15 +258,15 @@ def two_parities(n: int) -> Network:
 
 def test_a_long_sweep_keeps_few_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     kept: list[int] = []
-    forward = sweep_module._Run.forward
+    forward = causes_module._Run.forward
 
     def watched(run: Any) -> Any:
         found = forward(run)
         kept.append(sum(table.size for table in run.kept.values()))
         return found
 
-    monkeypatch.setattr(sweep_module._Run, "forward", watched)
-    for module in (sweep_module, sweep_order_module):
+    monkeypatch.setattr(causes_module._Run, "forward", watched)
+    for module in (causes_module, causes_module):
         monkeypatch.setattr(module, "KEPT_CELLS", 20)
     network, states = two_parities(200), {"e0": 0, "e1": 1}
     causes = independent_causes(network.potentials, states, [])
@@ -283,8 +280,8 @@ def test_a_long_sweep_keeps_few_tables(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_sweep_fits_in_the_memory_that_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(swept_case, "_LARGE", 0)
-    monkeypatch.setattr(swept_case, "_MANY", 0)
+    monkeypatch.setattr(causes_module, "_LARGE", 0)
+    monkeypatch.setattr(causes_module, "_MANY", 0)
     network, evidence = two_parities(12), {"e0": "0", "e1": "1"}
     causes = independent_causes(network.potentials, evidence, [(v,) for v in network.variables])
     assert causes is not None

@@ -14,17 +14,17 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 import bnmind.junction.gradient as gradient_module
-import bnmind.junction.program.compiled_run as compiled_run
 import bnmind.junction.program.products as products_module
+import bnmind.junction.program.runs as compiled_run
 from bnmind._jit import run_plainly
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.junction import compile_derivatives
 from bnmind.junction.gradient import DerivativePlan
 from bnmind.junction.inference.compiled_query import registers_of
-from bnmind.junction.program.compiled_run import ReusedCells, flat_program, should_be_flat
 from bnmind.junction.program.message_passing import reverse_of
 from bnmind.junction.program.products import ProductBuilder, Term, arrange, read_only
 from bnmind.junction.program.program import Product, Step
+from bnmind.junction.program.runs import ReusedCells, flat_program, should_be_flat
 from bnmind.pgm import Network, TabularCPD, Variable
 from tests.networks import networks
 
