@@ -210,7 +210,8 @@ def test_a_run_goes_on_from_its_file(tmp_path: Path) -> None:
     again = list(plan.steps(start=sums[2]))
     assert [state.done for state in sums] == list(range(1, 9))
     for one, other in zip(again, sums[3:], strict=True):
-        assert one.joints[0].tolist() == other.joints[0].tolist()
+        # Later runs of a plan may be compiled, which adds in another order.
+        np.testing.assert_allclose(one.joints[0], other.joints[0], rtol=1e-12)
     with pytest.raises(ModelFileError, match="another question"):
         sliced_on(model, ["x6", "x12"]).run(place=place)
     place.write_text("{}", encoding="utf-8")
@@ -311,7 +312,7 @@ def test_a_killed_run_loses_at_most_the_slices_after_the_last_saving(
     seen: list[int] = []
     found = plan.run(place=place, progress=lambda done, total: seen.append(done))
     assert seen == [5, 6, 7, 8]
-    # Later runs of a process may be compiled, which adds in another order.
+    # Later runs of a plan may be compiled, which adds in another order.
     assert found.log_evidence == pytest.approx(expected.log_evidence, rel=1e-12)
     for one, other in zip(found.joints, expected.joints, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12)
