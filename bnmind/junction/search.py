@@ -23,7 +23,7 @@ from bnmind.junction.graphs import OrderFinder
 from bnmind.junction.inference.compile import compile_plan
 from bnmind.junction.inference.evidence import Evidence, by_name, likelihood, read_findings
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
-from bnmind.junction.inference.plan import Answering, Plan, impossible, minimal_conflict
+from bnmind.junction.inference.plan import Plan, attempt, impossible, minimal_conflict
 from bnmind.junction.search_bounds import Ints, Level, LogTables, Orders, SearchProblem, log_tables
 from bnmind.junction.search_kernel import (
     DONE,
@@ -730,16 +730,12 @@ class ExplanationSearch(Value):
                 order=self.order,
                 limits=self.limits,
             )
-        plan, answering = shared.plan, Answering(shared.plan.compiled)
+        plan = shared.plan
 
         def evaluate(positions: NDArray[np.int64]) -> float:
             at = self._explained_at(positions)
             findings = {**hard, **self._named(at), **soft}
-            try:
-                # A search for findings that contradict each other would take long.
-                posterior = plan.run(findings) if plan.by_case else answering.attempt(findings)
-            except ImpossibleEvidenceError:
-                posterior = None
+            posterior = attempt(plan, findings)
             if posterior is None:
                 return -math.inf
             factors = [float(own[state]) for own, state in zip(logs, at, strict=True)]

@@ -41,7 +41,7 @@ from bnmind.junction.inference.evidence import (
     read_findings,
 )
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
-from bnmind.junction.inference.plan import Answering, Plan, impossible
+from bnmind.junction.inference.plan import Plan, attempt, impossible
 from bnmind.junction.inference.posterior import Posterior
 from bnmind.junction.plan_files import fingerprint, has_code
 from bnmind.junction.reduction import Domains, possible_states
@@ -525,13 +525,9 @@ class SlicedPlan(Value):
         slices
             The slices to run.
         """
-        answering = Answering(self.plan.compiled)
         for number, states in slices:
             fixed = {v.name: v.states[state] for v, state in zip(self.sliced, states, strict=True)}
-            try:
-                found = answering.attempt({**findings, **fixed})
-            except ImpossibleEvidenceError:
-                found = None
+            found = attempt(self.plan, {**findings, **fixed})
             if found is None:
                 sums = replace(sums, done=number + 1)  # the slice is impossible
             else:

@@ -35,7 +35,7 @@ from bnmind.junction.inference.compile import compile_all, compile_by_case, comp
 from bnmind.junction.inference.compiled_query import CompiledQuery, starting_registers
 from bnmind.junction.inference.evidence import Evidence, Findings, is_state, read_findings
 from bnmind.junction.inference.limits import DEFAULT_JOINT_CELLS, DEFAULT_LIMITS, Limits
-from bnmind.junction.inference.plan import Answering, Plan, impossible
+from bnmind.junction.inference.plan import Plan, conflict, impossible
 from bnmind.junction.program.program import (
     Arithmetic,
     LookUp,
@@ -311,7 +311,7 @@ class Elimination(Value):
             log_total += math.log(total) if total > 0 else -math.inf
             log_total += powers[end] * math.log(2.0)
         if not log_total > -math.inf:
-            raise impossible(Answering(compiled).conflict(evidence))
+            raise impossible(conflict(Plan(compiled), evidence))
         return Eliminated(compiled, filled, combine, log_total)
 
     def _for_case(self, evidence: Findings) -> CompiledQuery:

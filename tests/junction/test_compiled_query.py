@@ -17,7 +17,7 @@ import bnmind.junction.inference.plan as answering
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.junction import Plan, compile_plan
 from bnmind.junction.inference.compiled_query import CompiledQuery, starting_registers
-from bnmind.junction.inference.plan import Answering, narrowed, without_signs
+from bnmind.junction.inference.plan import conflict, narrowed, without_signs
 from bnmind.pgm import FunctionalCPD, Network, TabularCPD, Variable
 from bnmind.rank_one import factorize
 from tests import examples
@@ -111,7 +111,7 @@ def test_impossible_findings_are_named_wherever_they_are_noticed() -> None:
         with pytest.raises(ImpossibleEvidenceError) as caught:
             run(findings)
         assert caught.value.evidence == {"total": "0", "vote0": "yes"}
-    assert Answering(plan.compiled).conflict(findings) == {"total": "0", "vote0": "yes"}
+    assert conflict(plan, findings) == {"total": "0", "vote0": "yes"}
 
 
 def test_cases_in_doubt_are_planned_one_by_one_where_no_plan_is_for_all(

@@ -19,8 +19,10 @@ from bnmind.junction.engine_planning import Planner, PlanStore, Reader, Seen, St
 from bnmind.junction.forms import small_tables
 from bnmind.junction.graphs import InteractionGraph, elimination, graph_of_scopes, vertices_in_order
 from bnmind.junction.inference.batches import run_each
+from bnmind.junction.inference.evidence import Findings
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
-from bnmind.junction.inference.plan import Plan
+from bnmind.junction.inference.plan import Plan, attempt
+from bnmind.junction.inference.posterior import Posterior
 from bnmind.junction.reduction import without_barren
 from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
 from bnmind.pgm.factor import Factor
@@ -528,9 +530,13 @@ def _run(plan: Plan, known: Positions, n_cases: int, n_targets: int) -> Found:
     if plan.compiled.refusal is None:
         batch = plan.run_batch(known, allow_impossible=True)
     else:
-        batch = run_each(
-            plan.compiled, known, lambda case: plan.restrict(case).run(), max_bytes=None
-        )
+
+        def alone(case: Findings) -> Posterior | None:
+            with suppress(ImpossibleEvidenceError):
+                return attempt(plan.restrict(case), {})
+            return None
+
+        batch = run_each(plan.compiled, known, alone, max_bytes=None)
     return Found(list(batch.joints[:n_targets]), batch.log_evidence)
 
 

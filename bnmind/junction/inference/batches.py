@@ -16,7 +16,6 @@ from bnmind._arguments import checked
 from bnmind._messages import counted, listed
 from bnmind._values import ReadOnlyDict, Value, sealed
 from bnmind.errors import (
-    ImpossibleEvidenceError,
     InvalidArgumentError,
     TooLargeError,
     UnknownNameError,
@@ -620,7 +619,7 @@ def _refuse_large(needed: int, n: int, max_bytes: int | None) -> None:
 def run_each(
     plan: CompiledQuery,
     cases: Mapping[str, NDArray[Any]],
-    answer: Callable[[Findings], Posterior],
+    answer: Callable[[Findings], Posterior | None],
     *,
     max_bytes: int | None,
 ) -> BatchRun:
@@ -631,8 +630,7 @@ def run_each(
     plan, cases, max_bytes
         As for `run_batch`.
     answer
-        Answers the findings of one case; it raises `ImpossibleEvidenceError` if they are
-        impossible.
+        Answers the findings of one case; None if they are impossible.
     """
     n = _number_of(plan, cases)
     varying = frozenset(label_of(v.name) for v in plan.soft)
@@ -648,8 +646,5 @@ def run_each(
             for joint in joints:
                 joint[case] = joint[first]
             continue
-        try:
-            batch.put(case, answer(case_findings([*plan.evidence, *plan.soft], cases, case)))
-        except ImpossibleEvidenceError:
-            continue
+        batch.put(case, answer(case_findings([*plan.evidence, *plan.soft], cases, case)))
     return batch

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -214,256 +214,6 @@ def with_evidence_as_inputs(compiled: CompiledQuery) -> CompiledQuery:
     return build(replace(soft, most_cells=_CONFLICT_CELLS, to_be_restricted=False))
 
 
-# --- Runs of a compiled query, with a second try if terms of opposite signs cancel ----------------
-
-
-@dataclass(frozen=True, eq=False)
-class Answering(Value):
-    """A compiled query, and an equivalent query without negative numbers, compiled on demand.
-
-    All methods take findings as returned by `read_findings`.
-    """
-
-    compiled: CompiledQuery
-    """The query that is tried first."""
-
-    @cached_property
-    def ordinary(self) -> Answering:
-        """The query with a program, if a sweep answers it without one."""
-        if self.compiled.swept is None:
-            return self
-        return Answering(with_program(self.compiled))
-
-    @cached_property
-    def unsigned(self) -> Answering | None:
-        """The equivalent query without negative numbers for any evidence; None if there is none."""
-        other = without_signs(self.ordinary.compiled, {}, {})
-        return None if other is None else Answering(other)
-
-    def run(
-        self,
-        findings: Findings,
-        inputs: Mapping[str, Values] | None = None,
-        progress: Progress | None = None,
-    ) -> Posterior:
-        """Return the posterior; raise the errors of `Plan.run`."""
-        if self.compiled.by_case is not None:
-            return self.for_case(findings, inputs).run({}, None, progress)
-        posterior = self.attempt(findings, inputs, progress)
-        if posterior is None:
-            tables = all_inputs(self.compiled, findings, inputs)
-            raise impossible(self.conflict(findings, tables))
-        return posterior
-
-    def attempt(
-        self,
-        findings: Findings,
-        inputs: Mapping[str, Values] | None = None,
-        progress: Progress | None = None,
-    ) -> Posterior | None:
-        """Return the posterior, or None instead of searching for findings that contradict.
-
-        The query must not be planned for each case. The errors are those of `Plan.run`; only where
-        a query without negative numbers decides, impossible evidence still raises one.
-        """
-        compiled = self.compiled
-        observed = positions_of(compiled, findings)
-        tables = all_inputs(compiled, findings, inputs)
-        self.check_size()
-        if compiled.swept is not None:
-            return self._swept(observed) or self.ordinary.run(findings, inputs, progress)
-        sums = sums_of(compiled, registers_of(compiled, observed, tables), progress)
-        if self._is_doubtful(sums.doubt):
-            try:
-                other, rest, open_inputs = self._second_try(findings, inputs)
-            except ImpossibleEvidenceError:
-                return None
-            return other.run(rest, open_inputs, progress)
-        if not sums.log_evidence > -math.inf:
-            return None
-        joints = tuple(
-            [
-                answer.lift(result, observed)
-                for answer, result in zip(compiled.answers, sums.joints, strict=True)
-            ]
-        )
-        return made(
-            Posterior, scopes=compiled.targets, joints=joints, log_evidence=sums.log_evidence
-        )
-
-    def _swept(self, at: Mapping[str, int]) -> Posterior | None:
-        """Return the posterior of a sweep; None if the evidence is too improbable for it."""
-        compiled = self.compiled
-        assert compiled.swept is not None  # as the caller has seen
-        if (found := compiled.swept.run()) is None:
-            return None
-        beliefs, log_evidence = found
-        joints = []
-        for answer in compiled.answers:
-            belief = np.ones(()) if answer.register is None else beliefs[answer.register]
-            joints.append(answer.lift(belief, at))
-        return made(
-            Posterior, scopes=compiled.targets, joints=tuple(joints), log_evidence=log_evidence
-        )
-
-    def is_possible(self, findings: Findings, inputs: Mapping[str, Values] | None = None) -> bool:
-        """Return whether the probability is positive; raise the errors of `Plan.is_possible`."""
-        compiled = self.compiled
-        if compiled.by_case is not None:
-            try:
-                return self.for_case(findings, inputs).is_possible({})
-            except ImpossibleEvidenceError:
-                return False
-        observed = positions_of(compiled, findings)
-        tables = all_inputs(compiled, findings, inputs)
-        self.check_size()
-        if compiled.swept is not None:
-            posterior = self._swept(observed)
-            return posterior is not None or self.ordinary.is_possible(findings, inputs)
-        sums = sums_of(compiled, registers_of(compiled, observed, tables))
-        if not self._is_doubtful(sums.doubt):
-            return sums.log_evidence > -math.inf
-        try:
-            other, rest, open_inputs = self._second_try(findings, inputs)
-        except ImpossibleEvidenceError:
-            return False
-        return other.is_possible(rest, open_inputs)
-
-    def run_batch(
-        self,
-        cases: Mapping[str, NDArray[Any]],
-        inputs: Mapping[str, Values],
-        *,
-        max_bytes: int | None = None,
-    ) -> BatchRun:
-        """Return the answers to cases as returned by `read_cases`.
-
-        A query without negative numbers answers doubtful cases.
-        """
-
-        def alone(findings: Findings) -> Posterior:
-            return self.for_case(findings, inputs).run({})
-
-        if self.compiled.swept is not None:
-            return self.ordinary.run_batch(cases, inputs, max_bytes=max_bytes)
-        if self.compiled.by_case is not None:
-            return run_each(self.compiled, cases, alone, max_bytes=max_bytes)
-        if self.compiled.program.listed_bytes:
-
-            def packed(findings: Findings) -> Posterior:
-                return self.run(findings, inputs)
-
-            return run_each(self.compiled, cases, packed, max_bytes=max_bytes)
-        batch = run_batch(self.compiled, cases, inputs, max_bytes=max_bytes)
-        if not (batch.doubt > DOUBTFUL).any():
-            return batch
-        if self.unsigned is not None:
-            again = np.flatnonzero(batch.doubt > DOUBTFUL)
-            some = {name: column[again] for name, column in cases.items()}
-            batch.put(again, self.unsigned.run_batch(some, inputs))
-            return batch
-        for case in np.flatnonzero(batch.doubt > LOST).tolist():
-            findings = case_findings([*self.compiled.evidence, *self.compiled.soft], cases, case)
-            try:
-                other, rest, open_inputs = self._second_try(findings, inputs)
-                batch.put(case, other.run(rest, open_inputs))
-            except CancellationError:
-                raise lost_digits(case) from None
-            except ImpossibleEvidenceError:
-                batch.put(case, None)
-        return batch
-
-    def conflict(
-        self, findings: Findings, inputs: Mapping[str, Values] | None = None
-    ) -> dict[str, Any]:
-        """Return a minimal set of findings that are impossible together.
-
-        Parameters
-        ----------
-        findings
-            Findings that are impossible with the inputs and the evidence of the restriction.
-        inputs
-            The inputs of the plan. A missing input counts as one everywhere.
-
-        Returns
-        -------
-        Mapping
-            Some of the findings, or all of them if the search costs too much.
-        """
-        query, known = self.compiled.query, self.compiled.known
-        findings = {**known.fixed, **findings}
-        observed = {
-            v.name: v for v in (*query.evidence, *query.soft) if findings.get(v.name) is not None
-        }
-        try:
-            other = Answering(with_evidence_as_inputs(self.compiled))
-        except TooLargeError:
-            return dict(findings)
-        weights = {name: likelihood(v, findings[name]) for name, v in observed.items()}
-        tables = {**known.given, **(inputs or {})}
-        labels = {label_of(v.name) for v in (*query.evidence, *query.soft)}
-        anything = {
-            name: np.ones([v.n_states for v in scope])
-            if name in labels or name not in tables
-            else tables[name]
-            for name, scope in other.compiled.inputs.items()
-        }
-
-        def possible(names: frozenset[str]) -> bool:
-            chosen = {label_of(name): weights[name] for name in names}
-            try:
-                return other.is_possible({}, {**anything, **chosen})
-            except (CancellationError, TooLargeError):
-                return True
-
-        names = minimal_conflict(list(observed), possible)
-        return {name: findings[name] for name in observed if name in names}
-
-    def for_case(self, findings: Findings, inputs: Mapping[str, Values] | None = None) -> Answering:
-        """Return the query restricted to all evidence and inputs of a run."""
-        known = {name: finding for name, finding in findings.items() if finding is not None}
-        return self.narrowed(known, checked_inputs(self.compiled, inputs))
-
-    def narrowed(self, findings: Findings, inputs: Mapping[str, Values]) -> Answering:
-        """Return the query restricted to some findings, and to checked inputs."""
-        try:
-            return Answering(narrowed(self.ordinary.compiled, findings, inputs))
-        except ImpossibleEvidenceError:
-            raise impossible(self.conflict(findings, inputs)) from None
-
-    def check_size(self) -> None:
-        """Raise `TooLargeError` if a run exceeds its limits."""
-        if self.compiled.refusal is not None:
-            raise self.compiled.refusal
-
-    def _is_doubtful(self, doubt: float) -> bool:
-        """Return whether a query without negative numbers should answer instead of this one."""
-        return doubt > DOUBTFUL and (doubt > LOST or self.unsigned is not None)
-
-    def _second_try(
-        self, findings: Findings, inputs: Mapping[str, Values] | None
-    ) -> tuple[Answering, Findings, Mapping[str, Values]]:
-        """Return a query without negative numbers for a run, with its findings and inputs.
-
-        This is `unsigned`, or a query restricted to the evidence and the inputs of the run if only
-        that is small enough.
-
-        Raises
-        ------
-        CancellationError
-            If there is neither.
-        ImpossibleEvidenceError
-            If a single table excludes the evidence.
-        """
-        if self.unsigned is not None:
-            return self.unsigned, findings, inputs or {}
-        known = {name: finding for name, finding in findings.items() if finding is not None}
-        other = without_signs(self.compiled, known, checked_inputs(self.compiled, inputs))
-        if other is None:
-            raise lost_digits()
-        return Answering(other), {}, {}
-
-
 # --- Plans for exact inference, which are compiled once and run for any evidence ------------------
 #
 # A plan stores no clique tables. Each message of the junction tree is a contraction of tables of
@@ -506,7 +256,7 @@ class Plan(Value):
     @property
     def trees(self) -> tuple[JunctionTree, ...]:
         """One junction tree, or several if separate trees are cheaper for parts of the query."""
-        return self._answering.ordinary.compiled.trees
+        return self._ordinary.compiled.trees
 
     @property
     def tree(self) -> JunctionTree:
@@ -554,7 +304,7 @@ class Plan(Value):
     @property
     def total_size(self) -> int:
         """The sum of the clique sizes."""
-        return self._answering.ordinary.compiled.total_size
+        return self._ordinary.compiled.total_size
 
     @property
     def multiplications(self) -> int:
@@ -625,8 +375,27 @@ class Plan(Value):
         UnknownNameError, InvalidArgumentError
             If a state is unknown, or the inputs are not those of the plan.
         """
-        findings = read_findings(evidence, self.compiled.evidence, self.compiled.soft)
-        return self._answering.run(findings, inputs, progress)
+        findings = read_findings(evidence, self.evidence, self.soft)
+        posterior = attempt(self, findings, inputs, progress)
+        if posterior is None:
+            tables = all_inputs(self.compiled, findings, inputs)
+            raise impossible(conflict(self, findings, tables))
+        return posterior
+
+    def _swept(self, at: Mapping[str, int]) -> Posterior | None:
+        """Return the posterior of a sweep; None if the evidence is too improbable for it."""
+        compiled = self.compiled
+        assert compiled.swept is not None  # as the caller has seen
+        if (found := compiled.swept.run()) is None:
+            return None
+        beliefs, log_evidence = found
+        joints = []
+        for answer in compiled.answers:
+            belief = np.ones(()) if answer.register is None else beliefs[answer.register]
+            joints.append(answer.lift(belief, at))
+        return made(
+            Posterior, scopes=compiled.targets, joints=tuple(joints), log_evidence=log_evidence
+        )
 
     @checked
     def batch_memory(self, n_cases: int) -> int:
@@ -643,7 +412,7 @@ class Plan(Value):
         if n_cases < 0:
             raise InvalidArgumentError(f"n_cases must be at least 0, got {n_cases}", n_cases)
         varying = frozenset(label_of(v.name) for v in self.soft)
-        return batch_size(self._answering.ordinary.compiled, varying).total(n_cases)
+        return batch_size(self._ordinary.compiled, varying).total(n_cases)
 
     @checked
     def run_batch(
@@ -684,15 +453,45 @@ class Plan(Value):
             As in `run`.
         """
         tables = checked_inputs(self.compiled, inputs)
-        self._answering.check_size()
+        self._check_size()
         read = read_cases(cases, self.evidence, self.soft)
-        batch = self._answering.run_batch(read, tables, max_bytes=max_bytes)
+        batch = self._batch(read, tables, max_bytes=max_bytes)
         posterior = batch.posterior(self.targets)
         wrong = posterior.impossible.tolist()
         if wrong and not allow_impossible:
             findings = case_findings([*self.evidence, *self.soft], read, wrong[0])
-            raise impossible(self._answering.conflict(findings, tables), wrong)
+            raise impossible(conflict(self, findings, tables), wrong)
         return posterior
+
+    def _batch(
+        self,
+        cases: Mapping[str, NDArray[Any]],
+        inputs: Mapping[str, Values],
+        *,
+        max_bytes: int | None = None,
+    ) -> BatchRun:
+        """Return the answers to cases as returned by `read_cases`."""
+        compiled = self.compiled
+        if compiled.swept is not None:
+            return self._ordinary._batch(cases, inputs, max_bytes=max_bytes)
+        if compiled.by_case is not None or compiled.program.listed_bytes:
+            alone = partial(attempt, self, inputs=inputs)
+            return run_each(compiled, cases, alone, max_bytes=max_bytes)
+        batch = run_batch(compiled, cases, inputs, max_bytes=max_bytes)
+        if not (batch.doubt > DOUBTFUL).any():
+            return batch
+        if self.unsigned is not None:
+            again = np.flatnonzero(batch.doubt > DOUBTFUL)
+            some = {name: column[again] for name, column in cases.items()}
+            batch.put(again, self.unsigned._batch(some, inputs))
+            return batch
+        for case in np.flatnonzero(batch.doubt > LOST).tolist():
+            findings = case_findings([*self.evidence, *self.soft], cases, case)
+            try:
+                batch.put(case, attempt(self, findings, inputs))
+            except CancellationError:
+                raise lost_digits(case) from None
+        return batch
 
     def is_possible(
         self, evidence: Evidence | None = None, inputs: Mapping[str, Values] | None = None
@@ -714,13 +513,13 @@ class Plan(Value):
             As in `run`.
         """
         findings = read_findings(evidence, self.evidence, self.soft)
-        return self._answering.is_possible(findings, inputs)
+        return attempt(self, findings, inputs) is not None
 
     @cached_property
     def unsigned(self) -> Plan | None:
         """An equivalent plan without negative numbers; None if there is none."""
-        other = self._answering.unsigned
-        return None if other is None else Plan(other.compiled)
+        other = without_signs(self._ordinary.compiled, {}, {})
+        return None if other is None else Plan(other)
 
     def restrict(self, evidence: Evidence, inputs: Mapping[str, Values] | None = None) -> Plan:
         """Return a smaller plan with some of the evidence and the inputs fixed.
@@ -751,7 +550,10 @@ class Plan(Value):
             name: known[name].states[known[name].index(state)] for name, state in findings.items()
         }
         given_inputs = checked_inputs(self.compiled, inputs, partial=True)
-        return Plan(self._answering.narrowed(states, given_inputs).compiled)
+        try:
+            return self._narrowed(states, given_inputs)
+        except ImpossibleEvidenceError:
+            raise impossible(conflict(self, states, given_inputs)) from None
 
     def for_case(self, evidence: Findings, inputs: Mapping[str, Values] | None = None) -> Plan:
         """Return the plan restricted to all evidence and inputs of a run.
@@ -765,9 +567,148 @@ class Plan(Value):
         inputs
             Values of the inputs of the plan, by name.
         """
-        return Plan(self._answering.for_case(evidence, inputs).compiled)
+        try:
+            return self._for_case(evidence, inputs)
+        except ImpossibleEvidenceError:
+            raise impossible(conflict(self, evidence, inputs)) from None
+
+    def _for_case(self, findings: Findings, inputs: Mapping[str, Values] | None = None) -> Plan:
+        """Return the plan for a case; an error about a single table does not name the findings."""
+        known = {name: finding for name, finding in findings.items() if finding is not None}
+        return self._narrowed(known, checked_inputs(self.compiled, inputs))
+
+    def _narrowed(self, findings: Findings, inputs: Mapping[str, Values]) -> Plan:
+        return Plan(narrowed(self._ordinary.compiled, findings, inputs))
 
     @cached_property
-    def _answering(self) -> Answering:
-        """The compiled query with its second try."""
-        return Answering(self.compiled)
+    def _ordinary(self) -> Plan:
+        """The plan with a program, if a sweep answers this one without."""
+        return self if self.compiled.swept is None else Plan(with_program(self.compiled))
+
+    def _check_size(self) -> None:
+        if self.compiled.refusal is not None:
+            raise self.compiled.refusal
+
+    def _is_doubtful(self, doubt: float) -> bool:
+        """Return whether a plan without negative numbers should answer instead of this one."""
+        return doubt > DOUBTFUL and (doubt > LOST or self.unsigned is not None)
+
+    def _second_try(
+        self, findings: Findings, inputs: Mapping[str, Values] | None
+    ) -> tuple[Plan, Findings, Mapping[str, Values]]:
+        """Return a plan without negative numbers for a run, with its findings and inputs.
+
+        This is `unsigned`, or a plan restricted to the evidence and the inputs of the run if only
+        that is small enough.
+
+        Raises
+        ------
+        CancellationError
+            If there is neither.
+        ImpossibleEvidenceError
+            If a single table excludes the evidence.
+        """
+        if self.unsigned is not None:
+            return self.unsigned, findings, inputs or {}
+        known = {name: finding for name, finding in findings.items() if finding is not None}
+        other = without_signs(self.compiled, known, checked_inputs(self.compiled, inputs))
+        if other is None:
+            raise lost_digits()
+        return Plan(other), {}, {}
+
+
+def attempt(
+    plan: Plan,
+    findings: Findings,
+    inputs: Mapping[str, Values] | None = None,
+    progress: Progress | None = None,
+) -> Posterior | None:
+    """Return the posterior as `Plan.run` does, but None if the evidence is impossible.
+
+    There is no search for findings that contradict each other, which may take long.
+
+    Parameters
+    ----------
+    plan
+        The plan.
+    findings
+        The evidence, as `read_findings` returns it.
+    inputs, progress
+        As for `Plan.run`.
+    """
+    compiled = plan.compiled
+    try:
+        if compiled.by_case is not None:
+            return attempt(plan._for_case(findings, inputs), {}, None, progress)
+        observed = positions_of(compiled, findings)
+        tables = all_inputs(compiled, findings, inputs)
+        plan._check_size()
+        if compiled.swept is not None:
+            found = plan._swept(observed)
+            if found is None:
+                found = attempt(plan._ordinary, findings, inputs, progress)
+            return found
+        sums = sums_of(compiled, registers_of(compiled, observed, tables), progress)
+        if plan._is_doubtful(sums.doubt):
+            other, rest, open_inputs = plan._second_try(findings, inputs)
+            return attempt(other, rest, open_inputs, progress)
+    except ImpossibleEvidenceError:  # a single table excludes the evidence
+        return None
+    if not sums.log_evidence > -math.inf:
+        return None
+    joints = tuple(
+        [
+            answer.lift(result, observed)
+            for answer, result in zip(compiled.answers, sums.joints, strict=True)
+        ]
+    )
+    return made(Posterior, scopes=compiled.targets, joints=joints, log_evidence=sums.log_evidence)
+
+
+def conflict(
+    plan: Plan, findings: Findings, inputs: Mapping[str, Values] | None = None
+) -> dict[str, Any]:
+    """Return a minimal set of findings that are impossible together.
+
+    Parameters
+    ----------
+    plan
+        The plan.
+    findings
+        Findings that are impossible with the inputs and the evidence of the restriction.
+    inputs
+        The inputs of the plan. A missing input counts as one everywhere.
+
+    Returns
+    -------
+    Mapping
+        Some of the findings, or all of them if the search costs too much.
+    """
+    query, known = plan.compiled.query, plan.compiled.known
+    findings = {**known.fixed, **findings}
+    observed = {
+        v.name: v for v in (*query.evidence, *query.soft) if findings.get(v.name) is not None
+    }
+    try:
+        other = Plan(with_evidence_as_inputs(plan.compiled))
+    except TooLargeError:
+        return dict(findings)
+    weights = {name: likelihood(v, findings[name]) for name, v in observed.items()}
+    tables = {**known.given, **(inputs or {})}
+    labels = {label_of(v.name) for v in (*query.evidence, *query.soft)}
+    anything = {
+        name: np.ones([v.n_states for v in scope])
+        if name in labels or name not in tables
+        else tables[name]
+        for name, scope in other.compiled.inputs.items()
+    }
+
+    def possible(names: frozenset[str]) -> bool:
+        chosen = {label_of(name): weights[name] for name in names}
+        try:
+            return attempt(other, {}, {**anything, **chosen}) is not None
+        except (CancellationError, TooLargeError):
+            return True
+
+    names = minimal_conflict(list(observed), possible)
+    return {name: findings[name] for name in observed if name in names}
