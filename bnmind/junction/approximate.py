@@ -295,6 +295,10 @@ def compile_bounds(
     return BoundedConditioning(plan=plan, numbers=numbers, log_rests=np.minimum(rests, 0.0))
 
 
+_TOGETHER = 2**16
+"""The slices whose prior probabilities are computed together."""
+
+
 def _log_priors(
     network: Network, sliced: tuple[Variable, ...], order: OrderFinder | None, limits: Limits
 ) -> Floats:
@@ -303,9 +307,13 @@ def _log_priors(
         return np.zeros(1)
     names = [v.name for v in sliced]
     plan = compile_plan(network, evidence=names, targets=[()], order=order, limits=limits)
-    cases = np.indices([v.n_states for v in sliced]).reshape(len(sliced), -1)
-    batch = plan.run_batch(dict(zip(names, cases, strict=True)), allow_impossible=True)
-    return batch.log_evidence
+    sizes = [v.n_states for v in sliced]
+    logs = []
+    for start in range(0, math.prod(sizes), _TOGETHER):
+        numbers = np.arange(start, min(start + _TOGETHER, math.prod(sizes)))
+        cases = dict(zip(names, np.unravel_index(numbers, sizes), strict=True))
+        logs.append(plan.run_batch(cases, allow_impossible=True).log_evidence)
+    return np.concatenate(logs)
 
 
 # --- Posteriors from weighted samples, with their standard errors (likelihood weighting) ----------
