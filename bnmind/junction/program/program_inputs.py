@@ -174,61 +174,32 @@ def sources_of(
     inputs: Mapping[str, Sequence[Variable]],
 ) -> tuple[Source, ...]:
     """Return the sources of a program: the model's tables, the large tables, the inputs."""
+
+    def source(names: Sequence[str], label: str, n_cells: int, **more: Any) -> Source:
+        seen = tuple([name for name in names if name in observed])
+        scope = tuple([number[name] for name in names if name not in observed])
+        fields = {"scope": scope, "observed": seen, "values": None, **more}
+        return made(Source, label=label, n_cells=n_cells, **fields)
+
     sources = []
     all_signed = _are_signed([content.values for content in model.tables])
     for content, signed in zip(model.tables, all_signed, strict=True):
-        values, rest = content.values, content.scope
-        seen: tuple[str, ...] = ()
-        if not observed.isdisjoint(rest):
-            seen = tuple([name for name in content.scope if name in observed])
-            rest = tuple([name for name in content.scope if name not in observed])
-            axes = [content.scope.index(name) for name in (*seen, *rest)]
+        names, values = content.scope, content.values
+        if not observed.isdisjoint(names):
+            # Stable: the observed variables come first.
+            axes = sorted(range(len(names)), key=lambda axis: names[axis] not in observed)
             values = sealed(np.ascontiguousarray(np.transpose(values, axes)))
-        scope = tuple([number[name] for name in rest])
-        sources.append(
-            made(
-                Source,
-                scope=scope,
-                observed=seen,
-                values=values,
-                n_cells=values.size,
-                label="a table",
-                signed=signed,
-            )
-        )
-    for function in model.functions:
-        sources.append(_function_source(function, number, observed))
+        sources.append(source(names, "a table", values.size, values=values, signed=signed))
+    sources += [_function_source(function, number, observed) for function in model.functions]
     for potential in large:
         names = model.scope(v.name for v in potential.scope)
-        seen = tuple(name for name in names if name in observed)
-        scope = tuple(number[name] for name in names if name not in observed)
         cells = math.prod(model.sizes[name] for name in names)
-        sources.append(
-            Source(
-                scope=scope,
-                observed=seen,
-                values=None,
-                n_cells=cells,
-                label=potential.scope[0].name,
-            )
-        )
+        sources.append(source(names, potential.scope[0].name, cells))
     for label, variables in inputs.items():
-        full = tuple(v.name for v in variables)
-        names = model.scope(full)
-        cells = math.prod(model.sizes[n] for n in names)
-        scope = tuple(number[name] for name in names)
-        sources.append(
-            Source(
-                scope=scope,
-                observed=(),
-                values=None,
-                n_cells=cells,
-                label=label,
-                input=label,
-                model=model,
-                whole=full,
-            )
-        )
+        whole = tuple(v.name for v in variables)
+        names = model.scope(whole)
+        cells = math.prod(model.sizes[name] for name in names)
+        sources.append(source(names, label, cells, input=label, model=model, whole=whole))
     return tuple(sources)
 
 
@@ -286,60 +257,23 @@ def answer_of(
     scopes: Sequence[tuple[int, ...]],
 ) -> Answer:
     """Return the rule for reading a target from its register."""
-    if len(target) == 1 and register is not None and target[0].name not in observed:
-        (v,) = target
-        lift = model.lifts[v.name]
-        n_states = len(v.states)
-        if lift.home is None:
-            # The evidence leaves a single state.
-            return made(
-                Answer,
-                variables=target,
-                observed=(),
-                axes=None,
-                view=(),
-                shape=(),
-                register=register,
-                cells=sealed(lift.positions.astype(np.intp).ravel()),
-                _is_whole=False,
-            )
-        plain = lift.home == v.name and len(lift.positions) == n_states
-        if plain and scopes[register] == (number[v.name],):
-            whole = (n_states,)
-            return made(
-                Answer,
-                variables=target,
-                observed=(),
-                axes=None,
-                view=whole,
-                shape=whole,
-                register=register,
-                cells=None,
-                _is_whole=True,
-            )
     hidden = [v for v in target if v.name not in observed]
     names = model.scope(v.name for v in hidden)
     scope = [number[name] for name in names]
     register_scope = () if register is None else scopes[register]
-    present = [v for v in scope if v in register_scope]
     shape = tuple([model.sizes[name] for name in names])
     # A register may lack variables that its joint does not depend on.
-    view = tuple(size if v in register_scope else 1 for v, size in zip(scope, shape, strict=True))
-    axes = tuple(register_scope.index(v) for v in present)
-    full = tuple(v.n_states for v in hidden)
-    cells = None
-    if shape != full:
-        cells = model.cells([v.name for v in hidden], full)
-    else:
-        lifts = [model.lifts[v.name] for v in hidden]
-        if any(lift.home != v.name for lift, v in zip(lifts, hidden, strict=True)):
-            cells = model.cells([v.name for v in hidden], full)
-    return Answer(
+    view = tuple([model.sizes[n] if number[n] in register_scope else 1 for n in names])
+    axes = tuple([register_scope.index(v) for v in scope if v in register_scope])
+    full = tuple([v.n_states for v in hidden])
+    is_reduced = shape != full or any(model.lifts[v.name].home != v.name for v in hidden)
+    return made(
+        Answer,
         variables=target,
-        observed=tuple(v.name for v in target if v.name in observed),
+        observed=tuple([v.name for v in target if v.name in observed]),
         axes=None if axes == tuple(range(len(axes))) else axes,
         view=view,
         shape=shape,
         register=register,
-        cells=cells,
+        cells=model.cells([v.name for v in hidden], full) if is_reduced else None,
     )
