@@ -144,8 +144,14 @@ def readable(types: str) -> str:
 
     >>> readable("Annotated[int, Ge(ge=1), Must(words=' (odd)', test=<function odd at 0x7f>)]")
     'Annotated[int, Ge(ge=1)]'
+
+    Nor is a range that Python could not look up.
+
+    >>> readable("(evidence: Evidence | None, n_samples: Count)")
+    '(evidence: Evidence | None, n_samples: int)'
     """
     types = _with_plain_marks(re.sub(r"= <[^<>]*>", "= ...", types))
+    types = re.sub(r": (Count|Natural)\b", ": int", types)
     types = _ARRAY_LIKE.sub("~numpy.typing.ArrayLike", types)
     types = _ARRAY.sub(r"~numpy.typing.NDArray[\1]", types)
     return _OURS.sub(lambda found: "~" + (place_of(found[1]) or found[1]), types)

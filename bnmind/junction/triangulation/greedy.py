@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._jit import PlainWork, njit, run_plainly
+from bnmind._jit import PlainWork, compiles, njit, run_plainly
 from bnmind._values import remembered
 from bnmind.junction.graphs import EliminationOrder, InteractionGraph, bits, measured_order
 
@@ -701,7 +701,7 @@ class Climb(NamedTuple):
     """All vertices in the order of the current pass; none if no pass was within the limit."""
     total: float
     """The total size of this order, in cells, or else the limit."""
-    noise: Ints
+    noise: NDArray[np.int64]
     """The noise of this pass."""
     passes: int = 0
     """The number of passes so far."""
@@ -754,7 +754,7 @@ def climbed(
         allowed.spend(start.work if is_done else left)
         if is_done:
             return start
-    return _run(core, score, start, steps, most_work)
+    return _run(core, score, start, steps, most_work, 0 if compiles() else math.inf)
 
 
 def _run(
