@@ -57,6 +57,7 @@ def page(request: pytest.FixtureRequest, address: str) -> Iterator[Any]:
 def watch_known_game(page: Any) -> None:
     """Let strategies play; of a secret that the first guess finds there is nothing more to see."""
     page.goto("/watch")
+    page.wait_for_selector("#run:not([disabled])")  # the page writes its own number first
     page.click("#setup summary")
     page.fill("#seed", "1")
     page.press("#setup button[type=submit]", "Enter")
