@@ -420,12 +420,13 @@ class Fit(Result, Value):
             step = parameters[direction < 0][0] / 2
             slopes[:, number] = (layout.cells(parameters + step * direction)[:n] - theta) / step
             step = _STEP * parameters[direction != 0].min()
-            near = parameters + step * direction
-            counts = expectation.at(layout.cells(near)).counts
-            changes[number] = (layout.expected(near, counts) - expected) / step
+            for side in (step, -step):  # from both sides, so that the error is of second order
+                near = parameters + side * direction
+                counts = expectation.at(layout.cells(near)).counts
+                changes[number] += layout.expected(near, counts) / (2 * side)
         inverses = np.divide(1.0, parameters, out=np.zeros_like(parameters), where=parameters > 0)
         information = directions * expected * inverses**2 - changes * inverses
-        covariance = inverse_information(information @ directions.T, _FLAT)
+        covariance = inverse_information(information @ directions.T)
         # nan times zero is nan: parameters that are not identified count as zero, and are marked.
         lost = np.isnan(np.diag(covariance))
         variances = np.einsum(
@@ -659,10 +660,10 @@ def _warnings_of_table(layout: Layout, counts: Floats, family: int) -> list[str]
 MOST_CELLS = 5000
 """The most cells of learned tables whose covariances are computed."""
 
-_STEP = 1e-7
+_STEP = 1e-5
 """The step of differences of expected counts, relative to the parameters that it changes."""
 
-_FLAT = 1e-6
+_FLAT = 1e-9
 """Directions with less than this share of the largest information count as having none."""
 
 _EDGE = 1e-6
@@ -675,10 +676,8 @@ _RARE = 1e-3
 """Distributions with fewer expected cases have no standard errors."""
 
 
-def inverse_information(information: Floats, flat: float = 1e-9) -> Floats:
+def inverse_information(information: Floats) -> Floats:
     """Return the covariance matrix of parameters, with nan for those that are not identified.
-
-    Directions with less than a share ``flat`` of the largest information count as having none.
 
     Examples
     --------
@@ -687,7 +686,7 @@ def inverse_information(information: Floats, flat: float = 1e-9) -> Floats:
     """
     scale = np.sqrt(np.maximum(np.diag(information), 1e-300))
     values, vectors = np.linalg.eigh(information / np.outer(scale, scale))
-    kept = values > flat * max(float(values.max(initial=0.0)), math.ulp(0.0))
+    kept = values > _FLAT * max(float(values.max(initial=0.0)), math.ulp(0.0))
     inverse = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
     lost = (vectors[:, ~kept] ** 2).sum(axis=1) > 1e-6
     inverse[lost, :] = np.nan

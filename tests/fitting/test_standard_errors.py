@@ -236,7 +236,7 @@ def test_a_circuit_completes_cases_for_the_same_errors(monkeypatch: pytest.Monke
     assert by_circuit.em.expectation.circuit is not None
     expected = listed.standard_errors()
     for name, errors in by_circuit.standard_errors().items():
-        np.testing.assert_allclose(errors, expected[name], rtol=1e-4)
+        np.testing.assert_allclose(errors, expected[name], rtol=1e-8)
 
 
 def test_no_error_exceeds_what_a_probability_can_have() -> None:
