@@ -424,7 +424,8 @@ class Fit(Result, Value):
                 near = parameters + side * direction
                 counts = expectation.at(layout.cells(near)).counts
                 changes[number] += layout.expected(near, counts) / (2 * side)
-        inverses = np.divide(1.0, parameters, out=np.zeros_like(parameters), where=parameters > 0)
+        moved = (directions != 0).any(axis=0)  # the others may be too small to be squared
+        inverses = np.divide(1.0, parameters, out=np.zeros_like(parameters), where=moved)
         information = directions * expected * inverses**2 - changes * inverses
         covariance = inverse_information(information @ directions.T)
         # nan times zero is nan: parameters that are not identified count as zero, and are marked.
@@ -660,8 +661,9 @@ def _warnings_of_table(layout: Layout, counts: Floats, family: int) -> list[str]
 MOST_CELLS = 5000
 """The most cells of learned tables whose covariances are computed."""
 
-_STEP = 1e-5
-"""The step of differences of expected counts, relative to the parameters that it changes."""
+_STEP = 3e-4
+"""The step of differences of expected counts, relative to the parameters that it changes: a smaller
+one loses digits to rounding, and a larger one to curvature."""
 
 _FLAT = 1e-9
 """Directions with less than this share of the largest information count as having none."""
