@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 
 from bnmind.errors import BnmindError, InvalidArgumentError, TooLargeError
-from bnmind.junction import InteractionGraph
-from bnmind.junction.triangulation.exact_sets import MOST_VERTICES, problem
 from bnmind.mastermind import Board, Channel, Turn, reply
 from bnmind.mastermind.masses import bayes_rule, guess_masses
 from bnmind.mastermind.peg_counts import split_replies
@@ -44,18 +42,6 @@ def test_beliefs_are_over_the_codes(board: Board, more: int) -> None:
     with pytest.raises(InvalidArgumentError, match=f"{n_replies} factors"):
         halves.weighted(good, np.ones(n_replies + more))
     assert np.isclose(guess_masses(board, good, guess).sum(), board.n_codes)
-
-
-def path(n: int) -> InteractionGraph:
-    """Return a graph of n vertices in a row."""
-    neighbors = [(1 << v >> 1) | (1 << (v + 1) if v + 1 < n else 0) for v in range(n)]
-    return InteractionGraph.from_masks([f"v{v}" for v in range(n)], (2,) * n, neighbors)
-
-
-def test_sets_of_vertices_fit_a_word() -> None:
-    assert problem(path(MOST_VERTICES), ()).neighbors.shape == (MOST_VERTICES,)
-    with pytest.raises(TooLargeError, match=f"at most {MOST_VERTICES} vertices, got 63"):
-        problem(path(MOST_VERTICES + 1), ())
 
 
 def test_boards_of_kernels_fit_bytes_and_words() -> None:

@@ -34,7 +34,7 @@ from bnmind.junction.sampling import compile_sampling as compile_sampling
 from bnmind.junction.search import compile_search as compile_search
 from bnmind.junction.slices import compile_sliced as compile_sliced
 from bnmind.junction.triangulation.annealing import TreeAnnealing as TreeAnnealing
-from bnmind.junction.triangulation.exact_order import ExactOrder as ExactOrder
+from bnmind.junction.triangulation.exact import ExactOrder as ExactOrder
 from bnmind.junction.triangulation.greedy import MinFill as MinFill
 from bnmind.junction.triangulation.greedy import MinWeight as MinWeight
 from bnmind.junction.triangulation.greedy import WeightedMinFill as WeightedMinFill

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import bnmind.junction.inference.assembly as assembly
 import bnmind.junction.inference.assembly as parts
-import bnmind.junction.triangulation.exact_order as exact_order
+import bnmind.junction.triangulation.exact as exact_order
 import bnmind.junction.triangulation.randomized_greedy as shared_search
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.junction import (
@@ -33,7 +33,7 @@ from bnmind.junction import (
     families,
 )
 from bnmind.junction.graphs import Clique
-from bnmind.junction.triangulation.exact_order import Found, search
+from bnmind.junction.triangulation.exact import Found, search
 from bnmind.junction.triangulation.randomized_greedy import MOST_WORK, SharedSearch
 from bnmind.pgm import (
     CPD,

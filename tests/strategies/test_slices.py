@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-import bnmind.junction.triangulation.exact_sets as exact_bounds
+import bnmind.junction.triangulation.exact as exact_order
 import bnmind.mastermind.color_elimination as color_elimination
 import bnmind.mastermind.consistent as consistent_search
 import bnmind.mastermind.peg_counts as brute_force
@@ -24,7 +24,7 @@ import bnmind.strategies.greedy as grow_kernel
 import bnmind.strategies.planning as endgame
 import bnmind.strategies.tree_search as branch_and_bound_run
 from bnmind.errors import TooLargeError
-from bnmind.junction.triangulation.exact_sets import lower_bounds, problem
+from bnmind.junction import ExactOrder
 from bnmind.mastermind import Board, Reply, Turn, reply
 from bnmind.mastermind.color_elimination import masses_by_elimination
 from bnmind.mastermind.peg_counts import masses_by_pairs
@@ -177,14 +177,12 @@ def test_masses_in_parts_are_the_masses(board: Board) -> None:
 
 
 @pytest.mark.slow
-@given(graphs(most=8, least=1))
+@given(graphs(most=8))
 @settings(max_examples=examples(10))
-def test_lower_bounds_in_parts_are_the_lower_bounds(graph: Any) -> None:
-    arrays, sets = problem(graph, ()), np.arange(1 << graph.n, dtype=np.int64)
-    at_once = lower_bounds(sets, arrays)
-    with mock.patch.object(exact_bounds, "_SETS_AT_ONCE", 5):
-        assert np.array_equal(lower_bounds(sets, arrays), at_once)
-    assert lower_bounds(sets[:0], arrays).shape == (0,)
+def test_the_sets_of_an_exact_search_are_expanded_in_parts(graph: Any) -> None:
+    whole = ExactOrder()(graph)
+    with mock.patch.object(exact_order, "_SETS_AT_ONCE", 5):
+        assert ExactOrder()(graph) == whole
 
 
 @pytest.mark.slow

@@ -175,7 +175,7 @@ def core_of(graph: InteractionGraph) -> tuple[list[int], list[int], Core]:
 
 def _core_of(graph: InteractionGraph) -> tuple[list[int], list[int], Core]:
     around = [set(members) for members in graph.adjacent]
-    first, covered = _simplicial(around)
+    first, covered = simplicial(around)
     gone = set(first)
     core_vertices = [v for v in range(graph.n) if v not in gone]
     if len(core_vertices) > MOST_SEARCHED:
@@ -195,7 +195,7 @@ def _core_of(graph: InteractionGraph) -> tuple[list[int], list[int], Core]:
     return first, core_vertices, core
 
 
-def _simplicial(around: list[set[int]]) -> tuple[list[int], set[frozenset[int]]]:
+def simplicial(around: list[set[int]]) -> tuple[list[int], set[frozenset[int]]]:
     """Remove simplicial vertices from a graph, the lowest first, until there are none.
 
     Returns

@@ -19,7 +19,7 @@ from bnmind.junction.graphs import (
     vertices_in_order,
 )
 from bnmind.junction.triangulation.annealing import ROUNDS, TreeAnnealing, annealed
-from bnmind.junction.triangulation.exact_order import ExactOrder
+from bnmind.junction.triangulation.exact import ExactOrder
 from bnmind.junction.triangulation.greedy import MinFill, MinWeight, WeightedMinFill
 from bnmind.junction.triangulation.randomized_greedy import (
     MOST_WORK,
