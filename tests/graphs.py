@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import permutations
+from itertools import combinations, permutations
+from math import prod
 
 import numpy as np
 from hypothesis import strategies as st
 
 from bnmind.junction import InteractionGraph
+from bnmind.junction.graphs import bits
 
 
 def graph_of(sizes: Iterable[int], edges: Iterable[tuple[int, int]]) -> InteractionGraph:
@@ -102,6 +104,11 @@ def large_graph(n: int = 250) -> InteractionGraph:
     return graph_of(rng.integers(2, 5, size=n).tolist(), edges)
 
 
+def is_clique(graph: InteractionGraph, vertices: Iterable[int]) -> bool:
+    """Return whether all these vertices are neighbors of each other."""
+    return all(u in graph.adjacent[v] for u, v in combinations(vertices, 2))
+
+
 def naive_greedy(graph: InteractionGraph, score: str) -> list[int]:
     """Return the order of a greedy rule by computing every score again at every step."""
     neighbors = {
@@ -111,7 +118,7 @@ def naive_greedy(graph: InteractionGraph, score: str) -> list[int]:
     def cost(v: int) -> tuple[int, ...]:
         around = sorted(neighbors[v])
         added = [(a, b) for a in around for b in around if a < b and b not in neighbors[a]]
-        size = graph.clique_size(1 << v | sum(1 << u for u in around))
+        size = prod(graph.sizes[u] for u in (v, *around))
         return {
             "FILL": (len(added), size, v),
             "WEIGHT": (size, len(added), v),
@@ -178,7 +185,7 @@ def cost_to_go(graph: InteractionGraph) -> list[int]:
                     reached |= graph.neighborhood(part)
             clique = reached & ~eliminated
             free = any(not clique & ~graph.neighborhood(part) for part in parts)
-            cost = 0 if free else graph.clique_size(clique)
+            cost = 0 if free else prod(graph.sizes[u] for u in bits(clique))
             costs.append(cost + to_go[eliminated | 1 << v])
         to_go[eliminated] = min(costs)
     return to_go

@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import compress, pairwise
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from bnmind._arguments import checked
-from bnmind._values import Value, latest, made
+from bnmind._values import Count, Value, latest, made
 from bnmind.errors import InvalidModelError, UnknownNameError
 
 # --- The interaction graph of a set of tables, in which the scope of each table is a clique -------
@@ -45,8 +45,8 @@ class InteractionGraph(Value):
     >>> graph = InteractionGraph.from_scopes({"a": 2, "b": 3, "c": 2}, [("a", "b"), ("b", "c")])
     >>> graph.adjacent, graph.neighbors
     (((1,), (0, 2), (1,)), (2, 5, 2))
-    >>> graph.clique_size(graph.mask(["a", "b"]))
-    6
+    >>> graph.members(graph.neighborhood(graph.mask(["a"])))
+    ('b',)
     """
 
     names: tuple[str, ...]
@@ -80,7 +80,7 @@ class InteractionGraph(Value):
     @classmethod
     @checked
     def from_scopes(
-        cls, sizes: Mapping[str, int], scopes: Iterable[Iterable[str]]
+        cls, sizes: Mapping[str, Count], scopes: Iterable[Iterable[str]]
     ) -> InteractionGraph:
         """Return the graph in which each scope is a clique.
 
@@ -94,36 +94,14 @@ class InteractionGraph(Value):
         Raises
         ------
         InvalidModelError
-            If a scope names an unknown variable, or a variable has no state.
+            If a scope names an unknown variable.
         """
         members = [tuple(scope) for scope in scopes]
-        unknown = dict.fromkeys(name for scope in members for name in scope if name not in sizes)
-        problems = [f"a scope names {name!r}, which has no size" for name in unknown]
-        problems += [
-            f"expected at least one state for {name}, got {size}"
-            for name, size in sizes.items()
-            if size < 1
-        ]
-        if problems:
-            raise InvalidModelError(problems)
+        if unknown := {name: None for scope in members for name in scope if name not in sizes}:
+            raise InvalidModelError(
+                [f"a scope names {name!r}, which has no size" for name in unknown]
+            )
         return graph_of_scopes({name: int(size) for name, size in sizes.items()}, members)
-
-    @classmethod
-    def from_masks(
-        cls, names: Sequence[str], sizes: Sequence[int], neighbors: Sequence[int]
-    ) -> InteractionGraph:
-        """Return a graph whose neighborhoods are given as bit masks.
-
-        Parameters
-        ----------
-        names
-            Names of vertices.
-        sizes
-            The number of states of each vertex.
-        neighbors
-            The neighbors of each vertex, as bit masks.
-        """
-        return cls(tuple(names), tuple(sizes), tuple(tuple(bits(mask)) for mask in neighbors))
 
     @cached_property
     def neighbors(self) -> tuple[int, ...]:
@@ -139,11 +117,6 @@ class InteractionGraph(Value):
     def vertices(self) -> int:
         """All vertices, as a bit mask."""
         return (1 << self.n) - 1
-
-    @property
-    def n_edges(self) -> int:
-        """The number of edges."""
-        return sum(map(len, self.adjacent)) // 2
 
     def mask(self, names: Iterable[str]) -> int:
         """Return a set of variables as a bit mask.
@@ -176,26 +149,6 @@ class InteractionGraph(Value):
         """
         return tuple([self.names[v] for v in bits(mask)])
 
-    def clique_size(self, mask: int) -> int:
-        """Return the exact number of cells of a table over these vertices.
-
-        Parameters
-        ----------
-        mask
-            A set of vertices as a bit mask: bit i is vertex i.
-        """
-        return math.prod([self.sizes[v] for v in bits(mask)])
-
-    def is_clique(self, mask: int) -> bool:
-        """Return whether all these vertices are neighbors of each other.
-
-        Parameters
-        ----------
-        mask
-            A set of vertices as a bit mask: bit i is vertex i.
-        """
-        return all(not mask & ~self.neighbors[v] & ~(1 << v) for v in bits(mask))
-
     def neighborhood(self, mask: int) -> int:
         """Return the vertices outside a set that have a neighbor in it.
 
@@ -221,10 +174,7 @@ class InteractionGraph(Value):
         while mask:
             component = frontier = mask & -mask
             while frontier:
-                reached = 0
-                for v in bits(frontier):
-                    reached |= self.neighbors[v]
-                frontier = reached & mask & ~component
+                frontier = self.neighborhood(frontier) & mask & ~component
                 component |= frontier
             components.append(component)
             mask &= ~component
@@ -397,19 +347,10 @@ def _elimination(graph: InteractionGraph, order: Sequence[int]) -> Elimination:
     return Elimination(tuple(cliques), tuple(parents), tuple(maximal))
 
 
-def elimination_cliques(graph: InteractionGraph, order: Sequence[int]) -> tuple[int, ...]:
-    """Return the elimination clique of each vertex of an order, as bit masks."""
-    return tuple(sum([1 << v for v in clique]) for clique in elimination(graph, order).cliques)
-
-
 def maximal_cliques(graph: InteractionGraph, order: Sequence[int]) -> tuple[tuple[int, ...], ...]:
     """Return the maximal elimination cliques, in the order of elimination."""
     eliminated = elimination(graph, order)
-    return tuple(
-        clique
-        for clique, maximal in zip(eliminated.cliques, eliminated.maximal, strict=True)
-        if maximal
-    )
+    return tuple(compress(eliminated.cliques, eliminated.maximal))
 
 
 def measured_order(
@@ -419,13 +360,11 @@ def measured_order(
 
     An order that adds no edge is always proven smallest (fact 4 of the module).
     """
-    eliminated = elimination(graph, order)
     sizes = [
-        math.prod([graph.sizes[v] for v in clique])
-        for clique, maximal in zip(eliminated.cliques, eliminated.maximal, strict=True)
-        if maximal
+        math.prod([graph.sizes[v] for v in clique]) for clique in maximal_cliques(graph, order)
     ]
-    adds_no_edge = sum(map(len, eliminated.cliques)) - graph.n == graph.n_edges
+    n_edges = sum(map(len, elimination(graph, order).cliques)) - graph.n
+    adds_no_edge = 2 * n_edges == sum(map(len, graph.adjacent))
     return made(
         EliminationOrder,
         variables=tuple([graph.names[v] for v in order]),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bnmind.errors import InvalidModelError, UnknownNameError
+from bnmind.errors import InvalidArgumentError, InvalidModelError, UnknownNameError
 from bnmind.junction import InteractionGraph
-from bnmind.junction.graphs import bits
+from bnmind.junction.graphs import bits, measured_order
 from tests.graphs import graph_of, graphs
 
 
@@ -20,17 +22,15 @@ def test_scopes_become_cliques() -> None:
     assert graph.sizes == (2, 3, 4, 5)
     assert graph.adjacent == ((1, 2), (0, 2), (0, 1), ())
     assert graph.neighbors == (0b110, 0b101, 0b011, 0)
-    assert graph == InteractionGraph.from_masks(graph.names, graph.sizes, graph.neighbors)
     assert graph == InteractionGraph(graph.names, graph.sizes, graph.adjacent)
-    assert graph.n_edges == 3
-    assert graph.is_clique(graph.mask(["x", "y", "z"]))
-    assert not graph.is_clique(graph.vertices)
+    assert graph.mask(["z", "x"]) == 0b101
+    assert graph.vertices == 0b1111
     assert graph.members(0b1001) == ("x", "alone")
 
 
 def test_sizes_are_exact_beyond_floating_point() -> None:
-    graph = graph_of([7] * 100, [])
-    assert graph.clique_size(graph.vertices) == 7**100
+    graph = graph_of([7] * 100, combinations(range(100), 2))
+    assert measured_order(graph, range(100), method="").largest == 7**100
 
 
 def test_all_faults_are_reported_at_once() -> None:
@@ -48,6 +48,8 @@ def test_all_faults_are_reported_at_once() -> None:
         InteractionGraph(("x", "y"), (2, 2), ((1, 2), (0,)))
     with pytest.raises(InvalidModelError, match="for each of 2 variables"):
         InteractionGraph(("x", "y"), (2,), ((), ()))
+    with pytest.raises(InvalidArgumentError, match="at least 1, got "):
+        InteractionGraph.from_scopes({"x": 0}, [])
     with pytest.raises(UnknownNameError, match="'z'"):
         graph_of([2], []).mask(["z"])
 

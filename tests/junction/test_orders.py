@@ -22,7 +22,7 @@ from bnmind.junction import (
     RandomizedGreedy,
     WeightedMinFill,
 )
-from bnmind.junction.graphs import elimination_cliques, maximal_cliques
+from bnmind.junction.graphs import elimination, maximal_cliques
 from tests.graphs import (
     cost_to_go,
     graph_of,
@@ -138,4 +138,4 @@ def test_an_order_tells_its_cost_and_whether_it_is_proven() -> None:
 
 def test_elimination_cliques_follow_the_order() -> None:
     ring = graph_of([2, 2, 2, 2], [(0, 1), (1, 2), (2, 3), (3, 0)])
-    assert elimination_cliques(ring, [0, 1, 2, 3]) == (0b1011, 0b1110, 0b1100, 0b1000)
+    assert elimination(ring, [0, 1, 2, 3]).cliques == ((0, 1, 3), (1, 2, 3), (2, 3), (3,))

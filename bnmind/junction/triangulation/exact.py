@@ -146,7 +146,7 @@ def _refined_colors(graph: InteractionGraph) -> list[int]:
 
 def _class_of(graph: InteractionGraph, colors: Sequence[int], u: int, free: int) -> Blocks:
     """Return the block of u and those that can be exchanged with it, of free vertices."""
-    blocks = [(u,)]
+    blocks: list[tuple[int, ...]] = [(u,)]
     covered = 1 << u
     for v in bits(free):
         if colors[v] != colors[u] or covered >> v & 1:
