@@ -32,7 +32,7 @@ from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.inference.plan import Plan
 from bnmind.junction.reduction import without_barren
 from bnmind.junction.triangulation.greedy import MinFill
-from bnmind.junction.triangulation.randomized_greedy import BoundedFinder
+from bnmind.junction.triangulation.portfolio import BoundedFinder
 from bnmind.pgm.network import FactorModel, Network, Potential
 
 if TYPE_CHECKING:
@@ -127,7 +127,6 @@ class _KnownOrders:
     orders: Mapping[frozenset[str], tuple[tuple[str, tuple[str, ...]], ...]]
     """For each set of variables, the names of searches and the orders that they found."""
     effort: ClassVar[float] = 1.0
-    restarts: ClassVar[int] = 0
 
     def __call__(self, graph: InteractionGraph) -> EliminationOrder:
         """Return the smallest known order; for another graph, that of one greedy pass."""
@@ -139,8 +138,8 @@ class _KnownOrders:
         return min(found, key=lambda order: order.total_size) if found else MinFill()(graph)
 
     def wanted(self, cells: int, n: int) -> float:
-        """Return no work."""
-        return 0.0
+        """Return infinity: nothing is searched."""
+        return math.inf
 
     def within(
         self,

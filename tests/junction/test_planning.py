@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import bnmind.junction.inference.assembly as assembly
 import bnmind.junction.inference.assembly as parts
 import bnmind.junction.triangulation.exact as exact_order
-import bnmind.junction.triangulation.randomized_greedy as shared_search
+import bnmind.junction.triangulation.portfolio as shared_search
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.junction import (
     EliminationOrder,
@@ -34,7 +34,8 @@ from bnmind.junction import (
 )
 from bnmind.junction.graphs import Clique
 from bnmind.junction.triangulation.exact import Found, search
-from bnmind.junction.triangulation.randomized_greedy import MOST_WORK, SharedSearch
+from bnmind.junction.triangulation.greedy import MOST_WORK
+from bnmind.junction.triangulation.portfolio import SharedSearch
 from bnmind.pgm import (
     CPD,
     Addition,

@@ -23,8 +23,8 @@ from bnmind.junction.graphs import (
     measured_order,
     vertices_in_order,
 )
-from bnmind.junction.triangulation.greedy import Core, Ints, core_of
-from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
+from bnmind.junction.triangulation.cores import Core, core_of
+from bnmind.junction.triangulation.greedy import Ints, RandomizedGreedy
 
 # --- Simulated annealing on contraction trees, compiled -------------------------------------------
 #

@@ -22,8 +22,8 @@ from bnmind.junction.graphs import (
     measured_order,
     vertices_in_order,
 )
-from bnmind.junction.triangulation.greedy import Ints, simplicial
-from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy, SharedSearch
+from bnmind.junction.triangulation.cores import simplicial
+from bnmind.junction.triangulation.greedy import Ints, RandomizedGreedy
 
 # --- The search for the smallest elimination order over the sets of eliminated variables ----------
 #
@@ -460,11 +460,10 @@ class ExactOrder(Value):
         core = graph.vertices & ~sum(1 << v for v in order)
         kept = {graph.neighbors[v] & core: 1 << v for v in reversed(order)}
         proven, sets_left = True, self.max_sets
-        starts = SharedSearch(self.start)
         # Small parts go first; large parts get the remaining sets.
         for part in sorted(graph.components(core), key=lambda mask: (mask.bit_count(), mask)):
             more = [v for near, v in kept.items() if near & part and near.bit_count() > 2]
-            found, n_sets = self._of_part(graph.subgraph(part | sum(more)), sets_left, starts)
+            found, n_sets = self._of_part(graph.subgraph(part | sum(more)), sets_left)
             sets_left -= n_sets
             proven = proven and found.proven
             names = set(graph.members(part))
@@ -487,22 +486,9 @@ class ExactOrder(Value):
         proven = core.proven and best.total_size == core.total_size
         return replace(best, method=core.method, proven=best.proven or proven)
 
-    def _of_part(
-        self, graph: InteractionGraph, most: int, starts: SharedSearch
-    ) -> tuple[EliminationOrder, int]:
-        """Return the best order found for a connected graph, and the number of sets used.
-
-        Parameters
-        ----------
-        graph
-            The graph.
-        most
-            The limit for the number of sets.
-        starts
-            Finds the order to improve on.
-        """
-        best = starts.order(graph)
-        assert best is not None  # without a limit
+    def _of_part(self, graph: InteractionGraph, most: int) -> tuple[EliminationOrder, int]:
+        """Return the best order found for a connected graph, and the sets used, of ``most``."""
+        best = self.start(graph)
         if graph.n > MOST_VERTICES or best.total_size > _LARGEST_FLOAT:
             return best, 0
         classes = interchangeable_blocks(graph)

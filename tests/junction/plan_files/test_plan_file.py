@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-import bnmind.junction.triangulation.randomized_greedy as randomized_greedy
+import bnmind.junction.triangulation.greedy as randomized_greedy
 from bnmind.errors import (
     ImpossibleEvidenceError,
     InvalidArgumentError,

@@ -19,8 +19,12 @@ from bnmind.junction import (
     TreeAnnealing,
 )
 from bnmind.junction.triangulation.annealing import annealed
-from bnmind.junction.triangulation.portfolio import run_cost
-from bnmind.junction.triangulation.randomized_greedy import MOST_WORK, BoundedFinder, SharedSearch
+from bnmind.junction.triangulation.greedy import MOST_WORK
+from bnmind.junction.triangulation.portfolio import (
+    BoundedFinder,
+    SharedSearch,
+    run_cost,
+)
 from tests.graphs import graph_of, graphs
 
 

@@ -22,7 +22,7 @@ from bnmind.junction.triangulation.annealing import (
     tables,
     tree_of,
 )
-from bnmind.junction.triangulation.greedy import whole_graph
+from bnmind.junction.triangulation.cores import whole_graph
 from tests.graphs import cost_to_go, graph_of, graphs, is_clique
 from tests.modes import examples
 
