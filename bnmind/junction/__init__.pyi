@@ -33,15 +33,15 @@ from bnmind.junction.plan_files import write_plan as write_plan
 from bnmind.junction.sampling import compile_sampling as compile_sampling
 from bnmind.junction.search import compile_search as compile_search
 from bnmind.junction.slices import compile_sliced as compile_sliced
-from bnmind.junction.triangulation.annealing import TreeAnnealing as TreeAnnealing
 from bnmind.junction.triangulation.exact import ExactOrder as ExactOrder
 from bnmind.junction.triangulation.greedy import MinFill as MinFill
 from bnmind.junction.triangulation.greedy import MinWeight as MinWeight
-from bnmind.junction.triangulation.greedy import RandomizedGreedy as RandomizedGreedy
 from bnmind.junction.triangulation.greedy import WeightedMinFill as WeightedMinFill
 from bnmind.junction.triangulation.portfolio import ORDER_FINDERS as ORDER_FINDERS
 from bnmind.junction.triangulation.portfolio import BestOrder as BestOrder
 from bnmind.junction.triangulation.portfolio import Portfolio as Portfolio
+from bnmind.junction.triangulation.randomized import RandomizedGreedy as RandomizedGreedy
+from bnmind.junction.triangulation.randomized import TreeAnnealing as TreeAnnealing
 from bnmind.junction.walk import Explanation as Explanation
 from bnmind.junction.walk import compile_explanation as compile_explanation
 from bnmind.junction.walk import compile_marginal_map as compile_marginal_map

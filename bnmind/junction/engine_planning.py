@@ -26,7 +26,7 @@ from bnmind.junction.inference.evidence import Findings, by_name, is_missing, is
 from bnmind.junction.inference.limits import Limits
 from bnmind.junction.inference.plan import Plan
 from bnmind.junction.inference.posterior import Posterior
-from bnmind.junction.triangulation.cores import quick_cells
+from bnmind.junction.triangulation.greedy import quick_cells
 from bnmind.pgm.factor import Values
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable, format_name

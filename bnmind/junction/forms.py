@@ -20,7 +20,7 @@ from bnmind.junction.graphs import (
     vertices_in_order,
 )
 from bnmind.junction.reduction import Domains, n_cells, n_numbers
-from bnmind.junction.triangulation.greedy import started
+from bnmind.junction.triangulation.randomized import started
 from bnmind.pgm.cpd import CPD, FunctionalCPD
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.functions import Addition, Exactly, Parity, Threshold

@@ -39,8 +39,7 @@ from bnmind.junction.search_kernel import (
     solved_states,
     upper_bound,
 )
-from bnmind.junction.triangulation.annealing import TreeAnnealing
-from bnmind.junction.triangulation.greedy import RandomizedGreedy
+from bnmind.junction.triangulation.randomized import RandomizedGreedy, TreeAnnealing
 from bnmind.junction.walk import Explanation, check_count, check_explained, in_order
 from bnmind.pgm.network import FactorModel, Network, Potential
 from bnmind.pgm.variable import Variable

@@ -19,6 +19,7 @@ from bnmind.information import Floats
 from bnmind.junction.graphs import OrderFinder, elimination, graph_of_scopes
 from bnmind.junction.reduction import possible_states
 from bnmind.junction.reduction import table as cells_of
+from bnmind.junction.triangulation.greedy import MOST_FRACTION, logarithm, peeled
 from bnmind.pgm.network import Potential
 from bnmind.pgm.variable import Variable
 
@@ -437,8 +438,8 @@ def _sweep(
 # --- Orders of elimination for a search: summed variables first, then maximized ones --------------
 #
 # The value of a marginal MAP is a maximum of sums, and sums and maxima do not commute. So the
-# summed variables must be eliminated first, by a greedy order of least weight. The order of the
-# maximized variables, on the graph that is left, is searched for as usual.
+# summed variables must be eliminated first, always the one with the smallest clique. The order of
+# the maximized variables, on the graph that is left, is searched for as usual.
 
 
 def constrained_order(
@@ -462,27 +463,16 @@ def constrained_order(
     finder
         The search for the order of the maximized variables.
     """
-    around: dict[int, set[int]] = {v: set() for v, size in enumerate(sizes) if size > 1}
+    around: list[set[int]] = [set() for _ in sizes]
     for scope in scopes:
         for v in scope:
             around[v].update(u for u in scope if u != v)
-
-    def weight(v: int) -> float:
-        return math.fsum([math.log2(sizes[u]) for u in around[v]])
-
-    weights = {v: weight(v) for v in around if is_summed[v]}
-    first = []
-    while weights:
-        v = min(weights, key=lambda v: (weights[v], v))
-        del weights[v]
-        first.append(v)
-        near = around.pop(v)
-        for u in near:
-            around[u] |= near
-            around[u] -= {u, v}
-        weights.update({u: weight(u) for u in near if u in weights})
-    edges = [(str(v), str(u)) for v, near in around.items() for u in near]
-    found = finder(graph_of_scopes({str(v): sizes[v] for v in around}, edges))
+    summed = [v for v, size in enumerate(sizes) if size > 1 and is_summed[v]]
+    rest = [v for v, size in enumerate(sizes) if size > 1 and not is_summed[v]]
+    weights = [logarithm(size, MOST_FRACTION) for size in sizes]
+    first, _ = peeled(around, weights, summed, most=0, heaviest=math.inf)
+    edges = [(str(v), str(u)) for v in rest for u in around[v]]
+    found = finder(graph_of_scopes({str(v): sizes[v] for v in rest}, edges))
     return (*first, *(int(name) for name in found.variables)), found.total_size
 
 

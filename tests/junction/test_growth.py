@@ -147,7 +147,7 @@ EVERY_DAY = ("plan",)
 def test_memory_grows_as_a_chain_does(asked: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where the query may be divided and where a core is large: for less, that is."""
     monkeypatch.setattr(parts, "_WORTH_DIVIDING", 500)
-    monkeypatch.setattr("bnmind.junction.triangulation.cores.MOST_SEARCHED", 50)
+    monkeypatch.setattr("bnmind.junction.triangulation.greedy.MOST_SEARCHED", 50)
     ASKED[asked](network_of("chain", 210))
     few, many = (peak_of(ASKED[asked], network_of("chain", n)) for n in (210, 840))
     assert math.log(many / few, 4) < MOST

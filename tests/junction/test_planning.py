@@ -34,8 +34,8 @@ from bnmind.junction import (
 )
 from bnmind.junction.graphs import Clique
 from bnmind.junction.triangulation.exact import Found, search
-from bnmind.junction.triangulation.greedy import MOST_WORK
 from bnmind.junction.triangulation.portfolio import SharedSearch
+from bnmind.junction.triangulation.randomized import MOST_WORK
 from bnmind.pgm import (
     CPD,
     Addition,

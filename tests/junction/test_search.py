@@ -30,12 +30,14 @@ from bnmind.junction.graphs import (
     measured_order,
 )
 from bnmind.junction.triangulation import greedy
-from bnmind.junction.triangulation.cores import Core, core_of, whole_graph
 from bnmind.junction.triangulation.greedy import (
     Climb,
+    Core,
     Score,
     climbed,
+    core_of,
     greedy_pass,
+    whole_graph,
 )
 from bnmind.pgm import Network
 from tests.graphs import (

@@ -67,7 +67,7 @@ from bnmind.junction import (
     compile_plan,
 )
 from bnmind.junction.inference.limits import DEFAULT_PLAN_BYTES, DEFAULT_PLAN_MULTIPLICATIONS
-from bnmind.junction.triangulation.greedy import RandomizedGreedy
+from bnmind.junction.triangulation.randomized import RandomizedGreedy
 from bnmind.pgm import Network
 
 _TIE = 1e-12

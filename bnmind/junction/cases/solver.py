@@ -24,7 +24,7 @@ from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.inference.plan import Plan, attempt
 from bnmind.junction.inference.posterior import Posterior
 from bnmind.junction.reduction import without_barren
-from bnmind.junction.triangulation.greedy import RandomizedGreedy
+from bnmind.junction.triangulation.randomized import RandomizedGreedy
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import FactorModel, Network, Potential
 from bnmind.pgm.tabular import TabularCPD

@@ -50,8 +50,8 @@ from bnmind.junction.reduction import (
     without_conjugates,
     without_leaves,
 )
-from bnmind.junction.triangulation.greedy import MOST_WORK
 from bnmind.junction.triangulation.portfolio import BoundedFinder, SharedSearch
+from bnmind.junction.triangulation.randomized import MOST_WORK
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import Potential
 from bnmind.pgm.tabular import TabularCPD

@@ -22,8 +22,8 @@ from bnmind.junction.graphs import (
     measured_order,
     vertices_in_order,
 )
-from bnmind.junction.triangulation.cores import simplicial
-from bnmind.junction.triangulation.greedy import Ints, RandomizedGreedy
+from bnmind.junction.triangulation.greedy import Ints, simplicial
+from bnmind.junction.triangulation.randomized import RandomizedGreedy
 
 # --- The search for the smallest elimination order over the sets of eliminated variables ----------
 #

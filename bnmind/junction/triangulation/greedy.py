@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
+from heapq import heapify, heappop, heappush
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -21,11 +22,277 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._jit import PlainWork, compiles, njit, run_plainly
-from bnmind._values import Count, Natural, NonNegative, Value, latest, remembered
+from bnmind._values import remembered
 from bnmind.junction.graphs import EliminationOrder, InteractionGraph, bits, measured_order
-from bnmind.junction.triangulation.cores import Core, core_of, whole_graph
 
 Ints: TypeAlias = NDArray[np.int64]
+
+# --- Elimination of light vertices in graphs that are too large for a search ----------------------
+#
+# The vertex with the smallest elimination clique is eliminated next, until few vertices are left.
+# The remaining vertices form the large cliques, for which a search pays. The time is proportional
+# to the number of visited edges, while a pass of a search takes quadratic time in the number of
+# vertices.
+#
+# References
+# ----------
+# U. Kjærulff, "Triangulation of graphs - algorithms giving small total state space",
+# Aalborg University, Research Report R-90-09 (1990): minimum weight.
+
+
+def peeled(
+    around: list[set[int]],
+    weights: Sequence[int],
+    vertices: Sequence[int],
+    *,
+    most: int,
+    heaviest: float,
+) -> tuple[list[int], set[frozenset[int]]]:
+    """Eliminate light vertices of a graph until ``most`` remain or all others are too heavy.
+
+    The elimination then continues while cliques are no larger than earlier ones, so that it
+    eliminates all of a cycle.
+
+    Parameters
+    ----------
+    around
+        The neighbors of each vertex. The function adds edges and removes vertices.
+    weights
+        The logarithm of the number of states of each vertex, in any unit.
+    vertices
+        The vertices that may be eliminated.
+    most
+        The limit for those that remain.
+    heaviest
+        The limit for the weight of the clique of an eliminated vertex.
+
+    Returns
+    -------
+    order, covered
+        The eliminated vertices, and their neighborhoods at elimination.
+    """
+    order: list[int] = []
+    covered: set[frozenset[int]] = set()
+    weight = {v: weights[v] + sum([weights[u] for u in around[v]]) for v in vertices}
+    queue = [(clique_weight, v) for v, clique_weight in weight.items()]
+    heapify(queue)
+    limit = 0
+    while queue:
+        clique_weight, v = heappop(queue)
+        if weight.get(v) != clique_weight:
+            # Its neighbors have changed, so it is in the queue again.
+            continue
+        if clique_weight > heaviest or (len(weight) <= most and clique_weight > limit):
+            break
+        limit = max(limit, clique_weight)
+        order.append(v)
+        del weight[v]
+        members = around[v]
+        covered.add(frozenset(members))
+        for u in members:
+            near = around[u]
+            # A sum over all neighbors would take quadratic time at the center of a star.
+            added = members - near
+            added.discard(u)
+            near |= added
+            near.remove(v)
+            if u in weight:
+                weight[u] += sum([weights[w] for w in added]) - weights[v]
+                heappush(queue, (weight[u], u))
+    return order, covered
+
+
+_HEAVIEST = 48
+"""The binary logarithm of the most cells of a clique of a tree that may be compiled."""
+
+
+def quick_cells(graph: InteractionGraph) -> float:
+    """Return the total size of an order like that of `MinWeight`, in cells.
+
+    The time is proportional to the number of edges of the triangulated graph. Infinity stands for
+    an order with a clique of more than 2^48 cells.
+    """
+    weights = [logarithm(size, MOST_FRACTION) for size in graph.sizes]
+    around = [set(members) for members in graph.adjacent]
+    heaviest = _HEAVIEST << MOST_FRACTION
+    order, _ = peeled(around, weights, range(graph.n), most=0, heaviest=heaviest)
+    return measured_order(graph, order, method="").total_size if len(order) == graph.n else math.inf
+
+
+# --- The graph without its simplicial vertices, on which searches for elimination orders work -----
+#
+# A vertex is simplicial when its neighbors are neighbors of each other. Eliminating it adds
+# no edge, and some order of smallest total size starts with it: a minimal triangulation
+# adds no edge at such a vertex (fact 4 of `bnmind.junction.graphs`). Removing
+# simplicial vertices until there are none leaves the *core*, whichever is removed first.
+#
+# Scores are whole numbers, so that sums do not depend on the order of their terms: the
+# logarithm of a number of states is a sum of logarithms of primes in fixed-point numbers,
+# so equal clique sizes have equal logarithms too.
+#
+# References
+# ----------
+# H. L. Bodlaender, A. M. C. A. Koster, F. van den Eijkhof, "Preprocessing rules for
+# triangulation of probabilistic networks", Computational Intelligence 21 (2005), 286-305.
+
+MOST_FRACTION = 24
+"""The number of fractional binary digits of logarithms, if there is room."""
+
+_ROOM = 61
+"""The most bits of a score, which fits 64 bits with a sign and a carry."""
+
+_MOST_FACTORED = 2**32
+"""The largest number of states that is factored for its logarithm."""
+
+_LARGEST_FLOAT = 1e300
+
+MOST_SEARCHED = 2_000
+"""The most vertices of a core that is searched. In larger cores, light vertices are eliminated
+first, because the time and memory of a pass grow as the square of the number of vertices."""
+
+_HEAVIEST_SCORE = 128
+"""The binary logarithm of the most cells of the clique of a light vertex."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Core:
+    """A graph for greedy passes; sets are bit masks."""
+
+    neighbors: tuple[int, ...]
+    """The neighbors of each vertex."""
+    sizes: tuple[float, ...]
+    """The number of states of each vertex."""
+    logarithms: tuple[int, ...]
+    """Their binary logarithms, times 2 to the power of `fraction`."""
+    values: tuple[int, ...]
+    """The numbers of states, bounded so that weighted fill fits 62 bits."""
+    covered: tuple[int, ...]
+    """Cliques that lie in a larger one already."""
+    fraction: int
+    """The number of fractional binary digits of logarithms."""
+    fill_bits: int
+    """The most binary digits of a number of added edges."""
+
+    @property
+    def n(self) -> int:
+        """The number of vertices."""
+        return len(self.neighbors)
+
+
+def core_of(graph: InteractionGraph) -> tuple[list[int], list[int], Core]:
+    """Return an order of the simplicial vertices, the other vertices, and their core.
+
+    If more than `MOST_SEARCHED` vertices remain, light ones are eliminated too. The lists are
+    shared by all callers.
+    """
+    return remembered(graph, "_core", lambda: _core_of(graph))
+
+
+def _core_of(graph: InteractionGraph) -> tuple[list[int], list[int], Core]:
+    around = [set(members) for members in graph.adjacent]
+    first, covered = simplicial(around)
+    gone = set(first)
+    core_vertices = [v for v in range(graph.n) if v not in gone]
+    if len(core_vertices) > MOST_SEARCHED:
+        weights = [logarithm(size, MOST_FRACTION) for size in graph.sizes]
+        heaviest = _HEAVIEST_SCORE << MOST_FRACTION
+        light, more = peeled(around, weights, core_vertices, most=MOST_SEARCHED, heaviest=heaviest)
+        first += light
+        covered |= more
+        gone.update(light)
+        core_vertices = [v for v in core_vertices if v not in gone]
+    place = {v: i for i, v in enumerate(core_vertices)}
+    core = scored(
+        [placed(around[v], place) for v in core_vertices],
+        [graph.sizes[v] for v in core_vertices],
+        sorted(placed(clique, place) for clique in covered if clique and gone.isdisjoint(clique)),
+    )
+    return first, core_vertices, core
+
+
+def simplicial(around: list[set[int]]) -> tuple[list[int], set[frozenset[int]]]:
+    """Remove simplicial vertices from a graph, the lowest first, until there are none.
+
+    Returns
+    -------
+    order, covered
+        The removed vertices, and their neighborhoods at removal.
+    """
+    order = []
+    covered = set()
+    # Vertices that may be simplicial.
+    waiting = list(range(len(around)))
+    is_waiting = [True] * len(around)
+    while waiting:
+        v = heappop(waiting)
+        is_waiting[v] = False
+        members = around[v]
+        if any(len(members & around[u]) < len(members) - 1 for u in members):
+            continue
+        order.append(v)
+        covered.add(frozenset(members))
+        for u in members:
+            around[u].remove(v)
+            if not is_waiting[u]:
+                is_waiting[u] = True
+                heappush(waiting, u)
+    return order, covered
+
+
+def whole_graph(graph: InteractionGraph) -> Core:
+    """Return a graph with all its vertices as a core."""
+    return scored(graph.neighbors, graph.sizes, [])
+
+
+def placed(vertices: Iterable[int], place: Mapping[int, int]) -> int:
+    """Return the places of some vertices as a bit mask."""
+    return sum([1 << place[v] for v in vertices])
+
+
+def scored(neighbors: Sequence[int], sizes: Sequence[int], covered: Sequence[int]) -> Core:
+    """Return a graph, given by bit masks, as a core.
+
+    Parameters
+    ----------
+    neighbors
+        The neighbors of each vertex.
+    sizes
+        The number of states of each vertex.
+    covered
+        Cliques without cost, because they lie in larger ones.
+    """
+    n = len(neighbors)
+    pairs = n * (n - 1) // 2
+    fill_bits = pairs.bit_length()
+    whole = sum(size.bit_length() for size in sizes).bit_length()
+    fraction = max(0, min(MOST_FRACTION, _ROOM - fill_bits - whole))
+    largest = math.isqrt(2**_ROOM // max(pairs, 1))
+    return Core(
+        neighbors=tuple(neighbors),
+        sizes=tuple(float(size) if size < _LARGEST_FLOAT else _LARGEST_FLOAT for size in sizes),
+        logarithms=tuple(logarithm(size, fraction) for size in sizes),
+        values=tuple(min(size, largest) for size in sizes),
+        covered=tuple(covered),
+        fraction=fraction,
+        fill_bits=fill_bits,
+    )
+
+
+@cache
+def logarithm(size: int, fraction: int) -> int:
+    """Return the sum of the rounded binary logarithms of the prime factors."""
+    scale = 1 << fraction
+    if size > _MOST_FACTORED:
+        return round(math.log2(size) * scale)
+    total = 0
+    factor = 2
+    while factor * factor <= size:
+        while size % factor == 0:
+            total += round(math.log2(factor) * scale)
+            size //= factor
+        factor += 1
+    return total + (round(math.log2(size) * scale) if size > 1 else 0)
+
 
 # --- Greedy passes, which repeatedly eliminate the vertex of least score, and climbs on their noise
 #
@@ -375,14 +642,15 @@ def _join(fixed: _Fixed, graph: _Graph, edges: Numbers) -> None:
         _connect(fixed, graph, one, 1, edges, v * fixed.n_words, True)
 
 
-def _lists(core: Core, width: int) -> tuple[_Fixed, _Graph, list[int]]:
-    """Return a core as lists, for words of some bits: the graph without edges, and the edges."""
+def _prepared(core: Core, *, is_plain: bool) -> tuple[_Fixed, _Graph]:
+    """Return a core for passes in Python or in machine code."""
     n, n_cliques = core.n, core.n + len(core.covered)
+    width = n_cliques if is_plain else _WORD
     waiting = [0] * n
     for c, clique in enumerate(core.covered, n):
         for v in bits(clique):
             waiting[v] |= 1 << c
-    edges, touched = _rows(core.neighbors, n, width), _rows([(1 << n) - 1], n, width)
+    edges = _rows(core.neighbors, n, width)
     first = _Graph(
         rows=[0] * len(edges),
         degrees=[0] * n,
@@ -390,7 +658,7 @@ def _lists(core: Core, width: int) -> tuple[_Fixed, _Graph, list[int]]:
         weight=list(core.logarithms),
         around=[0] * n,
         weighted_fill=[0] * n,
-        touched=touched,
+        touched=_rows([(1 << n) - 1], n, width),
     )
     fixed = _Fixed(
         n_words=-(-n // width),
@@ -407,7 +675,13 @@ def _lists(core: Core, width: int) -> tuple[_Fixed, _Graph, list[int]]:
         waiting=_rows(waiting, n_cliques, width),
         clique_sizes=[0] * n + [clique.bit_count() for clique in core.covered],
     )
-    return fixed, first, edges
+    if is_plain:
+        run_plainly(_join, fixed, first, edges)
+    else:
+        fixed = _Fixed._make([np.array(x) if isinstance(x, list) else x for x in fixed])
+        first = _Graph(*map(np.array, first))
+        _join(fixed, first, np.array(edges))
+    return fixed, first
 
 
 @cache
@@ -421,22 +695,6 @@ def _rows(masks: Sequence[int], n_bits: int, width: int) -> list[int]:
     """Return bit masks as rows of words, one after another."""
     word = (1 << width) - 1
     return [mask >> i & word for mask in masks for i in range(0, n_bits, width)]
-
-
-def _plain(core: Core) -> tuple[_Fixed, _Graph]:
-    """Return a core for passes in Python."""
-    fixed, first, edges = _lists(core, core.n + len(core.covered))
-    run_plainly(_join, fixed, first, edges)
-    return fixed, first
-
-
-def _compiled(core: Core) -> tuple[_Fixed, _Graph]:
-    """Return a core for passes in machine code."""
-    fixed, first, edges = _lists(core, _WORD)
-    fixed = _Fixed._make([np.array(x) if isinstance(x, list) else x for x in fixed])
-    first = _Graph(*map(np.array, first))
-    _join(fixed, first, np.array(edges))
-    return fixed, first
 
 
 class Climb(NamedTuple):
@@ -509,13 +767,13 @@ def _run(
     noise, order = start.noise.copy(), np.full(core.n, -1, dtype=np.int64)
     rest = steps[start.passes :].ravel()
     limits = float(start.total), float(most_work - start.work), float(plain or math.inf)
+    mode = "_plain" if plain else "_compiled"
+    known = remembered(core, mode, lambda: _prepared(core, is_plain=plain > 0))
     if plain:
-        known = remembered(core, "_plain", lambda: _plain(core))
         lists = noise.tolist(), rest.tolist(), order.tolist()
         found = run_plainly(climb, known, int(score), *lists[:2], *limits, lists[2])
         noise, order = np.array(lists[0], dtype=np.int64), np.array(lists[2], dtype=np.int64)
     else:
-        known = remembered(core, "_compiled", lambda: _compiled(core))
         found = climb(known, int(score), noise, rest, *limits, order)
     total, passes, work = found
     best = start.order if order[0] < 0 else order.tolist()
@@ -573,227 +831,3 @@ class WeightedMinFill:
     def __call__(self, graph: InteractionGraph) -> EliminationOrder:
         """Return the order with its sizes."""
         return _greedy_order(graph, Score.WEIGHTED_FILL, "weighted min-fill")
-
-
-# --- Randomized greedy elimination orders, a hill climb on the scores of greedy passes ------------
-#
-# Each pass eliminates the variable with the least score, where each score has its own multiplier.
-# The multipliers perform a random walk: the search accepts slightly different multipliers if their
-# order is not worse. A chain without progress is replaced by a chain with the next score and no
-# multipliers. A pass ends early if it is worse than the current order of the chain.
-#
-# The search ends when its cost reaches that of the propagation. It counts operations instead of
-# time, so the same graph and seed get the same order on any machine.
-
-_SCORES = (
-    (Score.FILL, Score.NOISY_FILL),
-    (Score.WEIGHTED_FILL, Score.NOISY_WEIGHTED_FILL),
-    (Score.WEIGHT, Score.NOISY_WEIGHT),
-    (Score.NOISY_MIXTURE, Score.NOISY_MIXTURE),
-)
-"""The scores, without multipliers and with them."""
-
-_STEPS = (0.5, 1.0, 2.0, 4.0)
-"""Spreads of one step of the logarithms of the multipliers, in bits. Each spread is used for one
-chain with every score, in turn."""
-
-_WORK_PER_CELL = 0.2
-"""Work of the search that takes as long as the propagation of a cell, both ways."""
-
-_MANY_VERTICES = 100
-"""The number of vertices above which a search may cost more than the propagation."""
-
-_CELLS_OF_A_PAIR = 20
-"""The number of cells that each pair of vertices counts for. With more pairs there are better
-orders to find and more messages, which have a cost besides their cells."""
-
-_LEAST_WORK = 1_000
-"""The least limit of a search besides its plain passes: about a tenth of a millisecond in Python,
-about the time of a run with a small tree."""
-
-_LEAST_WORK_OF_EFFORT = 4_000
-"""The least limit for an effort above one, before it is multiplied by the effort."""
-
-MOST_WORK = 200_000_000
-"""The most work of several searches that share it, at an effort of one: half a second, compiled."""
-
-_MOST_WORK_OF_ONE = MOST_WORK // 2
-"""The most work of one randomized greedy search."""
-
-_MOST_UNCOMPILED = 160_000
-"""The most work of a search that does not wait for the compiler."""
-
-_MOST_IN_PYTHON = 36_000
-"""The limit of such a search at an effort of one, because Python takes longer for the same work."""
-
-_FEW_VERTICES = 100
-"""The most vertices of a core whose passes do not wait for the compiler."""
-
-
-class Start(NamedTuple):
-    """The first pass over a graph: simplicial variables, then min-fill."""
-
-    first: list[int]
-    """The simplicial vertices of the graph, in order."""
-    kept: list[int]
-    """The vertices of its core."""
-    core: Core
-    found: Climb
-    """The pass over the core."""
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the pass exceeded its limit."""
-        return len(self.found.order) < self.core.n
-
-    def order(self, graph: InteractionGraph) -> EliminationOrder | None:
-        """Return the order of the pass; None if the pass exceeded its limit."""
-        if self.is_over:
-            return None
-        return measured_order(graph, self.whole(self.found.order), method="min-fill")
-
-    def whole(self, order: Sequence[int]) -> list[int]:
-        """Return an order of the core's vertices as one of the graph's."""
-        return [*self.first, *(self.kept[v] for v in order)]
-
-
-@dataclass(frozen=True)
-class RandomizedGreedy(Value):
-    """The best of many greedy orders with random scores; equal seeds give equal orders.
-
-    Simplicial variables are eliminated first. The search includes the greedy orders without
-    multipliers, so it is never worse than `MinFill` and `WeightedMinFill`.
-    """
-
-    effort: NonNegative = 1.0
-    """The work of the search, as a multiple of the work of the propagation."""
-    restarts: Natural | None = None
-    """The number of passes with multipliers, whatever they cost; None uses the effort."""
-    patience: Count = 25
-    """The number of consecutive passes without an improvement after which a chain ends."""
-    seed: int = 0
-    """The seed of the multipliers."""
-
-    @checked
-    def __call__(self, graph: InteractionGraph) -> EliminationOrder:
-        """Return the best order found, with its sizes."""
-        order, _ = self.within(graph)
-        assert order is not None  # without a limit
-        return order
-
-    def within(
-        self,
-        graph: InteractionGraph,
-        *,
-        most: float = math.inf,
-        limit: float = math.inf,
-    ) -> tuple[EliminationOrder | None, int]:
-        """Return the best order found within a limit of work, and the work done.
-
-        Parameters
-        ----------
-        graph
-            The graph.
-        most
-            The limit of the work. The first greedy pass runs at any cost, and a pass that has
-            started is finished.
-        limit
-            If the order of the first pass has more cells, the method returns None for the order.
-        """
-        start = started(graph, limit)
-        if start.is_over:
-            return None, start.found.work
-        best = self._search(start, most) if start.core.n else start.found
-        method = f"randomized greedy ({best.passes} passes)"
-        return measured_order(graph, start.whole(best.order), method=method), best.work
-
-    def wanted(self, cells: int, n: int) -> float:
-        """Return the work that pays for a tree with ``cells`` cells and ``n`` variables."""
-        return math.inf if self.restarts is not None else _budget(self.effort, n, cells)
-
-    def _search(self, start: Start, most: float) -> Climb:
-        """Return the best order of a core, the passes with multipliers, and the work of all."""
-        core = start.core
-        is_large = _is_large(core)
-        plain = [(start.found, _SCORES[0][1])]
-        work = start.found.work
-        for score, noisy in _SCORES[1:]:
-            if work >= most:
-                break
-            found = greedy_pass(core, score, is_large=is_large)
-            work += found.work
-            plain.append((found, noisy))
-        plain.sort(key=lambda pair: pair[0].total)
-        best = plain[0][0]
-
-        def left() -> float:
-            if self.restarts is not None:
-                return most - work
-            return min(most, _budget(self.effort, core.n, best.total)) - work
-
-        is_large = is_large or (self.restarts is None and left() > _MOST_UNCOMPILED)
-        rng = np.random.default_rng(self.seed)
-        scale = 1 << core.fraction
-        passes = chain = improved = 0
-        current, noisy = plain[0]
-        standing = True
-        while left() > 0:
-            if standing:
-                # The search ends after many chains without an improvement.
-                if self.restarts is None and chain - improved > 4 + core.n // 4:
-                    break
-                current, noisy = plain[chain % len(plain)]
-                spread = scale * _STEPS[chain // len(plain) % len(_STEPS)]
-                chain += 1
-            count = self.patience
-            if self.restarts is not None:
-                count = min(count, self.restarts - passes)
-            if count <= 0:
-                break
-            steps = _steps(core.n, count, spread, rng)
-            before = current.total
-            current = climbed(core, noisy, current, steps, left(), is_large=is_large)
-            passes += current.passes
-            work += current.work
-            standing = current.total == before
-            if current.total < best.total:
-                best = current
-                improved = chain
-        return best._replace(passes=passes, work=work)
-
-
-def started(graph: InteractionGraph, limit: float = math.inf) -> Start:
-    """Return the start of a search: simplicial variables first, then min-fill.
-
-    The pass stops when its cliques exceed ``limit`` cells. It runs once, whoever asks for it.
-    """
-    return latest(graph, "_starts", limit, lambda: _started(graph, limit))
-
-
-def _started(graph: InteractionGraph, limit: float) -> Start:
-    first, kept, core = core_of(graph)
-    return Start(first, kept, core, greedy_pass(core, Score.FILL, limit, is_large=_is_large(core)))
-
-
-def _is_large(core: Core) -> bool:
-    """Return whether the passes over a core are worth waiting for the compiler."""
-    return core.n > _FEW_VERTICES
-
-
-def _budget(effort: float, n: int, cells: float) -> float:
-    """Return the work for a search in a core of n vertices whose best order has ``cells`` cells."""
-    cells += _CELLS_OF_A_PAIR * n**2
-    # A larger core has more room for improvement, and each pass costs more.
-    share = _WORK_PER_CELL * math.sqrt(max(1.0, n / _MANY_VERTICES))
-    least = _LEAST_WORK if effort <= 1 else _LEAST_WORK_OF_EFFORT
-    work = effort * min(max(share * cells, least), _MOST_WORK_OF_ONE)
-    if work <= _MOST_UNCOMPILED:
-        return min(work, max(effort, 1.0) * _MOST_IN_PYTHON)
-    return work
-
-
-def _steps(n: int, count: int, spread: float, rng: np.random.Generator) -> Ints:
-    """Return random steps of n multipliers, one a row."""
-    # A step changes a few variables or all, because both small and wide moves are needed.
-    moved = rng.random((count, n)) < rng.random((count, 1))
-    return (spread * moved * rng.standard_normal((count, n))).astype(np.int64)

@@ -18,15 +18,15 @@ from bnmind.junction.graphs import (
     joined_cliques,
     vertices_in_order,
 )
-from bnmind.junction.triangulation.annealing import ROUNDS, TreeAnnealing, annealed
 from bnmind.junction.triangulation.exact import ExactOrder
-from bnmind.junction.triangulation.greedy import (
+from bnmind.junction.triangulation.greedy import MinFill, MinWeight, WeightedMinFill
+from bnmind.junction.triangulation.randomized import (
     MOST_WORK,
-    MinFill,
-    MinWeight,
+    ROUNDS,
     RandomizedGreedy,
     Start,
-    WeightedMinFill,
+    TreeAnnealing,
+    annealed,
     started,
 )
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-import bnmind.junction.triangulation.greedy as randomized_greedy
+import bnmind.junction.triangulation.randomized as randomized
 from bnmind.errors import (
     ImpossibleEvidenceError,
     InvalidArgumentError,
@@ -88,7 +88,7 @@ def test_reading_does_not_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     def search(*_: object, **__: object) -> None:
         raise AssertionError("searched")
 
-    monkeypatch.setattr(randomized_greedy.RandomizedGreedy, "within", search)
+    monkeypatch.setattr(randomized.RandomizedGreedy, "within", search)
     with pytest.raises(AssertionError, match="searched"):
         compile_plan(model, evidence=["x00"])
     assert str(read_plan(tmp_path / "plan.json", model)) == str(plan)

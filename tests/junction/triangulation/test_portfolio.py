@@ -18,13 +18,12 @@ from bnmind.junction import (
     RandomizedGreedy,
     TreeAnnealing,
 )
-from bnmind.junction.triangulation.annealing import annealed
-from bnmind.junction.triangulation.greedy import MOST_WORK
 from bnmind.junction.triangulation.portfolio import (
     BoundedFinder,
     SharedSearch,
     run_cost,
 )
+from bnmind.junction.triangulation.randomized import MOST_WORK, annealed
 from tests.graphs import graph_of, graphs
 
 

@@ -14,7 +14,8 @@ from bnmind._jit import run_plainly
 from bnmind.errors import InvalidArgumentError
 from bnmind.junction import GivenOrder, InteractionGraph, MinFill, TreeAnnealing
 from bnmind.junction.graphs import bits
-from bnmind.junction.triangulation.annealing import (
+from bnmind.junction.triangulation.greedy import whole_graph
+from bnmind.junction.triangulation.randomized import (
     Tree,
     anneal,
     covering_cliques,
@@ -22,7 +23,6 @@ from bnmind.junction.triangulation.annealing import (
     tables,
     tree_of,
 )
-from bnmind.junction.triangulation.cores import whole_graph
 from tests.graphs import cost_to_go, graph_of, graphs, is_clique
 from tests.modes import examples
 

@@ -1,4 +1,4 @@
-"""Elimination orders from contraction trees, which are improved by simulated annealing."""
+"""Random searches for elimination orders: greedy with random scores, and simulated annealing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._jit import njit
-from bnmind._values import Natural, Value
+from bnmind._values import Count, Natural, NonNegative, Value, latest
 from bnmind.junction.graphs import (
     EliminationOrder,
     InteractionGraph,
@@ -23,8 +23,239 @@ from bnmind.junction.graphs import (
     measured_order,
     vertices_in_order,
 )
-from bnmind.junction.triangulation.cores import Core, core_of
-from bnmind.junction.triangulation.greedy import Ints, RandomizedGreedy
+from bnmind.junction.triangulation.greedy import (
+    Climb,
+    Core,
+    Ints,
+    Score,
+    climbed,
+    core_of,
+    greedy_pass,
+)
+
+# --- Randomized greedy elimination orders, a hill climb on the scores of greedy passes ------------
+#
+# Each pass eliminates the variable with the least score, where each score has its own multiplier.
+# The multipliers perform a random walk: the search accepts slightly different multipliers if their
+# order is not worse. A chain without progress is replaced by a chain with the next score and no
+# multipliers. A pass ends early if it is worse than the current order of the chain.
+#
+# The search ends when its cost reaches that of the propagation. It counts operations instead of
+# time, so the same graph and seed get the same order on any machine.
+
+_SCORES = (
+    (Score.FILL, Score.NOISY_FILL),
+    (Score.WEIGHTED_FILL, Score.NOISY_WEIGHTED_FILL),
+    (Score.WEIGHT, Score.NOISY_WEIGHT),
+    (Score.NOISY_MIXTURE, Score.NOISY_MIXTURE),
+)
+"""The scores, without multipliers and with them."""
+
+_STEPS = (0.5, 1.0, 2.0, 4.0)
+"""Spreads of one step of the logarithms of the multipliers, in bits. Each spread is used for one
+chain with every score, in turn."""
+
+_WORK_PER_CELL = 0.2
+"""Work of the search that takes as long as the propagation of a cell, both ways."""
+
+_MANY_VERTICES = 100
+"""The number of vertices above which a search may cost more than the propagation."""
+
+_CELLS_OF_A_PAIR = 20
+"""The number of cells that each pair of vertices counts for. With more pairs there are better
+orders to find and more messages, which have a cost besides their cells."""
+
+_LEAST_WORK = 1_000
+"""The least limit of a search besides its plain passes: about a tenth of a millisecond in Python,
+about the time of a run with a small tree."""
+
+_LEAST_WORK_OF_EFFORT = 4_000
+"""The least limit for an effort above one, before it is multiplied by the effort."""
+
+MOST_WORK = 200_000_000
+"""The most work of several searches that share it, at an effort of one: half a second, compiled."""
+
+_MOST_WORK_OF_ONE = MOST_WORK // 2
+"""The most work of one randomized greedy search."""
+
+_MOST_UNCOMPILED = 160_000
+"""The most work of a search that does not wait for the compiler."""
+
+_MOST_IN_PYTHON = 36_000
+"""The limit of such a search at an effort of one, because Python takes longer for the same work."""
+
+_FEW_VERTICES = 100
+"""The most vertices of a core whose passes do not wait for the compiler."""
+
+
+class Start(NamedTuple):
+    """The first pass over a graph: simplicial variables, then min-fill."""
+
+    first: list[int]
+    """The simplicial vertices of the graph, in order."""
+    kept: list[int]
+    """The vertices of its core."""
+    core: Core
+    found: Climb
+    """The pass over the core."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the pass exceeded its limit."""
+        return len(self.found.order) < self.core.n
+
+    def order(self, graph: InteractionGraph) -> EliminationOrder | None:
+        """Return the order of the pass; None if the pass exceeded its limit."""
+        if self.is_over:
+            return None
+        return measured_order(graph, self.whole(self.found.order), method="min-fill")
+
+    def whole(self, order: Sequence[int]) -> list[int]:
+        """Return an order of the core's vertices as one of the graph's."""
+        return [*self.first, *(self.kept[v] for v in order)]
+
+
+@dataclass(frozen=True)
+class RandomizedGreedy(Value):
+    """The best of many greedy orders with random scores; equal seeds give equal orders.
+
+    Simplicial variables are eliminated first. The search includes the greedy orders without
+    multipliers, so it is never worse than `MinFill` and `WeightedMinFill`.
+    """
+
+    effort: NonNegative = 1.0
+    """The work of the search, as a multiple of the work of the propagation."""
+    restarts: Natural | None = None
+    """The number of passes with multipliers, whatever they cost; None uses the effort."""
+    patience: Count = 25
+    """The number of consecutive passes without an improvement after which a chain ends."""
+    seed: int = 0
+    """The seed of the multipliers."""
+
+    @checked
+    def __call__(self, graph: InteractionGraph) -> EliminationOrder:
+        """Return the best order found, with its sizes."""
+        order, _ = self.within(graph)
+        assert order is not None  # without a limit
+        return order
+
+    def within(
+        self,
+        graph: InteractionGraph,
+        *,
+        most: float = math.inf,
+        limit: float = math.inf,
+    ) -> tuple[EliminationOrder | None, int]:
+        """Return the best order found within a limit of work, and the work done.
+
+        Parameters
+        ----------
+        graph
+            The graph.
+        most
+            The limit of the work. The first greedy pass runs at any cost, and a pass that has
+            started is finished.
+        limit
+            If the order of the first pass has more cells, the method returns None for the order.
+        """
+        start = started(graph, limit)
+        if start.is_over:
+            return None, start.found.work
+        best = self._search(start, most) if start.core.n else start.found
+        method = f"randomized greedy ({best.passes} passes)"
+        return measured_order(graph, start.whole(best.order), method=method), best.work
+
+    def wanted(self, cells: int, n: int) -> float:
+        """Return the work that pays for a tree with ``cells`` cells and ``n`` variables."""
+        return math.inf if self.restarts is not None else _budget(self.effort, n, cells)
+
+    def _search(self, start: Start, most: float) -> Climb:
+        """Return the best order of a core, the passes with multipliers, and the work of all."""
+        core = start.core
+        is_large = _is_large(core)
+        plain = [(start.found, _SCORES[0][1])]
+        work = start.found.work
+        for score, noisy in _SCORES[1:]:
+            if work >= most:
+                break
+            found = greedy_pass(core, score, is_large=is_large)
+            work += found.work
+            plain.append((found, noisy))
+        plain.sort(key=lambda pair: pair[0].total)
+        best = plain[0][0]
+
+        def left() -> float:
+            if self.restarts is not None:
+                return most - work
+            return min(most, _budget(self.effort, core.n, best.total)) - work
+
+        is_large = is_large or (self.restarts is None and left() > _MOST_UNCOMPILED)
+        rng = np.random.default_rng(self.seed)
+        scale = 1 << core.fraction
+        passes = chain = improved = 0
+        current, noisy = plain[0]
+        standing = True
+        while left() > 0:
+            if standing:
+                # The search ends after many chains without an improvement.
+                if self.restarts is None and chain - improved > 4 + core.n // 4:
+                    break
+                current, noisy = plain[chain % len(plain)]
+                spread = scale * _STEPS[chain // len(plain) % len(_STEPS)]
+                chain += 1
+            count = self.patience
+            if self.restarts is not None:
+                count = min(count, self.restarts - passes)
+            if count <= 0:
+                break
+            steps = _steps(core.n, count, spread, rng)
+            before = current.total
+            current = climbed(core, noisy, current, steps, left(), is_large=is_large)
+            passes += current.passes
+            work += current.work
+            standing = current.total == before
+            if current.total < best.total:
+                best = current
+                improved = chain
+        return best._replace(passes=passes, work=work)
+
+
+def started(graph: InteractionGraph, limit: float = math.inf) -> Start:
+    """Return the start of a search: simplicial variables first, then min-fill.
+
+    The pass stops when its cliques exceed ``limit`` cells. It runs once, whoever asks for it.
+    """
+    return latest(graph, "_starts", limit, lambda: _started(graph, limit))
+
+
+def _started(graph: InteractionGraph, limit: float) -> Start:
+    first, kept, core = core_of(graph)
+    return Start(first, kept, core, greedy_pass(core, Score.FILL, limit, is_large=_is_large(core)))
+
+
+def _is_large(core: Core) -> bool:
+    """Return whether the passes over a core are worth waiting for the compiler."""
+    return core.n > _FEW_VERTICES
+
+
+def _budget(effort: float, n: int, cells: float) -> float:
+    """Return the work for a search in a core of n vertices whose best order has ``cells`` cells."""
+    cells += _CELLS_OF_A_PAIR * n**2
+    # A larger core has more room for improvement, and each pass costs more.
+    share = _WORK_PER_CELL * math.sqrt(max(1.0, n / _MANY_VERTICES))
+    least = _LEAST_WORK if effort <= 1 else _LEAST_WORK_OF_EFFORT
+    work = effort * min(max(share * cells, least), _MOST_WORK_OF_ONE)
+    if work <= _MOST_UNCOMPILED:
+        return min(work, max(effort, 1.0) * _MOST_IN_PYTHON)
+    return work
+
+
+def _steps(n: int, count: int, spread: float, rng: np.random.Generator) -> Ints:
+    """Return random steps of n multipliers, one a row."""
+    # A step changes a few variables or all, because both small and wide moves are needed.
+    moved = rng.random((count, n)) < rng.random((count, 1))
+    return (spread * moved * rng.standard_normal((count, n))).astype(np.int64)
+
 
 # --- Simulated annealing on contraction trees, compiled -------------------------------------------
 #
