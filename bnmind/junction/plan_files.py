@@ -137,7 +137,7 @@ class _KnownOrders:
         ]
         return min(found, key=lambda order: order.total_size) if found else MinFill()(graph)
 
-    def wanted(self, cells: int, n: int) -> float:
+    def wanted(self, cells: float, n: int) -> float:
         """Return infinity: nothing is searched."""
         return math.inf
 

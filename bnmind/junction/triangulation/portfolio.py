@@ -24,7 +24,6 @@ from bnmind.junction.triangulation.randomized import (
     MOST_WORK,
     ROUNDS,
     RandomizedGreedy,
-    Start,
     TreeAnnealing,
     annealed,
     started,
@@ -72,7 +71,7 @@ class BoundedFinder(Protocol):
         """Return an order of all variables of the graph."""
         ...
 
-    def wanted(self, cells: int, n: int) -> float:
+    def wanted(self, cells: float, n: int) -> float:
         """Return the work that pays for a tree; infinity if the finder counts no work."""
         ...
 
@@ -127,20 +126,15 @@ class SharedSearch:
 
         The quick order of its core tells whether to look for one.
         """
-        start = self._started(graph)
-        if start.is_over or start.found.total >= cells:
-            return None
-        order = self.order(graph)
+        is_worth_it = started(graph, self.limit).found.total < cells
+        order = self.order(graph) if is_worth_it else None
         return order if order is not None and order.total_size < cells else None
 
     def quick(self, graph: InteractionGraph, limit: float = math.inf) -> EliminationOrder | None:
         """Return the order of one greedy pass; None if its tree is over a limit."""
-        return self._started(graph, limit).order(graph)
-
-    def _started(self, graph: InteractionGraph, limit: float = math.inf) -> Start:
         start = started(graph, min(limit, self.limit))
         self.quick_work += start.found.work
-        return start
+        return start.order(graph)
 
     def order(self, graph: InteractionGraph, share: float = math.inf) -> EliminationOrder | None:
         """Return an order found with the remaining work; None if its tree exceeds the limit.
@@ -329,7 +323,7 @@ class Portfolio(Value):
         assert order is not None  # without a limit
         return order
 
-    def wanted(self, cells: int, n: int) -> float:
+    def wanted(self, cells: float, n: int) -> float:
         """Return the work that pays for a tree with ``cells`` cells and ``n`` variables."""
         return self._greedy.wanted(cells, n)
 
@@ -355,7 +349,7 @@ class Portfolio(Value):
             return order, done
 
         def pays(cells: float) -> bool:
-            return greedy.wanted(math.ceil(cells), graph.n) > scale * _WORTH_ANNEALING
+            return greedy.wanted(cells, graph.n) > scale * _WORTH_ANNEALING
 
         if not pays(start.found.total):
             return searched(math.inf)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -165,7 +166,7 @@ class RandomizedGreedy(Value):
         method = f"randomized greedy ({best.passes} passes)"
         return measured_order(graph, start.whole(best.order), method=method), best.work
 
-    def wanted(self, cells: int, n: int) -> float:
+    def wanted(self, cells: float, n: int) -> float:
         """Return the work that pays for a tree with ``cells`` cells and ``n`` variables."""
         return math.inf if self.restarts is not None else _budget(self.effort, n, cells)
 
@@ -185,9 +186,7 @@ class RandomizedGreedy(Value):
         best = plain[0][0]
 
         def left() -> float:
-            if self.restarts is not None:
-                return most - work
-            return min(most, _budget(self.effort, core.n, best.total)) - work
+            return min(most, self.wanted(best.total, core.n)) - work
 
         is_large = is_large or (self.restarts is None and left() > _MOST_UNCOMPILED)
         rng = np.random.default_rng(self.seed)
@@ -195,7 +194,7 @@ class RandomizedGreedy(Value):
         passes = chain = improved = 0
         current, noisy = plain[0]
         standing = True
-        while left() > 0:
+        while left() > 0 and passes != self.restarts:
             if standing:
                 # The search ends after many chains without an improvement.
                 if self.restarts is None and chain - improved > 4 + core.n // 4:
@@ -203,11 +202,7 @@ class RandomizedGreedy(Value):
                 current, noisy = plain[chain % len(plain)]
                 spread = scale * _STEPS[chain // len(plain) % len(_STEPS)]
                 chain += 1
-            count = self.patience
-            if self.restarts is not None:
-                count = min(count, self.restarts - passes)
-            if count <= 0:
-                break
+            count = min(self.patience, (self.restarts or sys.maxsize) - passes)
             steps = _steps(core.n, count, spread, rng)
             before = current.total
             current = climbed(core, noisy, current, steps, left(), is_large=is_large)
@@ -660,12 +655,8 @@ class TreeAnnealing(Value):
         start = self.start(graph)
         if start.proven:
             return start
-        rounds = self.rounds
-
-        def goes_on(done: int, spent: int, ahead: int, best: EliminationOrder) -> bool:
-            return done < rounds
-
-        return annealed(graph, start, goes_on, seed=self.seed)[0]
+        order, _ = annealed(graph, start, lambda done, *_: done < self.rounds, seed=self.seed)
+        return order
 
 
 def annealed(
@@ -719,24 +710,17 @@ def annealed(
             leaves = tree.n_leaves
             if leaves == 1:
                 break
-        tried = _copy(tree)
+        copies = tree.children.copy(), tree.open_rows.copy(), tree.costs.copy()
+        tried = tree._replace(children=copies[0], open_rows=copies[1], costs=copies[2])
         schedule = np.geomspace(hottest, _COLDEST, steps).round().astype(np.int64)
         state = rng.integers(1, 2**64, size=1, dtype=np.uint64)
         work += anneal(tried, tables(core.fraction), schedule, moves * leaves, state)
         work += _WORK_OF_A_LEAF * leaves
         done += 1
         vertices = [*first, *(core_vertices[v] for v in order_of(tried))]
-        found = measured_order(graph, vertices, method=_method(start, done))
+        rounds_so_far = "1 round" if done == 1 else f"{done} rounds"
+        method = f"{start.method}, annealing ({rounds_so_far})"
+        found = measured_order(graph, vertices, method=method)
         if found.total_size < best.total_size:
             best, tree = found, tried
     return best, work
-
-
-def _copy(tree: Tree) -> Tree:
-    return tree._replace(
-        children=tree.children.copy(), open_rows=tree.open_rows.copy(), costs=tree.costs.copy()
-    )
-
-
-def _method(start: EliminationOrder, rounds: int) -> str:
-    return f"{start.method}, annealing ({rounds} {'round' if rounds == 1 else 'rounds'})"
