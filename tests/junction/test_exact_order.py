@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import bnmind.junction.triangulation.exact as exact_order
 from bnmind._jit import run_plainly
 from bnmind.junction import BestOrder, ExactOrder, InteractionGraph, MinWeight
 from bnmind.junction.triangulation.exact import (
@@ -121,10 +120,7 @@ def random_graph(seed: int, n: int, degree: float) -> InteractionGraph:
 
 
 @pytest.mark.parametrize(("seed", "max_sets"), [(0, 90), (4, 90), (12, 30)])
-def test_fewer_sets_than_pairs_of_variables_improve_an_order(
-    seed: int, max_sets: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(exact_order, "_MANY_SETS", 0)  # at once by layers of sets
+def test_fewer_sets_than_pairs_of_variables_improve_an_order(seed: int, max_sets: int) -> None:
     rng = np.random.default_rng(seed)
     sizes = rng.integers(2, 5, 10).tolist()
     graph = graph_of(sizes, [(i, j) for i in range(10) for j in range(i) if rng.random() < 0.4])

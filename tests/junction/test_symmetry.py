@@ -14,7 +14,6 @@ from bnmind.junction.triangulation.exact import (
     Blocks,
     canonical,
     interchangeable_blocks,
-    n_canonical_sets,
 )
 from tests.graphs import cost_to_go, graph_of, graphs, symmetric_graphs, vomlel_graph
 
@@ -58,7 +57,13 @@ def test_canonical_sets_stand_for_their_images(graph: InteractionGraph) -> None:
     chosen = canonical(masks, classes)
     assert np.array_equal(canonical(chosen, classes), chosen)
     assert [to_go[image] for image in chosen] == to_go
-    assert len(set(chosen.tolist())) == n_canonical_sets(graph.n, classes)
+    seen = set()
+    for mask, image in zip(masks.tolist(), chosen.tolist(), strict=True):
+        blocks = [sorted([mask >> v & 1 for v in b] for b in each) for each in classes]
+        moved = sum(1 << v for each in classes for block in each for v in block)
+        seen.add((mask & ~moved, str(blocks), image))
+    # One image for each fixed part and patterns of blocks.
+    assert len(seen) == len({entry[:2] for entry in seen}) == len(set(chosen.tolist()))
 
 
 def test_images_of_a_set_share_one_canonical_set() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -98,16 +97,6 @@ def canonical(masks: Ints, classes: Sequence[Blocks]) -> Ints:
         sorted_bits = (patterns[:, :, None] >> digits & 1) << places
         masks = (masks & ~(1 << places).sum()) | sorted_bits.sum((1, 2))
     return masks
-
-
-def n_canonical_sets(n: int, classes: Sequence[Blocks]) -> int:
-    """Return the number of sets of n vertices, where all images of a set count as one."""
-    count = 1
-    for blocks in classes:
-        width = len(blocks[0])
-        count *= math.comb(2**width + len(blocks) - 1, len(blocks))
-        n -= width * len(blocks)
-    return count << n
 
 
 def interchangeable_blocks(graph: InteractionGraph) -> tuple[Blocks, ...]:
@@ -411,14 +400,11 @@ def search(
 # width: the order found by one search is the cutoff of the next, and a better cutoff leaves fewer
 # sets to consider.
 
-_FEW_SETS = 2_000
-"""The most sets of a search that may run in Python, which takes up to a second."""
+_FEW_SETS = 1_000
+"""The most sets of a search that may run in Python, which takes up to a tenth of a second."""
 
 _plain_searches = PlainWork(successors, 20, if_cached=20)
 """The number of small searches in Python before the kernels are compiled or loaded."""
-
-_MANY_SETS = 12_000
-"""The most canonical sets of a graph of which a good cutoff may leave few."""
 
 _FIRST_WIDTH = 250
 """The number of sets of a level in the first search."""
@@ -492,8 +478,8 @@ class ExactOrder(Value):
         if graph.n > MOST_VERTICES or best.total_size > _LARGEST_FLOAT:
             return best, 0
         classes = interchangeable_blocks(graph)
-        sets_left, is_brief = most, n_canonical_sets(graph.n, classes) <= _MANY_SETS
-        width = _FEW_SETS if is_brief else min(_FIRST_WIDTH, most // graph.n**2)
+        sets_left, is_brief = most, most > _FEW_SETS
+        width = _FEW_SETS if is_brief else most // graph.n**2
         while sets_left > 0:
             begun = partial(
                 search,
@@ -501,10 +487,11 @@ class ExactOrder(Value):
                 classes,
                 cutoff=best.total_size,
                 width=max(1, width),
-                max_sets=min(_FEW_SETS, sets_left) if is_brief else sets_left,
+                max_sets=_FEW_SETS if is_brief else sets_left,
             )
-            found = run_plainly(begun) if is_brief and _plain_searches.left else begun()
-            _plain_searches.spend(is_brief)
+            is_plain = is_brief or sets_left <= _FEW_SETS
+            found = run_plainly(begun) if is_plain and _plain_searches.left else begun()
+            _plain_searches.spend(is_plain)
             sets_left -= found.n_sets
             if found.order is not None:
                 other = measured_order(graph, found.order, method="exact search")
