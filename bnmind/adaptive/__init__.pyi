@@ -266,4 +266,4 @@ from bnmind.adaptive.trees.optimal import AIMS as AIMS
 from bnmind.adaptive.trees.optimal import fixed_test as fixed_test
 from bnmind.adaptive.trees.optimal import optimal_test_tree as optimal_test_tree
 from bnmind.adaptive.trees.optimal import panel_test as panel_test
-from bnmind.fitting.squarem import LearningRecord as LearningRecord
+from bnmind.fitting.em import LearningRecord as LearningRecord

@@ -159,7 +159,7 @@ def track(
     bnmind track models/time/weather.json models/time/days.csv --sequence town --answer path
     bnmind track MODEL.json CASES.csv --sequence student --targets known --out known.csv
     """
-    from bnmind.dynamic.files import read_sequences_for
+    from bnmind.dynamic.passes import read_sequences_for
     from bnmind.junction.cases.case_files import FrameWriter
     from bnmind.junction.cases.predict import carrying, case_notes
     from bnmind.junction.cases.tables import similar_variables

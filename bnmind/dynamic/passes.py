@@ -31,10 +31,12 @@ levels instead of a logarithmic number).
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from itertools import product
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +53,7 @@ from bnmind.errors import (
     UnknownNameError,
 )
 from bnmind.information import Floats
+from bnmind.junction.cases.case_files import is_text, read_frame
 from bnmind.junction.cases.tables import Column, frame_of, read_table
 from bnmind.junction.inference.batches import Chunks, batch_size
 from bnmind.junction.inference.compile import compile_plan
@@ -64,6 +67,9 @@ from bnmind.pgm.cpd import CPD
 from bnmind.pgm.factor import Factor, Values
 from bnmind.pgm.network import FactorModel
 from bnmind.pgm.variable import Variable, format_name
+
+if TYPE_CHECKING:
+    import pandas
 
 # --- Sequences of findings, a row of a data frame for each slice ----------------------------------
 
@@ -219,21 +225,18 @@ def read_sequences(
     if not n:
         raise TableError(["expected at least one slice, got none"])
     codes, names = _split(frame, sequence, n)
-    missing = np.full(n + 1, -1, dtype=np.int32)
-    findings = {v.name: Findings(np.ones((1, v.n_states)), missing) for v in observed}
-    findings |= {
-        name: Findings(
-            _with_ones(np.eye(known[name].n_states)), np.append(c.positions, np.int32(-1))
-        )
-        for name, c in columns.items()
-    }
-    findings |= {
-        name: Findings(_likelihoods(known[name], given, n), np.append(np.arange(n), -1))
-        for name, given in soft.items()
-    }
+
+    def findings(v: Variable) -> Findings:
+        weights, kinds = np.zeros((0, v.n_states)), np.full(n, -1, dtype=np.int32)
+        if v.name in columns:
+            weights, kinds = np.eye(v.n_states), columns[v.name].positions
+        elif v.name in soft:
+            weights, kinds = _likelihoods(v, soft[v.name], n), np.arange(n, dtype=np.int32)
+        return Findings(np.vstack([weights, np.ones(v.n_states)]), np.append(kinds, np.int32(-1)))
+
     return Sequences(
         variables=tuple(v for v in network.variables if v.name in {*columns, *soft}),
-        findings=ReadOnlyDict(findings),
+        findings=ReadOnlyDict({v.name: findings(v) for v in observed}),
         names=names,
         sequence_of=codes,
         labels=tuple(frame.index.tolist()) if len(frame.columns) else tuple(range(n)),
@@ -267,11 +270,40 @@ def _likelihoods(variable: Variable, given: Any, n: int) -> Floats:
             f" {(n, variable.n_states)}, got {len(weights)} rows",
             given,
         )
-    return _with_ones(weights)
+    return weights
 
 
-def _with_ones(weights: Floats) -> Floats:
-    return np.vstack([weights, np.ones(weights.shape[1])])
+def read_sequences_for(
+    network: DynamicNetwork, path: str | os.PathLike[str], *, sequence: str | None = None
+) -> tuple[Sequences, pandas.DataFrame]:
+    """Return the sequences in a file, and the file as a data frame.
+
+    Parameters
+    ----------
+    network
+        The variables.
+    path
+        A Parquet file (``.parquet``), or a text file (``.csv``, ``.csv.gz``, ``.tsv`` or ``.txt``)
+        with the names of the columns in the first line. In text, empty cells are missing, and so
+        are texts such as ``NA`` or ``?`` unless they are states. The first sheet of an Excel
+        workbook (``.xlsx``) is read as if it were saved as CSV.
+    sequence
+        The column that tells to which sequence a row belongs.
+
+    Raises
+    ------
+    ModelFileError
+        If the file cannot be read, its name has another suffix, or openpyxl is needed for a
+        workbook and is not installed.
+    TableError
+        If the rows do not fit the network. The error names the rows: in a CSV file or a workbook,
+        the header is row 1; in a Parquet file, the first slice is row 1.
+    """
+    frame = read_frame(path)
+    found = read_sequences(
+        network, network.variables, frame, sequence=sequence, as_text=is_text(path)
+    )
+    return found, frame.reset_index(drop=True)
 
 
 # --- The plans of slices --------------------------------------------------------------------------
@@ -508,39 +540,31 @@ def _finite(logs: Floats) -> Floats:
     return np.where(np.isneginf(logs), 0.0, logs)
 
 
-class Total:
-    """The sum of the answers to the bands of a slice.
+class Total(NamedTuple):
+    """The sum of the answers to the bands of a slice."""
 
-    Parameters
-    ----------
-    parts
-        For each band, the logarithms of the sums ``(sequences,)``, and the normalized joints
-        ``(sequences, *states)``.
-    """
+    logs: Floats
+    """The logarithms of the sums, ``(sequences,)``."""
+    joints: list[Floats]
+    """The normalized joints, ``(sequences, *states)``."""
+    message: Message
+    """The first joint as a message."""
 
-    def __init__(self, parts: Sequence[tuple[Floats, list[Floats]]]) -> None:
-        self._parts = parts
-        self.logs, self.joints = parts[0]
-        if len(parts) > 1:
-            self.logs = np.logaddexp.reduce([logs for logs, _ in parts])
-            shares = [np.exp(logs - _finite(self.logs)) for logs, _ in parts]
-            self.joints = [
-                np.sum(
-                    [_beside(share, j) * j for share, j in zip(shares, one, strict=True)], axis=0
-                )
-                for one in zip(*[joints for _, joints in parts], strict=True)
-            ]
-
-    @cached_property
-    def message(self) -> Message:
-        """The first joint as a message."""
-        joint = self.joints[0]
-        if len(self._parts) == 1 and not ((joint > 0) & (joint < _LEAST)).any():
-            return Message(joint)
-        ground = _finite(self.logs)
+    @classmethod
+    def of(cls, parts: Sequence[tuple[Floats, list[Floats]]]) -> Total:
+        """Return the sum of the answers to bands, each with its logarithms and joints."""
+        logs, joints = parts[0]
+        if len(parts) == 1 and not ((joints[0] > 0) & (joints[0] < _LEAST)).any():
+            return cls(logs, joints, Message(joints[0]))
+        logs = np.logaddexp.reduce([own for own, _ in parts])
+        shares = [_beside(own - _finite(logs), of[0]) for own, of in parts]
         with np.errstate(divide="ignore"):
-            terms = [_beside(logs - ground, j) + np.log(j) for logs, (j, *_) in self._parts]
-        return Message(np.logaddexp.reduce(terms), is_log=True)
+            terms = [share + np.log(of[0]) for share, (_, of) in zip(shares, parts, strict=True)]
+        joints = [
+            np.sum([_beside(np.exp(s), j) * j for s, j in zip(shares, one, strict=True)], axis=0)
+            for one in zip(*[of for _, of in parts], strict=True)
+        ]
+        return cls(logs, joints, Message(np.logaddexp.reduce(terms), is_log=True))
 
 
 _MESSAGE_BYTES = 2**28
@@ -765,24 +789,23 @@ class Passes:
         inputs = evidence | {
             name: np.repeat(table[..., None], n, axis=-1) for name, table in varying
         }
-        nothing: list[tuple[Floats, Floats | None]] = [(np.zeros(n), None)]
+        given = {PAST: past, FUTURE: future}
+        messages = {label: bands(one) for label, one in given.items() if one is not None}
         parts: list[tuple[Floats, list[Floats]]] = []
-        for past_scale, past_values in nothing if past is None else bands(past):
-            for future_scale, future_values in nothing if future is None else bands(future):
-                scale = past_scale + future_scale
-                if parts and past is not None and future is not None:
-                    # What they add to the sum of a slice is at most this; messages need all bands.
-                    most = scale + 2 * math.log(math.prod(plans.shape))
-                    most += sum(np.log(weights.max(axis=0)) for weights in evidence.values())
-                    if (most < np.max([logs for logs, _ in parts], axis=0) - _NEGLIGIBLE).all():
-                        continue
-                for label, values in ((PAST, past_values), (FUTURE, future_values)):
-                    if values is not None:
-                        inputs[label] = np.moveaxis(values, 0, -1)
-                logs, joints = np.zeros(n), [np.zeros(shape) for shape in shapes]
-                chunks.answer({}, inputs, joints, logs, np.ones(n))
-                parts.append((logs + scale, joints))
-        return Total(parts)
+        for chosen in product(*messages.values()):
+            scale = sum([own for own, _ in chosen], np.zeros(n))
+            if parts and len(chosen) == 2:
+                # What they add to the sum of a slice is at most this; messages need all bands.
+                most = scale + 2 * math.log(math.prod(plans.shape))
+                most += sum(np.log(weights.max(axis=0)) for weights in evidence.values())
+                if (most < np.max([logs for logs, _ in parts], axis=0) - _NEGLIGIBLE).all():
+                    continue
+            for label, (_, values) in zip(messages, chosen, strict=True):
+                inputs[label] = np.moveaxis(values, 0, -1)
+            logs, joints = np.zeros(n), [np.zeros(shape) for shape in shapes]
+            chunks.answer({}, inputs, joints, logs, np.ones(n))
+            parts.append((logs + scale, joints))
+        return Total.of(parts)
 
 
 # --- The most probable path: Viterbi's algorithm over the interface -------------------------------

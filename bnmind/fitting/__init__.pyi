@@ -6,10 +6,10 @@ from bnmind.fitting.em import EMInfo as EMInfo
 from bnmind.fitting.em import EMState as EMState
 from bnmind.fitting.em import Fit as Fit
 from bnmind.fitting.em import FitOptions as FitOptions
+from bnmind.fitting.em import LearningRecord as LearningRecord
 from bnmind.fitting.em import fit as fit
-from bnmind.fitting.priors import PRIORS as PRIORS
-from bnmind.fitting.priors import BDeu as BDeu
-from bnmind.fitting.priors import Dirichlet as Dirichlet
-from bnmind.fitting.priors import Laplace as Laplace
-from bnmind.fitting.priors import Prior as Prior
-from bnmind.fitting.squarem import LearningRecord as LearningRecord
+from bnmind.fitting.layout import PRIORS as PRIORS
+from bnmind.fitting.layout import BDeu as BDeu
+from bnmind.fitting.layout import Dirichlet as Dirichlet
+from bnmind.fitting.layout import Laplace as Laplace
+from bnmind.fitting.layout import Prior as Prior

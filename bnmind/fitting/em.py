@@ -1,34 +1,22 @@
-r"""Learning the tables of a network from cases: counts if the cases are complete, EM otherwise.
+"""Learning the tables of a network from cases: counts if the cases are complete, EM otherwise.
 
 One step of EM never lowers the objective: the log-likelihood plus Σ α log θ for pseudo-counts α.
-
-Standard errors of learned tables come from the observed information on the free directions D,
-
-.. math:: D^T \left(\mathrm{diag}(w / \theta^2) - \mathrm{diag}(1 / \theta)\,
-    \partial w / \partial \theta\right) D,
-
-where w(θ) is how often each parameter is expected in the completed cases. The first term is what
-complete cases would tell; what the missing cells take away comes from differences of w.
-For complete cases, it is zero, and the standard error of a probability is that of a multinomial
-distribution, √(θ (1 − θ) / n). Pseudo-counts of the prior count as cases.
 
 References
 ----------
 A. Dempster, N. Laird and D. Rubin, "Maximum likelihood from incomplete data via the EM algorithm",
 J. R. Stat. Soc. B 1977; S. Lauritzen, "The EM algorithm for graphical association models with
-missing data", Comput. Stat. Data Anal. 1995; T. Louis, "Finding the observed information matrix
-when using the EM algorithm", J. R. Stat. Soc. B 1982; D. Oakes, "Direct calculation of the
-information matrix via the EM algorithm", J. R. Stat. Soc. B 1999 (the formula here).
+missing data", Comput. Stat. Data Anal. 1995.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from annotated_types import Ge
@@ -38,16 +26,341 @@ from bnmind._display import Result
 from bnmind._messages import counted, listed, shown
 from bnmind._values import Count, Natural, Sealed, Value
 from bnmind._workers import faults_of_workers, results_of
-from bnmind.errors import InvalidArgumentError, TooLargeError
+from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.fitting.cases import DistinctCases, network_of_structure, state_number
-from bnmind.fitting.expectation import Expectation, Expected
-from bnmind.fitting.layout import Layout
-from bnmind.fitting.priors import NO_PRIOR, Prior
-from bnmind.fitting.squarem import AllStarts, Climb, LearningRecord, Place, climb
+from bnmind.fitting.expectation import Expectation, Expected, standard_errors
+from bnmind.fitting.layout import NO_PRIOR, Layout, Prior
 from bnmind.information import Floats
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import Network
 from bnmind.pgm.variable import format_state
+
+# --- An ascent by monotone steps ------------------------------------------------------------------
+#
+# An ascent by monotone steps, accelerated by extrapolation (SQUAREM), and the record of several.
+#
+# A step of EM maps parameters θ to M(θ). SQUAREM extrapolates from two steps:
+#
+# ==================  =====================================================
+# symbol              name here
+# ==================  =====================================================
+# r                   M(θ) − θ
+# v                   M(M(θ)) − M(θ) − r
+# α                   −|r| / |v|: the length of the extrapolation
+# θ'                  θ − 2αr + α²v
+# ==================  =====================================================
+#
+# θ' is accepted only if its objective is at least that of M(θ). Otherwise the ascent continues
+# from M(M(θ)). So the recorded objectives never decrease.
+#
+# An M-step never lowers the objective. One that does all the same is halved until it raises it; if
+# no half of it does, the ascent ends where it is, and has not converged.
+#
+# One *step* is one M-step, extrapolated, halved or not, and the E-step that evaluates its result. A
+# rejected extrapolation counts as a step too.
+#
+# References
+# ----------
+# R. Varadhan and C. Roland, "Simple and globally convergent methods for accelerating the
+# convergence of any EM algorithm", Scand. J. Stat. 2008 (scheme S3). Deviations: α is at
+# least −1000 and at most −1, and the objective is compared with that of M(θ).
+
+_LONGEST = 1000.0
+"""The longest extrapolation, in steps."""
+
+_ROUNDING = 1e-12
+"""A fall of the objective by no more than this, relative to it, is an error of rounding."""
+
+_HALVINGS = 20
+"""A step that lowers the objective is halved so many times."""
+
+_P = TypeVar("_P")
+
+
+class Place(NamedTuple, Generic[_P]):
+    """Some parameters, with the results of their E-step."""
+
+    parameters: _P
+    log_likelihood: float
+    objective: float
+    """The log-likelihood plus the logarithm of the prior density."""
+    improved: Callable[[], _P]
+    """Do the M-step, and return its parameters."""
+
+
+class Ascent(Protocol[_P]):
+    """The interface of objectives that can be maximized by monotone steps."""
+
+    def at(self, parameters: _P) -> Place[_P]:
+        """Do the E-step.
+
+        Raises
+        ------
+        ImpossibleEvidenceError
+            If the parameters make the data impossible.
+        """
+
+    def numbers(self, parameters: _P) -> Floats:
+        """Return all parameters in one array."""
+
+    def within(self, numbers: Floats, known: _P) -> _P:
+        """Return valid parameters from an array that may violate bounds.
+
+        Parameters
+        ----------
+        numbers
+            An array as returned by `numbers`.
+        known
+            Valid parameters, which replace those that cannot be corrected.
+        """
+
+
+@dataclass(frozen=True)
+class Climb(Generic[_P]):
+    """The ascent from one start."""
+
+    parameters: _P
+    """The parameters at the end, with the last log-likelihood."""
+    log_likelihoods: tuple[float, ...]
+    """The log-likelihood at the start, and after each accepted step."""
+    objectives: tuple[float, ...]
+    """The objective at the same points; it never decreases."""
+    steps: int
+    """The number of steps, at most ``max_iterations``."""
+    converged: bool
+    """Whether an M-step raised the objective by at most the tolerance, and did not lower it."""
+
+
+def climb(
+    ascent: Ascent[_P],
+    start: _P,
+    *,
+    max_iterations: int,
+    tolerance: float,
+    accelerate: bool,
+    progress: Callable[[int, int], None] | None = None,
+    until: Callable[[], bool] | None = None,
+) -> Climb[_P]:
+    """Return the ascent from a start, until a step raises the objective by at most a tolerance.
+
+    Parameters
+    ----------
+    ascent
+        The objective and its steps.
+    start
+        The parameters to start from.
+    max_iterations
+        The largest number of steps: M-steps with the E-step that evaluates each. One more
+        E-step evaluates the start.
+    tolerance
+        The ascent ends if an M-step raises the objective by no more than this.
+    accelerate
+        Whether to extrapolate.
+    progress
+        Called from time to time with the number of steps so far, and the number that
+        `expected_steps` estimates.
+    until
+        Asked before each step; if it returns true, the ascent ends where it is.
+
+    Raises
+    ------
+    ImpossibleEvidenceError
+        If the start makes the data impossible.
+    """
+    path = [ascent.at(start)]
+    steps, ended, converged = 0, False, False
+    gains: list[float] = []
+
+    def go(there: _P) -> None:
+        """Go to the parameters of an M-step; half-way or nearer if they are lower."""
+        nonlocal steps, ended, converged
+        place, known = ascent.at(there), path[-1]
+        steps += 1
+        gain = place.objective - known.objective
+        gains.append(gain)
+        if gain >= 0:
+            path.append(place)
+        if gain >= -_ROUNDING * (1 + abs(known.objective)):
+            ended = converged = gain <= tolerance
+            return
+        first = ascent.numbers(known.parameters)
+        way = ascent.numbers(there) - first
+        for halving in range(1, min(_HALVINGS, max_iterations - steps) + 1):
+            place = ascent.at(ascent.within(first + way / 2**halving, known.parameters))
+            steps += 1
+            if place.objective > known.objective:
+                path.append(place)
+                return
+        ended = True
+
+    while steps < max_iterations and not ended and not (until is not None and until()):
+        if progress is not None:
+            progress(steps, expected_steps(gains, steps, tolerance, max_iterations))
+        before = path[-1]
+        go(before.improved())
+        # An extrapolation may be rejected, so two steps must remain.
+        if ended or not accelerate or max_iterations - steps < 2:
+            continue
+        one = path[-1]
+        two = one.improved()
+        far = _extrapolated(ascent, (before.parameters, one.parameters, two))
+        steps += 1
+        if far is not None and far.objective >= one.objective:
+            path.append(far)
+        else:
+            go(two)
+    return Climb(
+        parameters=path[-1].parameters,
+        log_likelihoods=tuple(place.log_likelihood for place in path),
+        objectives=tuple(place.objective for place in path),
+        steps=steps,
+        converged=converged,
+    )
+
+
+def expected_steps(gains: Sequence[float], steps: int, tolerance: float, most: int) -> int:
+    """Return an estimate of the number of steps until convergence.
+
+    Far from the start, the gains of EM's steps decrease by a constant factor. So the logarithm of
+    the smallest gain so far tells the share of the steps after the first one that are done.
+
+    Parameters
+    ----------
+    gains
+        The gains of the M-steps so far.
+    steps
+        The number of steps so far.
+    tolerance
+        The gain of the last step.
+    most
+        The largest number of steps, which is also the estimate as long as nothing is known.
+
+    Examples
+    --------
+    >>> expected_steps([64.0, 8.0], 6, 2.0**-9, 100)
+    26
+    """
+    if len(gains) < 2 or not 0 < min(gains) < gains[0] or not 0 < tolerance < min(gains):
+        return most
+    share = math.log(gains[0] / min(gains)) / math.log(gains[0] / tolerance)
+    return min(most, max(steps + 1, 1 + round((steps - 1) / share)))
+
+
+def _extrapolated(ascent: Ascent[_P], three: tuple[_P, _P, _P]) -> Place[_P] | None:
+    """Return the place that extrapolates two steps; None if the data are impossible there."""
+    first, second, third = (ascent.numbers(parameters) for parameters in three)
+    try:
+        return ascent.at(ascent.within(extrapolation(first, second, third), three[2]))
+    except ImpossibleEvidenceError:
+        return None
+
+
+def extrapolation(first: Floats, second: Floats, third: Floats) -> Floats:
+    """Return θ' for θ, M(θ) and M(M(θ)); at least as far as M(M(θ)).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> extrapolation(np.array([8.0]), np.array([4.0]), np.array([2.0])).tolist()
+    [0.0]
+    """
+    r, v = second - first, third - second - (second - first)
+    size = float(np.sqrt(v @ v))
+    if size == 0:
+        return third
+    alpha = -min(max(float(np.sqrt(r @ r)) / size, 1.0), _LONGEST)
+    far: Floats = first - 2 * alpha * r + alpha**2 * v
+    return far
+
+
+class AllStarts:
+    """The progress of all starts together, as far as it is known.
+
+    Parameters
+    ----------
+    progress
+        Called with the number of steps done, and an estimate of the number of all steps.
+    starts
+        The number of starts.
+    """
+
+    def __init__(self, progress: Callable[[int, int], None] | None, starts: int) -> None:
+        self._progress, self._starts = progress, starts
+        self._steps: list[int] = []
+
+    def during_a_start(self, steps: int, expected: int) -> None:
+        """Report the steps of a start, and how many it is expected to take."""
+        if self._progress is not None:
+            before = sum(self._steps)
+            mean = (before + expected) / (len(self._steps) + 1)
+            self._progress(before + steps, round(mean * self._starts))
+
+    def after_a_start(self, steps: int) -> None:
+        """Report the steps that a start took."""
+        self._steps.append(steps)
+        if self._progress is not None:
+            done = sum(self._steps)
+            self._progress(done, round(done / len(self._steps) * self._starts))
+
+
+EQUAL = 1e-4
+"""Starts whose ends differ by less have reached the same maximum, or its mirror image."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearningRecord(Value):
+    """The record of the EM iterations."""
+
+    log_likelihoods: tuple[float, ...]
+    """Natural logarithm of the likelihood at the best start, and after each accepted step from it.
+    It never decreases without priors."""
+    objectives: tuple[float, ...]
+    """The log-likelihoods plus the logarithm of the prior density, but for a constant; they never
+    decrease."""
+    converged: bool
+    """Whether an M-step raised the objective by no more than the tolerance."""
+    steps: int
+    """The number of EM steps from the best start, at most ``max_iterations``, including rejected
+    extrapolations. The start needs one more E-step."""
+    starts: tuple[float, ...]
+    """The objective at the end of each start."""
+    best_start: int
+    """The number of the best start, from 0."""
+    seed: int
+    """The seed of the random starts."""
+    stopped_early: tuple[int, ...] = ()
+    """The numbers of the starts that were left before they converged, as others led higher."""
+
+    @classmethod
+    def of(
+        cls, climbs: Sequence[Climb[Any]], seed: int, *, stopped_early: Collection[int] = ()
+    ) -> LearningRecord:
+        """Return the record of the ascents from all starts; of equal ones, the first is best.
+
+        Parameters
+        ----------
+        climbs
+            The ascent from each start, at least one.
+        seed
+            The seed of the random starts.
+        stopped_early
+            The numbers of the starts whose ascent ended before it converged.
+        """
+        ends = tuple(way.objectives[-1] for way in climbs)
+        best = int(np.argmax(np.array(ends) >= max(ends) - EQUAL))
+        return cls(
+            log_likelihoods=climbs[best].log_likelihoods,
+            objectives=climbs[best].objectives,
+            converged=climbs[best].converged,
+            steps=climbs[best].steps,
+            starts=ends,
+            best_start=best,
+            seed=seed,
+            stopped_early=tuple(sorted(stopped_early)),
+        )
+
+
+# --- Steps of EM ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +392,7 @@ class EStep(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class TablesAscent(Sealed):
-    """The log-likelihood of a network's tables, with its EM steps; see `squarem.Ascent`."""
+    """The log-likelihood of a network's tables, with its EM steps; see `Ascent`."""
 
     layout: Layout
     expectation: EStep
@@ -402,51 +715,7 @@ class Fit(Result, Value):
         T. Louis, "Finding the observed information matrix when using the EM algorithm", J. R. Stat.
         Soc. B 1982.
         """
-        layout, expectation = self.em.layout, self.em.expectation
-        parameters = self.state.parameters
-        n = layout.n_learned_cells
-        if n > MOST_CELLS:
-            raise TooLargeError(
-                f"expected at most {MOST_CELLS:,} cells of learned tables for standard errors, got"
-                f" {n:,}; name tables in fixed",
-                needed=n,
-                budget=MOST_CELLS,
-            )
-        cells = layout.cells(parameters)
-        theta, expected = cells[:n], layout.expected(parameters, expectation.at(cells).counts)
-        directions = _directions(layout, parameters, expected)
-        slopes, changes = np.zeros((n, len(directions))), np.zeros_like(directions)
-        for number, direction in enumerate(directions):
-            step = parameters[direction < 0][0] / 2
-            slopes[:, number] = (layout.cells(parameters + step * direction)[:n] - theta) / step
-            step = _STEP * parameters[direction != 0].min()
-            for side in (step, -step):  # from both sides, so that the error is of second order
-                near = parameters + side * direction
-                counts = expectation.at(layout.cells(near)).counts
-                changes[number] += layout.expected(near, counts) / (2 * side)
-        moved = (directions != 0).any(axis=0)  # the others may be too small to be squared
-        inverses = np.divide(1.0, parameters, out=np.zeros_like(parameters), where=moved)
-        information = directions * expected * inverses**2 - changes * inverses
-        covariance = inverse_information(information @ directions.T)
-        # nan times zero is nan: parameters that are not identified count as zero, and are marked.
-        lost = np.isnan(np.diag(covariance))
-        variances = np.einsum(
-            "ij,jk,ik->i", slopes, np.nan_to_num(covariance), slopes, optimize=True
-        )
-        moving, inner = np.abs(slopes) > 0, (theta > _EDGE) & (theta < 1 - _EDGE)
-        known = inner & moving.any(axis=1) & ~moving[:, lost].any(axis=1)
-        errors = np.full(layout.n_cells, np.nan)
-        errors[:n][known] = np.sqrt(np.maximum(variances[known], 0.0))
-        errors[errors > _LARGEST] = np.nan
-        return {
-            cpd.variable.name: (
-                layout.table(errors, family).copy()
-                if layout.free[family]
-                else np.full([v.n_states for v in cpd.scope], np.nan)
-            )
-            for family, cpd in enumerate(layout.network.cpds)
-            if not layout.large[family]
-        }
+        return standard_errors(self.em.expectation, self.state.parameters)
 
     @property
     def aic(self) -> float:
@@ -650,64 +919,3 @@ def _warnings_of_table(layout: Layout, counts: Floats, family: int) -> list[str]
             " avoids a distribution of 0 and 1 by chance"
         )
     return found
-
-
-# --- Standard errors of learned tables, from the observed information -----------------------------
-#
-# A direction raises one parameter, and lowers the largest one of the same distribution. The table
-# of a noisy node is linear in each link, so differences over any step are derivatives, up to
-# rounding.
-
-MOST_CELLS = 5000
-"""The most cells of learned tables whose covariances are computed."""
-
-_STEP = 3e-4
-"""The step of differences of expected counts, relative to the parameters that it changes: a smaller
-one loses digits to rounding, and a larger one to curvature."""
-
-_FLAT = 1e-9
-"""Directions with less than this share of the largest information count as having none."""
-
-_EDGE = 1e-6
-"""Probabilities this close to 0 or 1 have no standard error: they are at the bound."""
-
-_LARGEST = 0.5
-"""No probability is more uncertain than this; a larger error means that the cases tell nothing."""
-
-_RARE = 1e-3
-"""Distributions with fewer expected cases have no standard errors."""
-
-
-def inverse_information(information: Floats) -> Floats:
-    """Return the covariance matrix of parameters, with nan for those that are not identified.
-
-    Examples
-    --------
-    >>> inverse_information(np.array([[4.0, 0.0], [0.0, 0.0]])).tolist()
-    [[0.25, nan], [nan, nan]]
-    """
-    scale = np.sqrt(np.maximum(np.diag(information), 1e-300))
-    values, vectors = np.linalg.eigh(information / np.outer(scale, scale))
-    kept = values > _FLAT * max(float(values.max(initial=0.0)), math.ulp(0.0))
-    inverse = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
-    lost = (vectors[:, ~kept] ** 2).sum(axis=1) > 1e-6
-    inverse[lost, :] = np.nan
-    inverse[:, lost] = np.nan
-    covariance: Floats = inverse / np.outer(scale, scale)
-    return covariance
-
-
-def _directions(layout: Layout, parameters: Floats, expected: Floats) -> Floats:
-    """Return the free directions, ``(directions, parameters)``."""
-    columns = layout.columns
-    free = (parameters > _EDGE) & (parameters < 1 - _EDGE)
-    free &= np.bincount(columns, weights=expected)[columns] > _RARE
-    order = np.flatnonzero(free)
-    order = order[np.lexsort((-parameters[order], columns[order]))]
-    is_largest = np.diff(columns[order], prepend=-1) > 0
-    raised = order[~is_largest]
-    directions = np.zeros((len(raised), len(parameters)))
-    numbers = np.arange(len(raised))
-    directions[numbers, raised] = 1.0
-    directions[numbers, order[is_largest][np.cumsum(is_largest) - 1][~is_largest]] = -1.0
-    return directions

@@ -1,4 +1,4 @@
-"""The E-step: the expected counts of all families, for all cases.
+r"""The E-step: the expected counts of all families, for all cases; standard errors from them.
 
 Families without missing cells are counted once, before the first step. Cases whose missing cells
 fall into small components are completed component by component; a circuit does the others,
@@ -17,13 +17,27 @@ row of a sparse matrix X, which is the same in all steps. With the logarithms of
 are those of the probabilities of all completions, and the transpose of X, times their posterior
 probabilities, are the expected counts.
 
+Standard errors of learned tables come from the observed information on the free directions D,
+
+.. math:: D^T \left(\mathrm{diag}(w / \theta^2) - \mathrm{diag}(1 / \theta)\,
+    \partial w / \partial \theta\right) D,
+
+where w(θ) is how often each parameter is expected in the completed cases. The first term is what
+complete cases would tell; what the missing cells take away comes from differences of w.
+For complete cases, it is zero, and the standard error of a probability is that of a multinomial
+distribution, √(θ (1 − θ) / n). Pseudo-counts of the prior count as cases.
+
 References
 ----------
-R. Shachter, "Bayes-ball", UAI 1998 (which variables a query needs).
+R. Shachter, "Bayes-ball", UAI 1998 (which variables a query needs); T. Louis, "Finding the observed
+information matrix when using the EM algorithm", J. R. Stat. Soc. B 1982; D. Oakes, "Direct
+calculation of the information matrix via the EM algorithm", J. R. Stat. Soc. B 1999 (the formula of
+standard errors).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -414,3 +428,110 @@ def _complete_counts(layout: Layout, cases: DistinctCases, weights: Floats) -> F
     for rows, cells in _complete_families(layout, cases):
         counts += np.bincount(cells, weights=weights[rows], minlength=layout.n_cells)
     return counts
+
+
+# --- Standard errors of learned tables, from the observed information -----------------------------
+#
+# A direction raises one parameter, and lowers the largest one of the same distribution. The table
+# of a noisy node is linear in each link, so differences over any step are derivatives, up to
+# rounding.
+
+MOST_CELLS = 5000
+"""The most cells of learned tables whose covariances are computed."""
+
+_STEP = 3e-4
+"""The step of differences of expected counts, relative to the parameters that it changes: a smaller
+one loses digits to rounding, and a larger one to curvature."""
+
+_FLAT = 1e-9
+"""Directions with less than this share of the largest information count as having none."""
+
+_EDGE = 1e-6
+"""Probabilities this close to 0 or 1 have no standard error: they are at the bound."""
+
+_LARGEST = 0.5
+"""No probability is more uncertain than this; a larger error means that the cases tell nothing."""
+
+_RARE = 1e-3
+"""Distributions with fewer expected cases have no standard errors."""
+
+
+def standard_errors(expectation: Expectation, parameters: Floats) -> dict[str, Floats]:
+    """Return the standard errors of learned tables; see `bnmind.fitting.Fit.standard_errors`."""
+    layout = expectation.layout
+    n = layout.n_learned_cells
+    if n > MOST_CELLS:
+        raise TooLargeError(
+            f"expected at most {MOST_CELLS:,} cells of learned tables for standard errors, got"
+            f" {n:,}; name tables in fixed",
+            needed=n,
+            budget=MOST_CELLS,
+        )
+    cells = layout.cells(parameters)
+    theta, expected = cells[:n], layout.expected(parameters, expectation.at(cells).counts)
+    directions = _directions(layout, parameters, expected)
+    slopes, changes = np.zeros((n, len(directions))), np.zeros_like(directions)
+    for number, direction in enumerate(directions):
+        step = parameters[direction < 0][0] / 2
+        slopes[:, number] = (layout.cells(parameters + step * direction)[:n] - theta) / step
+        step = _STEP * parameters[direction != 0].min()
+        for side in (step, -step):  # from both sides, so that the error is of second order
+            near = parameters + side * direction
+            counts = expectation.at(layout.cells(near)).counts
+            changes[number] += layout.expected(near, counts) / (2 * side)
+    moved = (directions != 0).any(axis=0)  # the others may be too small to be squared
+    inverses = np.divide(1.0, parameters, out=np.zeros_like(parameters), where=moved)
+    information = directions * expected * inverses**2 - changes * inverses
+    covariance = inverse_information(information @ directions.T)
+    # nan times zero is nan: parameters that are not identified count as zero, and are marked.
+    lost = np.isnan(np.diag(covariance))
+    variances = np.einsum("ij,jk,ik->i", slopes, np.nan_to_num(covariance), slopes, optimize=True)
+    moving, inner = np.abs(slopes) > 0, (theta > _EDGE) & (theta < 1 - _EDGE)
+    known = inner & moving.any(axis=1) & ~moving[:, lost].any(axis=1)
+    errors = np.full(layout.n_cells, np.nan)
+    errors[:n][known] = np.sqrt(np.maximum(variances[known], 0.0))
+    errors[errors > _LARGEST] = np.nan
+    return {
+        cpd.variable.name: (
+            layout.table(errors, family).copy()
+            if layout.free[family]
+            else np.full([v.n_states for v in cpd.scope], np.nan)
+        )
+        for family, cpd in enumerate(layout.network.cpds)
+        if not layout.large[family]
+    }
+
+
+def inverse_information(information: Floats) -> Floats:
+    """Return the covariance matrix of parameters, with nan for those that are not identified.
+
+    Examples
+    --------
+    >>> inverse_information(np.array([[4.0, 0.0], [0.0, 0.0]])).tolist()
+    [[0.25, nan], [nan, nan]]
+    """
+    scale = np.sqrt(np.maximum(np.diag(information), 1e-300))
+    values, vectors = np.linalg.eigh(information / np.outer(scale, scale))
+    kept = values > _FLAT * max(float(values.max(initial=0.0)), math.ulp(0.0))
+    inverse = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
+    lost = (vectors[:, ~kept] ** 2).sum(axis=1) > 1e-6
+    inverse[lost, :] = np.nan
+    inverse[:, lost] = np.nan
+    covariance: Floats = inverse / np.outer(scale, scale)
+    return covariance
+
+
+def _directions(layout: Layout, parameters: Floats, expected: Floats) -> Floats:
+    """Return the free directions, ``(directions, parameters)``."""
+    columns = layout.columns
+    free = (parameters > _EDGE) & (parameters < 1 - _EDGE)
+    free &= np.bincount(columns, weights=expected)[columns] > _RARE
+    order = np.flatnonzero(free)
+    order = order[np.lexsort((-parameters[order], columns[order]))]
+    is_largest = np.diff(columns[order], prepend=-1) > 0
+    raised = order[~is_largest]
+    directions = np.zeros((len(raised), len(parameters)))
+    numbers = np.arange(len(raised))
+    directions[numbers, raised] = 1.0
+    directions[numbers, order[is_largest][np.cumsum(is_largest) - 1][~is_largest]] = -1.0
+    return directions

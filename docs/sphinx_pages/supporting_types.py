@@ -29,7 +29,7 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
     "bnmind.adaptive.trees.item_trees": ("ItemTreeFormat",),
     "bnmind.adaptive.trees.optimal": ("ProfileClasses",),
     "bnmind.dynamic.passes": ("Likelihoods",),
-    "bnmind.fitting.squarem": ("Climb",),
+    "bnmind.fitting.em": ("Climb",),
     "bnmind.junction.approximate": (
         "BoundedConditioning",
         "PosteriorBounds",

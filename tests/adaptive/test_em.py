@@ -30,7 +30,7 @@ from bnmind.adaptive import (
 from bnmind.adaptive.learning.em import BankAscent, Expected, Parameters
 from bnmind.adaptive.learning.learn import LearningModel
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
-from bnmind.fitting.squarem import Place, climb, expected_steps, extrapolation
+from bnmind.fitting.em import Place, climb, expected_steps, extrapolation
 from bnmind.information import Floats
 from tests.banks import banks
 from tests.modes import examples

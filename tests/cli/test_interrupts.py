@@ -14,7 +14,7 @@ import pytest
 
 from bnmind.adaptive import Examinees, ItemBank, SimulationResult, read_bank, write_bank
 from bnmind.cli.shared.terminal import until_interrupted
-from bnmind.fitting.squarem import climb
+from bnmind.fitting.em import climb
 from tests.command_line import run
 
 Q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1]]

@@ -22,7 +22,7 @@ from bnmind.dynamic import (
     read_dynamic,
     write_dynamic,
 )
-from bnmind.dynamic.files import dynamic_from_json, dynamic_to_json
+from bnmind.dynamic.network import dynamic_from_json, dynamic_to_json
 from bnmind.errors import InvalidModelError, ModelFileError, TooLargeError
 from bnmind.pgm import CPD, Network, TabularCPD, Variable, noisy_or
 from bnmind.pgm.files import read_with_report

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from bnmind.fitting.squarem import Climb, Place, climb
+from bnmind.fitting.em import Climb, Place, climb
 from bnmind.information import Floats
 
 

@@ -17,7 +17,7 @@ The expected number of examinees with profile α is :math:`π_α \sum_n w_n L_{n
 of those in class c with response r to item i :math:`π_c \sum_n w_n y_{n,ir} L_{nc} / Z_n`. Both,
 and log L, are matrix products. Missing responses do not contribute.
 
-Expectation maximization for the parameters of a bank, as an ascent for `squarem`.
+Expectation maximization for the parameters of a bank, as an ascent of `bnmind.fitting.em`.
 
 One step of EM never lowers the objective: the log-likelihood plus the log-density of the
 priors.
@@ -69,7 +69,7 @@ from bnmind.adaptive.learning.blocks import ConvexBlock, ItemBlock
 from bnmind.adaptive.learning.options import LearningOptions
 from bnmind.adaptive.learning.skill_families import SkillFamilies, inside, maximized
 from bnmind.adaptive.responses.responses import Responses
-from bnmind.fitting.squarem import EQUAL, AllStarts, Ascent, Climb, Place, climb
+from bnmind.fitting.em import EQUAL, AllStarts, Ascent, Climb, Place, climb
 from bnmind.information import Floats
 
 
@@ -365,7 +365,7 @@ class Parameters(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class BankAscent:
-    """The log-likelihood of a bank's parameters, with its EM steps; see `squarem.Ascent`.
+    """The log-likelihood of a bank's parameters, with its EM steps; see `Ascent`.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ from bnmind.adaptive.response_models.base import ResponseModel, ability_values
 from bnmind.adaptive.response_models.gates import Dina
 from bnmind.adaptive.responses.responses import Responses
 from bnmind.errors import InvalidArgumentError
-from bnmind.fitting.squarem import LearningRecord
+from bnmind.fitting.em import LearningRecord
 from bnmind.information import Floats
 from bnmind.pgm import Network
 

@@ -71,7 +71,7 @@ from bnmind.adaptive.response_models.base import ResponseModel, ability_values, 
 from bnmind.adaptive.response_models.gates import Dina
 from bnmind.adaptive.responses.responses import Responses
 from bnmind.errors import BnmindError, ImpossibleEvidenceError
-from bnmind.fitting.squarem import Climb, LearningRecord, climb
+from bnmind.fitting.em import Climb, LearningRecord, climb
 from bnmind.information import Floats
 from bnmind.junction import Plan, compile_plan
 from bnmind.pgm import Network, TabularCPD

@@ -42,7 +42,7 @@ from bnmind.adaptive.learning.options import Bounds, LearningOptions
 from bnmind.adaptive.learning.skill_families import SkillFamilies
 from bnmind.adaptive.response_models.curves import GradedResponse, Logistic, PartialCredit
 from bnmind.adaptive.responses.responses import Responses
-from bnmind.fitting.squarem import LearningRecord
+from bnmind.fitting.em import LearningRecord
 from bnmind.information import Floats
 
 _AT = 1e-7

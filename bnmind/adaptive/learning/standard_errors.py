@@ -67,7 +67,7 @@ from bnmind.adaptive.response_models.curves import GradedResponse, Nominal, Part
 from bnmind.adaptive.response_models.registry import model_name
 from bnmind.adaptive.response_models.tables import Gdina, Sequential
 from bnmind.errors import InvalidModelError, TooLargeError
-from bnmind.fitting.em import inverse_information
+from bnmind.fitting.expectation import inverse_information
 from bnmind.information import Floats
 from bnmind.pgm import Variable
 
