@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import operator
 import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,9 @@ from bnmind.junction.inference.evidence import is_missing
 from bnmind.pgm.network import Network
 from bnmind.pgm.tabular import TabularCPD
 from bnmind.pgm.variable import Variable, format_label, format_name
+
+if TYPE_CHECKING:
+    import pandas
 
 MISSING = -1
 """The position of a missing cell."""
@@ -89,14 +92,13 @@ class DistinctCases(Sealed):
             problems.append(_without_column(absent) + other_columns(frame.columns, known, absent))
         if not len(frame):
             problems.append("expected at least one case, got none")
+        if problems and named.isdisjoint(known):
+            raise TableError(problems)
         try:
             table = read_table(network.variables, frame, as_text=as_text)
         except TableError as fault:
-            some = named & set(known)  # otherwise the missing columns are told already
-            found = [*problems, *(fault.problems if some or not problems else ())]
-            raise TableError(found, count=len(found) + fault.count - len(fault.problems)) from (
-                None
-            )
+            count = len(problems) + fault.count
+            raise TableError([*problems, *fault.problems], count=count) from None
         if problems:
             raise TableError(problems)
         distinct = cls.of_positions(table.states(slice(None)).T)
@@ -190,7 +192,8 @@ def read_cases_for(
 # --- Networks whose states are those of the columns -----------------------------------------------
 
 _MOST_FRACTIONS = 20
-"""More different fractions in a column are hardly states, if most cells have their own value."""
+"""More different fractions in a column, which are more than half of its observed cells, are
+measurements, and no states."""
 
 
 @checked
@@ -291,65 +294,36 @@ def _is_pair(edge: Any) -> bool:
 def _variable(name: str, columns: Mapping[str, Any], hidden: Mapping[str, Any]) -> Variable:
     """Return a variable with the states that it was given, or those in its column."""
     if name in hidden:
-        given: Any = hidden[name]
-        number = state_number(given)
-        is_empty = isinstance(given, Sequence) and not given
-        if number is None and not is_empty:
+        given = hidden[name]
+        is_number = isinstance(given, Integral)
+        if not is_number and len(given):
             return Variable(name, given)
-        if number is None or number < 1:
+        if not is_number or given < 1:
             raise InvalidModelError(
-                [
-                    f"the hidden variable {name!r} needs states; give the number of its states,"
-                    f" such as hidden={{{name!r}: 2}}"
-                ]
+                f"the hidden variable {name!r} needs states; give the number of its states, such"
+                f" as hidden={{{name!r}: 2}}"
             )
-        _check_cells(number)
-        return Variable.of_integers(name, range(number))
-    states = column_states(columns[name])
+        _check_cells(given)
+        return Variable.of_integers(name, range(given))
+    column = columns[name]
+    states = column_states(column)
     if not states:
         raise InvalidModelError(
-            [
-                f"the column {name} has no observed cell; give the states as categories, such as"
-                " pandas.Categorical(column, ['no', 'yes'])"
-            ]
+            f"the column {name} has no observed cell; give the states as categories, such as"
+            " pandas.Categorical(column, ['no', 'yes'])"
         )
-    if fault := _fault_of_measurements(name, states, columns[name]):
-        raise InvalidModelError([fault])
-    return Variable(name, tuple(states))
-
-
-def _fault_of_measurements(name: str, states: Sequence[Any], column: Any) -> str:
-    """Return the fault of a column that holds measurements, not states; empty if there is none.
-
-    Such a column has fractions, and more than `_MOST_FRACTIONS` different values, which are more
-    than half of its observed cells.
-    """
-    if hasattr(column, "cat") or len(states) <= _MOST_FRACTIONS:
-        return ""
-    if not any(isinstance(state, float) and not state.is_integer() for state in states):
-        return ""
     observed = int(column.notna().sum())
-    if 2 * len(states) <= observed:
-        return ""
-    return (
-        f"the column {name} has {len(states):,} different values in {observed:,} cases; put them"
-        f" into classes first, such as pandas.cut(cases[{name!r}], 2, labels=['low', 'high']), or"
-        " make the column categorical if they are states"
-    )
-
-
-def state_number(states: Any) -> int | None:
-    """Return a number of states as an integer; None if the states are given otherwise.
-
-    >>> state_number(np.int64(2)), state_number(("no", "yes")), state_number(True)
-    (2, None, None)
-    """
-    if isinstance(states, bool | np.bool_):
-        return None
-    try:
-        return operator.index(states)
-    except TypeError:
-        return None
+    if (
+        not hasattr(column, "cat")
+        and any(isinstance(state, float) and not state.is_integer() for state in states)
+        and len(states) > max(_MOST_FRACTIONS, observed / 2)
+    ):
+        raise InvalidModelError(
+            f"the column {name} has {len(states):,} different values in {observed:,} cases; put"
+            f" them into classes first, such as pandas.cut(cases[{name!r}], 2, labels=['low',"
+            " 'high']), or make the column categorical if they are states"
+        )
+    return Variable(name, tuple(states))
 
 
 def _check_cells(cells: int) -> None:
@@ -362,16 +336,16 @@ def _check_cells(cells: int) -> None:
         )
 
 
-def column_states(column: Any) -> list[Any]:
+def column_states(column: pandas.Series[Any]) -> list[Any]:
     """Return the distinct states of a column: categories in their order, other values sorted.
 
-    >>> column_states(["yes", None, "no", "yes"]), column_states([10, 9, float("nan")])
+    >>> import pandas
+    >>> column_states(pandas.Series(["yes", None, "no"])), column_states(pandas.Series([10, 9.0]))
     (['no', 'yes'], [9, 10])
     """
-    categories = getattr(getattr(column, "cat", None), "categories", None)
-    if categories is not None:
-        return list(categories)
-    values = column.tolist() if hasattr(column, "tolist") else list(column)
+    if hasattr(column, "cat"):
+        return list(column.cat.categories)
+    values = column.tolist()
     faulty = [value for value in values if not isinstance(value, Hashable)]
     if faulty:
         raise InvalidArgumentError(f"expected states in a column, got {shown(faulty[0])}", faulty)

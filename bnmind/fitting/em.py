@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
+from numbers import Integral
 from typing import Annotated, Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -23,11 +24,11 @@ from annotated_types import Ge
 
 from bnmind._arguments import checked
 from bnmind._display import Result
-from bnmind._messages import counted, listed, shown
+from bnmind._messages import counted, shown
 from bnmind._values import Count, Natural, Sealed, Value
 from bnmind._workers import faults_of_workers, results_of
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
-from bnmind.fitting.cases import DistinctCases, network_of_structure, state_number
+from bnmind.fitting.cases import DistinctCases, network_of_structure
 from bnmind.fitting.expectation import Expectation, Expected, standard_errors
 from bnmind.fitting.layout import NO_PRIOR, Layout, Prior
 from bnmind.information import Floats
@@ -203,8 +204,12 @@ def climb(
             continue
         one = path[-1]
         two = one.improved()
-        far = _extrapolated(ascent, (before.parameters, one.parameters, two))
+        three = [ascent.numbers(known) for known in (before.parameters, one.parameters, two)]
         steps += 1
+        try:
+            far = ascent.at(ascent.within(extrapolation(*three), two))
+        except ImpossibleEvidenceError:
+            far = None
         if far is not None and far.objective >= one.objective:
             path.append(far)
         else:
@@ -244,15 +249,6 @@ def expected_steps(gains: Sequence[float], steps: int, tolerance: float, most: i
         return most
     share = math.log(gains[0] / min(gains)) / math.log(gains[0] / tolerance)
     return min(most, max(steps + 1, 1 + round((steps - 1) / share)))
-
-
-def _extrapolated(ascent: Ascent[_P], three: tuple[_P, _P, _P]) -> Place[_P] | None:
-    """Return the place that extrapolates two steps; None if the data are impossible there."""
-    first, second, third = (ascent.numbers(parameters) for parameters in three)
-    try:
-        return ascent.at(ascent.within(extrapolation(first, second, third), three[2]))
-    except ImpossibleEvidenceError:
-        return None
 
 
 def extrapolation(first: Floats, second: Floats, third: Floats) -> Floats:
@@ -848,24 +844,24 @@ def _is_structure(network: Any) -> bool:
     return not isinstance(network, Network) and not getattr(network, "cpds", None)
 
 
-def _check_hidden(network: Network, hidden: Mapping[str, int | Sequence[Any]]) -> None:
+def _check_hidden(network: Network, hidden: Mapping[str, Any]) -> None:
     """Raise an error if a hidden variable is given with other states than those of the network."""
-    problems = []
-    known = {v.name: v.states for v in network.variables}
-    for name, given in hidden.items():
-        states, number = known.get(name, ()), state_number(given)
-        if number is None and isinstance(given, Sequence) and not isinstance(given, str):
-            fits = not given or tuple(map(format_state, given)) == states
-        else:
-            fits = number == len(states)
-        # The error about the cases names unknown variables.
-        if name in known and not fits:
-            problems.append(
-                f"expected the hidden variable {name} with its {len(states)} states in the network,"
-                f" {shown(states)}, got {shown(given)}; its name suffices"
-            )
+
+    def fits(given: Any, states: tuple[str, ...]) -> bool:
+        if isinstance(given, Integral):
+            return given == len(states)
+        is_sequence = isinstance(given, Sequence) and not isinstance(given, str)
+        return is_sequence and tuple(map(format_state, given)) in ((), states)
+
+    # The error about the cases names unknown variables.
+    problems = [
+        f"expected the hidden variable {v.name} with its {v.n_states} states in the network,"
+        f" {shown(v.states)}, got {shown(hidden[v.name])}; its name suffices"
+        for v in network.variables
+        if v.name in hidden and not fits(hidden[v.name], v.states)
+    ]
     if problems:
-        raise InvalidArgumentError(listed(problems), tuple(problems))
+        raise InvalidArgumentError(problems, tuple(problems))
 
 
 def _warnings(em: EM, counts: Floats, record: LearningRecord) -> list[str]:
@@ -874,8 +870,7 @@ def _warnings(em: EM, counts: Floats, record: LearningRecord) -> list[str]:
     if cases.ignored:
         found.append(f"columns that are no variables were ignored: {', '.join(cases.ignored[:12])}")
     if not record.converged:
-        steps = "1 step" if record.steps == 1 else f"{record.steps:,} steps"
-        found.append(f"EM has not converged after {steps}")
+        found.append(f"EM has not converged after {counted(record.steps, 'step')}")
     never = np.all(cases.states < 0, axis=0).tolist()
     for family, cpd in enumerate(layout.network.cpds):
         name = cpd.variable.name

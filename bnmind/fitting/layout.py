@@ -25,8 +25,10 @@ A. Dempster, N. Laird and D. Rubin, J. R. Stat. Soc. B 1977 (generalized EM).
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from types import MappingProxyType
 from typing import Any, Protocol, runtime_checkable
 
@@ -34,7 +36,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
-from bnmind._messages import listed, one_line, shown
+from bnmind._messages import one_line, shown
 from bnmind._registry import NUMBER, Registered
 from bnmind._values import NonNegative, Positive, Sealed, Value
 from bnmind.errors import InvalidArgumentError, TooLargeError, UnknownNameError
@@ -229,97 +231,82 @@ PRIORS: Mapping[str, Registered[Prior]] = MappingProxyType(
 
 def faults_of_arguments(
     network: Network, prior: Prior, fixed: Sequence[str], tied: Sequence[Sequence[str]]
-) -> list[str]:
-    """Return the faults of a prior, and of fixed and tied variables, for a network."""
+) -> Iterator[str]:
+    """Yield the faults of a prior, and of fixed and tied variables, for a network."""
     known = {cpd.variable.name: cpd for cpd in network.cpds}
-    names = [*fixed, *(name for group in tied for name in group)]
+    names = [*fixed, *chain(*tied)]
     counts: dict[str, Any] = {}
     while isinstance(prior, Dirichlet):
         counts = {**prior.counts, **counts}
         prior = prior.other
-    problems = [
-        str(UnknownNameError("variable", name, known))
-        for name in dict.fromkeys([*names, *counts])
-        if name not in known
-    ]
-    if problems:
-        return problems
-    problems += [
-        f"expected {name} in one place of fixed and tied, got it twice"
-        for name in sorted({name for name in names if names.count(name) > 1})
-    ]
+    if unknown := [name for name in dict.fromkeys([*names, *counts]) if name not in known]:
+        yield from [str(UnknownNameError("variable", name, known)) for name in unknown]
+        return
+    for name, times in sorted(Counter(names).items()):
+        if times > 1:
+            yield f"expected {name} in one place of fixed and tied, got it twice"
     for group in tied:
-        problems += _faults_of_group([known[name] for name in group])
-    return problems + _faults_of_counts(known, counts, fixed, tied)
-
-
-def _faults_of_group(group: Sequence[CPD]) -> list[str]:
-    names = ", ".join(one_line(cpd.variable.name) for cpd in group)
-    problems = []
-    if len(group) < 2:
-        problems.append(f"expected at least two variables with a tied table, got {names or 'none'}")
-    problems += [
-        f"only tables can be tied, and {cpd.variable.name} is not given by a table"
-        for cpd in group
-        if not isinstance(cpd, TabularCPD)
-    ]
-    shapes = {tuple(v.n_states for v in cpd.scope) for cpd in group}
-    if len(shapes) > 1:
-        problems.append(
-            f"expected tied tables of one shape for {names}, got"
-            f" {' and '.join(map(str, sorted(shapes)))}"
-        )
-        return problems
-    for cpd in group[1:]:
-        problems += _differences(group[0], cpd)
-    return problems
-
-
-def _differences(first: CPD, second: CPD) -> list[str]:
-    """Return how the axes of two tables of one shape differ."""
-    names = [[one_line(v.name) for v in cpd.parents] for cpd in (first, second)]
-    if names[0] != names[1] and sorted(names[0]) == sorted(names[1]):
-        return [
-            "tied tables are shared position by position, and the parents of"
-            f" {first.variable.name} are {', '.join(names[0])}, those of {second.variable.name} are"
-            f" {', '.join(names[1])}; give them in the same order"
-        ]
-    return [
-        f"tied tables are shared position by position, and the states of {one.name} (in the table"
-        f" of {first.variable.name}) are {shown(one.states)}, those of {other.name} (in the table"
-        f" of {second.variable.name}) are {shown(other.states)}; give them the same states in the"
-        " same order"
-        for one, other in zip(first.scope, second.scope, strict=True)
-        if one.states != other.states
-    ]
-
-
-def _faults_of_counts(
-    known: Mapping[str, CPD],
-    counts: Mapping[str, Any],
-    fixed: Sequence[str],
-    tied: Sequence[Sequence[str]],
-) -> list[str]:
-    """Return the faults of pseudo-counts that were given by the names of variables."""
-    place = {name: number for number, name in enumerate(known)}
-    leader = {name: min(group, key=place.__getitem__) for group in tied for name in group}
-    problems = []
+        yield from _faults_of_group([known[name] for name in group])
+    leaders = _leaders(known, tied)
     for name, count in counts.items():
-        cpd = known[name]
-        if name in fixed or isinstance(cpd, FunctionalCPD):
+        if name in fixed or isinstance(known[name], FunctionalCPD):
             why = "its table is fixed" if name in fixed else "its function is not learned"
-            problems.append(f"pseudo-counts of {name} are not used, as {why}; leave them out")
-        elif leader.get(name, name) != name:
-            problems.append(
+            yield f"pseudo-counts of {name} are not used, as {why}; leave them out"
+        elif leaders[name] != name:
+            yield (
                 f"pseudo-counts of {name} are not used, as its table is tied to that of"
-                f" {leader[name]}; give those of {leader[name]} instead"
+                f" {leaders[name]}; give those of {leaders[name]} instead"
             )
-        elif not isinstance(cpd, TabularCPD) and count.ndim:
-            problems.append(
+        elif not isinstance(known[name], TabularCPD) and count.ndim:
+            yield (
                 f"expected one number as the pseudo-counts of {name}, a noisy node with several"
                 f" tables, got an array of shape {count.shape}"
             )
-    return problems
+
+
+def _leaders(names: Iterable[str], tied: Sequence[Sequence[str]]) -> dict[str, str]:
+    """Return for each variable, in the network's order, the first one that shares its table."""
+    leaders = {name: name for name in names}
+    for group in tied:
+        leaders |= dict.fromkeys(group, next((name for name in leaders if name in group), ""))
+    return leaders
+
+
+def _faults_of_group(group: Sequence[CPD]) -> Iterator[str]:
+    """Yield why some distributions cannot share a table."""
+    names = ", ".join(one_line(cpd.variable.name) for cpd in group)
+    if len(group) < 2:
+        yield f"expected at least two variables with a tied table, got {names or 'none'}"
+    for cpd in group:
+        if not isinstance(cpd, TabularCPD):
+            yield f"only tables can be tied, and {cpd.variable.name} is not given by a table"
+    shapes = sorted({tuple(v.n_states for v in cpd.scope) for cpd in group})
+    if len(shapes) > 1:
+        told = " and ".join(map(str, shapes))
+        yield f"expected tied tables of one shape for {names}, got {told}"
+        return
+    for cpd in group[1:]:
+        yield from _differences(group[0], cpd)
+
+
+def _differences(first: CPD, second: CPD) -> Iterator[str]:
+    """Yield how the axes of two tables of one shape differ."""
+    rule = "tied tables are shared position by position, and the"
+    ours, theirs = first.variable.name, second.variable.name
+    own, others = ([one_line(v.name) for v in cpd.parents] for cpd in (first, second))
+    if own != others and sorted(own) == sorted(others):
+        yield (
+            f"{rule} parents of {ours} are {', '.join(own)}, those of {theirs} are"
+            f" {', '.join(others)}; give them in the same order"
+        )
+        return
+    for one, other in zip(first.scope, second.scope, strict=True):
+        if one.states != other.states:
+            yield (
+                f"{rule} states of {one.name} (in the table of {ours}) are {shown(one.states)},"
+                f" those of {other.name} (in the table of {theirs}) are {shown(other.states)};"
+                " give them the same states in the same order"
+            )
 
 
 # --- The arrangement in arrays --------------------------------------------------------------------
@@ -337,20 +324,10 @@ class NoisyBlock(Sealed):
 
     cpd: NoisyMaximum | NoisyMinimum
     family: int
-    first_cell: int
-    """Where the expanded table starts in the array of all cells."""
-    first: int
-    """Where the parameters start in the array of all parameters."""
-
-    @property
-    def cells(self) -> slice:
-        """The place of the expanded table in the array of all cells."""
-        return slice(self.first_cell, self.first_cell + self.cpd.n_cells)
-
-    @property
-    def place(self) -> slice:
-        """The place of the parameters in the array of all parameters."""
-        return slice(self.first, self.first + sum(part.size for part in self.cpd.contributions))
+    cells: slice
+    """The place of the expanded table in the array of all cells."""
+    place: slice
+    """The place of the parameters in the array of all parameters."""
 
     def split(self, values: Floats) -> list[Floats]:
         """Return the leak as a column, then the links."""
@@ -364,21 +341,15 @@ class NoisyBlock(Sealed):
         return type(self.cpd)(self.cpd.variable, self.cpd.parents, tuple(links), leak[:, 0])
 
     def table(self, values: Floats) -> Floats:
-        """Return the expanded table in one dimension."""
-        states = [range(v.n_states) for v in self.cpd.scope]
-        return np.ascontiguousarray(self.cpd_of(values).table_on(states)).reshape(-1)
-
-    def partials(self, values: Floats, by_cells: Floats) -> Floats:
-        """Return derivatives by the parameters from those by the cells of the expanded table."""
-        shape = [v.n_states for v in self.cpd.scope]
-        parts = self.cpd_of(values).partials(by_cells.reshape(shape))
-        return np.concatenate([part.reshape(-1) for part in parts])
+        """Return the expanded table."""
+        return self.cpd_of(values).table_on([range(v.n_states) for v in self.cpd.scope])
 
     def expected(self, values: Floats, counts: Floats) -> Floats:
         """Return how often each contribution is expected, from counts of the expanded table."""
         table = self.table(values)
-        ratio = np.divide(counts, table, out=np.zeros_like(table), where=counts > 0)
-        return values * self.partials(values, ratio)
+        counts = counts.reshape(table.shape)
+        ratio = np.divide(counts, table, out=np.zeros_like(counts), where=counts > 0)
+        return values * _joined(self.cpd_of(values).partials(ratio))
 
 
 MOST_CELLS = 2**24
@@ -437,10 +408,10 @@ class Layout(Sealed):
         TooLargeError
             If the tables have more than `MOST_CELLS` cells.
         """
-        kept = tuple(fixed)
-        groups = tuple(tuple(group) for group in tied)
-        if problems := faults_of_arguments(network, prior, kept, groups):
-            raise InvalidArgumentError(listed(problems), tuple(problems))
+        kept, groups = tuple(fixed), tuple(map(tuple, tied))
+        if problems := [*faults_of_arguments(network, prior, kept, groups)]:
+            raise InvalidArgumentError(problems, tuple(problems))
+        large = [_is_large(cpd, kept) for cpd in network.cpds]
         cells = sum(cpd.n_cells for cpd in network.cpds if not _is_large(cpd, kept))
         if cells > MOST_CELLS:
             raise TooLargeError(
@@ -450,19 +421,15 @@ class Layout(Sealed):
             )
         number = {v.name: i for i, v in enumerate(network.variables)}
         # Tied families share the table of the first of them in the network.
-        leader = list(range(len(network.cpds)))
-        for group in groups:
-            for name in group:
-                leader[number[name]] = min(map(number.__getitem__, group))
+        leader = [number[name] for name in _leaders(number, groups).values()]
         learned = [
             not isinstance(cpd, FunctionalCPD) and cpd.variable.name not in kept
             for cpd in network.cpds
         ]
         is_table = [isinstance(cpd, TabularCPD) for cpd in network.cpds]
-        large = [_is_large(cpd, kept) for cpd in network.cpds]
         offsets = np.zeros(len(network.cpds), dtype=np.int64)
         strides = np.zeros((len(network.cpds), len(network.cpds)), dtype=np.int64)
-        constant, noisy = [np.zeros(0)], list[NoisyBlock]()
+        constant, noisy = list[Floats](), list[NoisyBlock]()
         parts = list[tuple[Floats, Floats]]()
         end = n_values = 0
         # Free tables, then learned noisy nodes, then the others.
@@ -470,17 +437,18 @@ class Layout(Sealed):
             cpd = network.cpds[family]
             if large[family]:
                 continue
-            offsets[family] = end
-            if learned[family]:
-                constant.append(np.zeros(cpd.n_cells))
-                if isinstance(cpd, NoisyMaximum | NoisyMinimum):
-                    noisy.append(NoisyBlock(cpd=cpd, family=family, first_cell=end, first=n_values))
-                found = _parameters_of(cpd, prior)
-                parts += found
-                n_values += sum(part.size for part, _ in found)
-            else:
-                constant.append(np.real(cpd.to_factor(max_cells=cpd.n_cells).values).reshape(-1))
-            end += cpd.n_cells
+            offsets[family], end = end, end + cpd.n_cells
+            if not learned[family]:
+                constant.append(np.real(cpd.to_factor(max_cells=cpd.n_cells).values))
+                continue
+            constant.append(np.zeros(cpd.n_cells))
+            found = _parameters_of(cpd, prior)
+            place = slice(n_values, n_values + sum(part.size for part, _ in found))
+            if isinstance(cpd, NoisyMaximum | NoisyMinimum):
+                where = slice(end - cpd.n_cells, end)
+                noisy.append(NoisyBlock(cpd=cpd, family=family, cells=where, place=place))
+            parts += found
+            n_values = place.stop
         for family, cpd in enumerate(network.cpds):
             offsets[family] = offsets[leader[family]]
             step = 1
@@ -494,12 +462,12 @@ class Layout(Sealed):
             strides=strides,
             free=np.array(learned, dtype=np.bool_),
             large=np.array(large, dtype=np.bool_),
-            n_free_cells=noisy[0].first if noisy else n_values,
+            n_free_cells=noisy[0].place.start if noisy else n_values,
             columns=_columns([part for part, _ in parts]),
             uniform=_joined([np.full(part.shape, 1 / len(part)) for part, _ in parts]),
             pseudo_counts=_joined([counts for _, counts in parts]),
             own=_joined([part for part, _ in parts]),
-            constant=np.concatenate(constant),
+            constant=_joined(constant),
             noisy=tuple(noisy),
         )
 
@@ -566,7 +534,7 @@ class Layout(Sealed):
         cells = self.constant.copy()
         cells[: self.n_free_cells] = parameters[: self.n_free_cells]
         for block in self.noisy:
-            cells[block.cells] = block.table(parameters[block.place])
+            cells[block.cells] = block.table(parameters[block.place]).reshape(-1)
         return cells
 
     def expected(self, parameters: Floats, counts: Floats) -> Floats:
@@ -638,7 +606,7 @@ def _is_large(cpd: CPD, fixed: Collection[str]) -> bool:
     return isinstance(cpd, FunctionalCPD) or cpd.variable.name in fixed
 
 
-def _joined(parts: Sequence[Floats]) -> Floats:
+def _joined(parts: Iterable[Floats]) -> Floats:
     return np.concatenate([np.zeros(0), *[part.reshape(-1) for part in parts]])
 
 
