@@ -152,6 +152,20 @@ class TooLargeError(BnmindError, ValueError):
         self.budget = budget
         """The limit, in the same unit."""
 
+    @classmethod
+    def check(cls, message: str, *, needed: int, budget: int) -> None:
+        """Raise the error if more is needed than the limit allows.
+
+        Parameters
+        ----------
+        message
+            What is too large, and what to do.
+        needed, budget
+            The cost and its limit, in the unit of the message.
+        """
+        if needed > budget:
+            raise cls(message, needed=needed, budget=budget)
+
 
 class TooFewSamplesError(BnmindError, ValueError):
     """Random samples are worth too few for an estimate: draw more, or compute exactly."""

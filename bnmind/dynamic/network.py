@@ -31,7 +31,7 @@ import numpy as np
 from bnmind._arguments import checked
 from bnmind._files import write_files
 from bnmind._messages import counted, listed, many, shown
-from bnmind._values import Count, Value
+from bnmind._values import Count, Natural, Value
 from bnmind.errors import InvalidArgumentError, InvalidModelError, ModelFileError, TooLargeError
 from bnmind.pgm.cpd import CPD
 from bnmind.pgm.factor import Factor
@@ -221,7 +221,7 @@ class DynamicNetwork(Value):
         return self.first.variable(name)
 
     @checked
-    def cpd(self, name: str, number: int = 1) -> CPD:
+    def cpd(self, name: str, number: Natural = 1) -> CPD:
         """Return the distribution of a variable in a slice.
 
         Parameters
@@ -239,11 +239,9 @@ class DynamicNetwork(Value):
         InvalidArgumentError
             If the number is negative, or a varying table is invalid.
         """
-        first = self.first.cpd(name)
-        if number < 0:
-            raise InvalidArgumentError(f"expected a slice from 0, got {number}", number)
         if number == 0:
-            return first
+            return self.first.cpd(name)
+        self.first.variable(name)
         cpd = self._transition_by_name[name]
         if name not in self.varying:
             return cpd
@@ -389,13 +387,12 @@ class DynamicNetwork(Value):
         Network(coin[0], coin[1], coin[2])
         """
         needed = slices * sum(cpd.n_cells for cpd in self.transition)
-        if needed > DEFAULT_CELLS:
-            raise TooLargeError(
-                f"expected tables of at most {DEFAULT_CELLS:,} cells, got {many(needed)} in"
-                f" {counted(slices, 'slice')}",
-                needed=needed,
-                budget=DEFAULT_CELLS,
-            )
+        TooLargeError.check(
+            f"expected tables of at most {DEFAULT_CELLS:,} cells, got {many(needed)} in"
+            f" {counted(slices, 'slice')}",
+            needed=needed,
+            budget=DEFAULT_CELLS,
+        )
         cpds: list[CPD] = []
         for number in range(slices):
             names = {v.name: f"{v.name}[{number}]" for v in self.variables}

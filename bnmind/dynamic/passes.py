@@ -33,7 +33,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
@@ -433,17 +433,15 @@ class SlicePlans(Sealed):
 def check_interface(interface: Sequence[Variable], limits: Limits) -> None:
     """Raise `TooLargeError` if the joint of the interface surely exceeds the limits."""
     cells = math.prod(v.n_states for v in interface)
-    # The past, the next past, and a product of both.
-    needed = 3 * 8 * cells
-    if needed > limits.max_bytes:
-        raise TooLargeError(
-            f"the joint distribution of the interface {{{some_of(interface)}}} would have"
-            f" {many(cells)} cells, and a slice would take at least {many(needed)} bytes; allowed"
-            f" are max_bytes={limits.max_bytes:,}. Let fewer variables have children in the next"
-            " slice, or raise the limit.",
-            needed=needed,
-            budget=limits.max_bytes,
-        )
+    needed = 3 * 8 * cells  # the past, the next past, and a product of both
+    TooLargeError.check(
+        f"the joint distribution of the interface {{{some_of(interface)}}} would have"
+        f" {many(cells)} cells, and a slice would take at least {many(needed)} bytes; allowed are"
+        f" max_bytes={limits.max_bytes:,}. Let fewer variables have children in the next slice, or"
+        " raise the limit.",
+        needed=needed,
+        budget=limits.max_bytes,
+    )
 
 
 def plain(plan: Plan) -> CompiledQuery:
@@ -571,10 +569,6 @@ _MESSAGE_BYTES = 2**28
 """The most bytes of the pasts that a smoothing of several sequences keeps."""
 
 
-_NEGLIGIBLE = 50.0
-"""The natural logarithm of the ratio of a sum to a band that does not change its digits."""
-
-
 def segment_length(n_slices: int) -> int:
     """Return the number of slices of a segment: the root of their number, rounded up.
 
@@ -623,14 +617,13 @@ def _message_bytes(plans: SlicePlans, n_slices: int) -> int:
 def check_messages(plans: SlicePlans, n_slices: int) -> None:
     """Raise `TooLargeError` if a pass back would keep messages that exceed the limits."""
     needed, budget = _message_bytes(plans, n_slices), plans.limits.max_bytes
-    if needed > budget:
-        raise TooLargeError(
-            f"the messages between the slices of a sequence of {counted(n_slices, 'slice')} would"
-            f" take {format_bytes(needed)}; allowed are max_bytes={budget:,}. Use shorter"
-            " sequences, let fewer variables have children in the next slice, or raise the limit.",
-            needed=needed,
-            budget=budget,
-        )
+    TooLargeError.check(
+        f"the messages between the slices of a sequence of {counted(n_slices, 'slice')} would take"
+        f" {format_bytes(needed)}; allowed are max_bytes={budget:,}. Use shorter sequences, let"
+        " fewer variables have children in the next slice, or raise the limit.",
+        needed=needed,
+        budget=budget,
+    )
 
 
 class Answers(NamedTuple):
@@ -647,31 +640,20 @@ class Answers(NamedTuple):
     """``(rows, *states)`` for each scope."""
 
 
+@dataclass(eq=False)
 class Passes:
-    """The passes over sequences that run side by side.
+    """The passes over sequences that run side by side."""
 
-    Parameters
-    ----------
-    plans
-        The plans of the slices.
-    sequences
-        The findings.
-    rows
-        The rows of the sequences to run.
-    tables
-        The tables that are inputs of all runs, for the first slice and for later ones.
-    """
-
-    def __init__(
-        self,
-        plans: SlicePlans,
-        sequences: Sequences,
-        rows: Rows,
-        tables: tuple[Cells, Cells] = ({}, {}),
-    ) -> None:
-        self._plans, self._sequences, self._rows, self._tables = plans, sequences, rows, tables
-        self._bound: dict[int, tuple[Chunks, list[tuple[int, ...]]]] = {}
-        self._n_slices, self._n = rows.shape
+    plans: SlicePlans
+    """The plans of the slices."""
+    sequences: Sequences
+    """The findings."""
+    rows: Rows
+    """The rows of the sequences to run."""
+    tables: tuple[Cells, Cells] = ({}, {})
+    """The tables that are inputs of all runs, for the first slice and for later ones."""
+    bound: dict[int, tuple[Chunks, list[tuple[int, ...]]]] = field(default_factory=dict)
+    """The runs of each plan, bound to the tables, and the shapes of their joints."""
 
     @classmethod
     def answers(
@@ -720,11 +702,11 @@ class Passes:
         ImpossibleEvidenceError
             If a sequence is impossible. The error names its first impossible slice.
         """
-        for number in range(start, self._n_slices if stop is None else stop):
+        for number in range(start, len(self.rows) if stop is None else stop):
             total = self._run(two[number > 0], number, past=past)
             if np.isneginf(total.logs).any():
-                row = int(self._rows[number, np.argmin(total.logs)])
-                raise self._sequences.impossible(number, row)
+                row = int(self.rows[number, np.argmin(total.logs)])
+                raise self.sequences.impossible(number, row)
             yield number, total
             past = total.message
 
@@ -751,22 +733,22 @@ class Passes:
         CancellationError
             If the numbers within a slice are too small for doubles.
         """
-        plans, n_slices = self._plans, self._n_slices
+        plans, n_slices = self.plans, len(self.rows)
         check_messages(plans, n_slices)
-        logs = np.zeros((n_slices, self._n))
+        logs = np.zeros(self.rows.shape)
 
         def messages(start: int, stop: int, past: Message | None) -> Iterator[Message]:
             for number, total in self.forward(plans.messages, start, stop, past):
                 logs[number] = total.logs
                 yield total.message
 
-        future = Message(np.ones((self._n, *plans.shape)))
+        future = Message(np.ones((self.rows.shape[1], *plans.shape)))
         for number, past in backwards(n_slices, None, messages):
             total = self._run(two[number > 0], number, past, future)
             if np.isneginf(total.logs).any():
-                row = int(self._rows[number, np.argmin(total.logs)])
+                row = int(self.rows[number, np.argmin(total.logs)])
                 raise CancellationError(
-                    f"the probabilities within slice {number}{self._sequences.place(row)} are too"
+                    f"the probabilities within slice {number}{self.sequences.place(row)} are too"
                     " small for doubles, although the findings are possible; `most_probable`"
                     " computes with logarithms"
                 )
@@ -777,14 +759,14 @@ class Passes:
     def _run(
         self, plan: Plan, number: int, past: Message | None = None, future: Message | None = None
     ) -> Total:
-        plans, n = self._plans, self._n
-        if id(plan) not in self._bound:
-            compiled, constant = plain(plan), self._tables[number > 0]
+        plans, n = self.plans, self.rows.shape[1]
+        if id(plan) not in self.bound:
+            compiled, constant = plain(plan), self.tables[number > 0]
             shapes = [(n, *(v.n_states for v in scope)) for scope in compiled.targets]
             chunks = Chunks(compiled, constant, _moving(compiled, constant))
-            self._bound[id(plan)] = chunks, shapes
-        chunks, shapes = self._bound[id(plan)]
-        evidence = self._sequences.evidence(plans.observed, self._rows[number])
+            self.bound[id(plan)] = chunks, shapes
+        chunks, shapes = self.bound[id(plan)]
+        evidence = self.sequences.evidence(plans.observed, self.rows[number])
         varying = plans.varying(number).items()
         inputs = evidence | {
             name: np.repeat(table[..., None], n, axis=-1) for name, table in varying
@@ -794,12 +776,6 @@ class Passes:
         parts: list[tuple[Floats, list[Floats]]] = []
         for chosen in product(*messages.values()):
             scale = sum([own for own, _ in chosen], np.zeros(n))
-            if parts and len(chosen) == 2:
-                # What they add to the sum of a slice is at most this; messages need all bands.
-                most = scale + 2 * math.log(math.prod(plans.shape))
-                most += sum(np.log(weights.max(axis=0)) for weights in evidence.values())
-                if (most < np.max([logs for logs, _ in parts], axis=0) - _NEGLIGIBLE).all():
-                    continue
             for label, (_, values) in zip(messages, chosen, strict=True):
                 inputs[label] = np.moveaxis(values, 0, -1)
             logs, joints = np.zeros(n), [np.zeros(shape) for shape in shapes]

@@ -34,7 +34,7 @@ from bnmind.errors import (
     TooLargeError,
     UnknownNameError,
 )
-from bnmind.fitting.em import FitOptions, LearningRecord, TablesAscent, climbs_from
+from bnmind.fitting.em import FitOptions, LearningRecord, TablesAscent, best_of_starts
 from bnmind.fitting.expectation import Expected
 from bnmind.fitting.layout import NO_PRIOR, Layout, Prior
 from bnmind.information import Floats
@@ -292,13 +292,12 @@ class DynamicPlan(Value):
         """
         # Probabilities and their copies, and the labels and numbers of rows.
         needed = slices * (16 * sum(v.n_states for v in self.targets) + 80)
-        if needed > self.limits.max_bytes:
-            raise TooLargeError(
-                f"the predictions of {counted(slices, 'slice')} would take {format_bytes(needed)};"
-                f" allowed are max_bytes={self.limits.max_bytes:,}",
-                needed=needed,
-                budget=self.limits.max_bytes,
-            )
+        TooLargeError.check(
+            f"the predictions of {counted(slices, 'slice')} would take {format_bytes(needed)};"
+            f" allowed are max_bytes={self.limits.max_bytes:,}",
+            needed=needed,
+            budget=self.limits.max_bytes,
+        )
 
         def ahead(state: FilterState) -> Iterator[Answers]:
             for row in range(slices):
@@ -701,7 +700,6 @@ def fit_dynamic(
     >>> fitted.network.cpd("rain").to_tabular().values.round(3).tolist()
     [[0.667, 0.0], [0.333, 1.0]]
     """
-    asked = options or FitOptions()
     if network.varying:
         raise InvalidArgumentError(
             "the tables of a network that vary from slice to slice cannot be learned:"
@@ -719,17 +717,19 @@ def fit_dynamic(
         fixed=sorted(kept),
         tied=[(name + PREVIOUS, name) for name in shared if name not in kept],
     )
-    starts = [
-        _start(layout, np.random.default_rng([asked.seed, number]) if number else None)
-        for number in range(asked.starts)
-    ]
-    ascent = TablesAscent(layout, SequenceExpectation.of(network, layout, found))
-    climbs = climbs_from(ascent, starts, asked, progress)
-    record = LearningRecord.of(climbs, asked.seed)
+    nothing = np.zeros(layout.n_cells)
+    own = layout.start(nothing, None, uniform=0.0)
+
+    def start(rng: np.random.Generator | None) -> Floats:
+        """Return the tables of the network, or random ones; zeros of the network stay zero."""
+        return own if rng is None else layout.within(layout.start(nothing, rng), own)
+
+    ascent = TablesAscent(layout, SequenceExpectation.of(network, layout, found).at)
+    parameters, record = best_of_starts(ascent, start, options or FitOptions(), progress)
     # They stay zero, as no prior adds to them.
-    zeros = ((starts[0] == 0) & (layout.pseudo_counts == 0))[: layout.n_free_cells]
+    zeros = ((own == 0) & (layout.pseudo_counts == 0))[: layout.n_free_cells]
     return DynamicFit(
-        network=of_two_slices(layout.network_of(climbs[record.best_start].parameters)),
+        network=of_two_slices(layout.network_of(parameters)),
         n_parameters=layout.n_parameters - int(zeros.sum()),
         n_sequences=len(found.lengths),
         n_slices=len(found.labels),
@@ -758,31 +758,17 @@ def _with_shared(name: str, shared: tuple[str, ...]) -> tuple[str, ...]:
     return (own, own + PREVIOUS) if own in shared else (name,)
 
 
-def _start(layout: Layout, rng: np.random.Generator | None) -> Floats:
-    """Return parameters to start from: those of the network, or random ones.
-
-    Probabilities that are zero in the network stay zero.
-    """
-    nothing = np.zeros(layout.n_cells)
-    own = layout.start(nothing, None, uniform=0.0)
-    return own if rng is None else layout.within(layout.start(nothing, rng), own)
-
-
 def _warnings(
     network: DynamicNetwork, found: Sequences, layout: Layout, record: LearningRecord
-) -> list[str]:
-    warnings = []
+) -> Iterator[str]:
     if not record.converged:
-        warnings.append(f"EM has not converged after {counted(record.steps, 'step')}")
+        yield f"EM has not converged after {counted(record.steps, 'step')}"
     if int(found.lengths.max()) == 1:
-        warnings.append("all sequences have a single slice, so that no transition is learned")
-    free = {
-        v.name for v, is_free in zip(layout.network.variables, layout.free, strict=True) if is_free
-    }
-    warnings += [
-        f"{v.name} is never observed: its states may be exchanged without a change of the"
-        " likelihood, unless fixed tables or zeros tell them apart"
-        for v in network.variables
-        if v not in found.variables and free & {v.name, previous(v).name}
-    ]
-    return warnings
+        yield "all sequences have a single slice, so that no transition is learned"
+    free = {v.name for v, free in zip(layout.network.variables, layout.free, strict=True) if free}
+    for v in network.variables:
+        if v not in found.variables and free & {v.name, previous(v).name}:
+            yield (
+                f"{v.name} is never observed: its states may be exchanged without a change of the"
+                " likelihood, unless fixed tables or zeros tell them apart"
+            )

@@ -13,17 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._messages import many, one_line, shown, some_names
+from bnmind._messages import one_line, shown, some_names
 from bnmind._values import Sealed
 from bnmind.errors import (
     ImpossibleEvidenceError,
     InvalidArgumentError,
     InvalidModelError,
     TableError,
-    TooLargeError,
     UnknownNameError,
 )
-from bnmind.fitting.layout import MOST_CELLS
+from bnmind.fitting.layout import check_cells
 from bnmind.information import Floats
 from bnmind.junction.cases.case_files import is_text, read_frame
 from bnmind.junction.cases.tables import distinct_cases, frame_of, other_columns, read_table
@@ -195,6 +194,8 @@ _MOST_FRACTIONS = 20
 """More different fractions in a column, which are more than half of its observed cells, are
 measurements, and no states."""
 
+_ADVICE = "; give hidden variables fewer states"
+
 
 @checked
 def network_of_structure(
@@ -256,7 +257,7 @@ def network_of_structure(
         for name, variable in variables.items()
     ]
     shapes = [tuple(v.n_states for v in scope) for scope in scopes]
-    _check_cells(sum(map(math.prod, shapes)))
+    check_cells(sum(map(math.prod, shapes)), _ADVICE)
     return Network(
         tuple(
             TabularCPD(scope[0], scope[1:], np.full(shape, 1 / shape[0]))
@@ -303,7 +304,7 @@ def _variable(name: str, columns: Mapping[str, Any], hidden: Mapping[str, Any]) 
                 f"the hidden variable {name!r} needs states; give the number of its states, such"
                 f" as hidden={{{name!r}: 2}}"
             )
-        _check_cells(given)
+        check_cells(given, _ADVICE)
         return Variable.of_integers(name, range(given))
     column = columns[name]
     states = column_states(column)
@@ -324,16 +325,6 @@ def _variable(name: str, columns: Mapping[str, Any], hidden: Mapping[str, Any]) 
             " 'high']), or make the column categorical if they are states"
         )
     return Variable(name, tuple(states))
-
-
-def _check_cells(cells: int) -> None:
-    if cells > MOST_CELLS:
-        raise TooLargeError(
-            f"expected tables of at most {MOST_CELLS:,} cells together, got {many(cells)}; give"
-            " hidden variables fewer states",
-            needed=cells,
-            budget=MOST_CELLS,
-        )
 
 
 def column_states(column: pandas.Series[Any]) -> list[Any]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral
@@ -22,7 +23,7 @@ from typing import Annotated, Any, Generic, NamedTuple, Protocol, TypeVar
 import numpy as np
 from annotated_types import Ge
 
-from bnmind._arguments import checked
+from bnmind._arguments import check_shape, checked
 from bnmind._display import Result
 from bnmind._messages import counted, shown
 from bnmind._values import Count, Natural, Sealed, Value
@@ -34,11 +35,10 @@ from bnmind.fitting.layout import NO_PRIOR, Layout, Prior
 from bnmind.information import Floats
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import Network
+from bnmind.pgm.tabular import TabularCPD
 from bnmind.pgm.variable import format_state
 
-# --- An ascent by monotone steps ------------------------------------------------------------------
-#
-# An ascent by monotone steps, accelerated by extrapolation (SQUAREM), and the record of several.
+# --- An ascent by monotone steps, accelerated by extrapolation ------------------------------------
 #
 # A step of EM maps parameters θ to M(θ). SQUAREM extrapolates from two steps:
 #
@@ -206,14 +206,12 @@ def climb(
         two = one.improved()
         three = [ascent.numbers(known) for known in (before.parameters, one.parameters, two)]
         steps += 1
-        try:
+        with suppress(ImpossibleEvidenceError):
             far = ascent.at(ascent.within(extrapolation(*three), two))
-        except ImpossibleEvidenceError:
-            far = None
-        if far is not None and far.objective >= one.objective:
-            path.append(far)
-        else:
-            go(two)
+            if far.objective >= one.objective:
+                path.append(far)
+                continue
+        go(two)
     return Climb(
         parameters=path[-1].parameters,
         log_likelihoods=tuple(place.log_likelihood for place in path),
@@ -261,10 +259,10 @@ def extrapolation(first: Floats, second: Floats, third: Floats) -> Floats:
     [0.0]
     """
     r, v = second - first, third - second - (second - first)
-    size = float(np.sqrt(v @ v))
+    size = math.sqrt(v @ v)
     if size == 0:
         return third
-    alpha = -min(max(float(np.sqrt(r @ r)) / size, 1.0), _LONGEST)
+    alpha = -min(max(math.sqrt(r @ r) / size, 1.0), _LONGEST)
     far: Floats = first - 2 * alpha * r + alpha**2 * v
     return far
 
@@ -293,10 +291,8 @@ class AllStarts:
 
     def after_a_start(self, steps: int) -> None:
         """Report the steps that a start took."""
+        self.during_a_start(steps, steps)
         self._steps.append(steps)
-        if self._progress is not None:
-            done = sum(self._steps)
-            self._progress(done, round(done / len(self._steps) * self._starts))
 
 
 EQUAL = 1e-4
@@ -379,23 +375,17 @@ class EMInfo(Value):
     """The expected counts of all tables in one array."""
 
 
-class EStep(Protocol):
-    """The interface of E-steps for some data."""
-
-    def at(self, cells: Floats) -> Expected:
-        """Do the E-step with some tables."""
-
-
 @dataclass(frozen=True, eq=False)
 class TablesAscent(Sealed):
     """The log-likelihood of a network's tables, with its EM steps; see `Ascent`."""
 
     layout: Layout
-    expectation: EStep
+    expected: Callable[[Floats], Expected]
+    """The E-step for some tables."""
 
     def at(self, parameters: Floats) -> Place[Floats]:
         """Do the E-step."""
-        found = self.expectation.at(self.layout.cells(parameters))
+        found = self.expected(self.layout.cells(parameters))
         objective = found.log_likelihood + self.layout.log_prior(parameters)
         improved = partial(self.layout.maximize, parameters, found.counts)
         return Place(parameters, found.log_likelihood, objective, improved)
@@ -522,12 +512,7 @@ class EM(Sealed):
 
     def _checked(self, state: EMState) -> Floats:
         n = self.layout.n_values
-        if state.parameters.shape != (n,):
-            raise InvalidArgumentError(
-                f"expected a state with {n} parameters, got an array of shape"
-                f" {state.parameters.shape}",
-                state,
-            )
+        check_shape(state.parameters, f"a state with {n} parameters", (n,))
         return state.parameters
 
 
@@ -572,31 +557,38 @@ class FitOptions(Value):
         yield from faults_of_workers(self.workers)
 
 
-def climbs_from(
+def best_of_starts(
     ascent: TablesAscent,
-    starts: Sequence[Floats],
+    start: Callable[[np.random.Generator | None], Floats],
     options: FitOptions,
     progress: Callable[[int, int], None] | None,
-) -> list[Climb[Floats]]:
-    """Return the ascent from each start."""
-    told = AllStarts(progress, len(starts))
+    *,
+    draws: bool = False,
+) -> tuple[Floats, LearningRecord]:
+    """Return the parameters at the highest end of all starts, and the record of the ascents.
+
+    The first start has no generator, unless it draws. The others have one each, so that a start
+    does not depend on their number.
+    """
+    told = AllStarts(progress, options.starts)
     tasks = [
         partial(
             climb,
             ascent,
-            start,
+            start(np.random.default_rng([options.seed, number]) if number or draws else None),
             max_iterations=options.max_iterations,
             tolerance=options.tolerance,
             accelerate=options.accelerate,
             progress=told.during_a_start if options.workers == 1 else None,
         )
-        for start in starts
+        for number in range(options.starts)
     ]
     climbs: list[Climb[Floats]] = []
     for one in results_of(tasks, options.workers):
         climbs.append(one)
         told.after_a_start(one.steps)
-    return climbs
+    record = LearningRecord.of(climbs, options.seed)
+    return climbs[record.best_start].parameters, record
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -813,17 +805,13 @@ def fit(
     """
     asked = options or FitOptions()
     em = EM.of(network, cases, prior=prior, fixed=fixed, tied=tied, hidden=hidden)
-    # Complete cases need one step, whatever it gains.
-    used = replace(asked, starts=1, max_iterations=1, tolerance=math.inf) if em.is_exact else asked
-    starts = []
-    for number in range(used.starts):
-        # Each start has its own generator, so it does not depend on the number of starts.
-        draws = number > 0 or _is_structure(network)
-        rng = np.random.default_rng([asked.seed, number]) if draws else None
-        starts.append(em.start(rng).parameters)
-    climbs = climbs_from(TablesAscent(em.layout, em.expectation), starts, used, progress)
-    record = LearningRecord.of(climbs, asked.seed)
-    layout, parameters = em.layout, climbs[record.best_start].parameters
+    layout = em.layout
+    if em.is_exact:  # a single step, whatever it gains
+        asked = replace(asked, starts=1, max_iterations=1, tolerance=math.inf)
+    ascent, draws = TablesAscent(layout, em.expectation.at), _is_structure(network)
+    parameters, record = best_of_starts(
+        ascent, lambda rng: em.start(rng).parameters, asked, progress, draws=draws
+    )
     counts = em.expectation.at(layout.cells(parameters)).counts
     return Fit(
         network=layout.network_of(parameters),
@@ -864,38 +852,34 @@ def _check_hidden(network: Network, hidden: Mapping[str, Any]) -> None:
         raise InvalidArgumentError(problems, tuple(problems))
 
 
-def _warnings(em: EM, counts: Floats, record: LearningRecord) -> list[str]:
+def _warnings(em: EM, counts: Floats, record: LearningRecord) -> Iterator[str]:
     layout, cases = em.layout, em.expectation.cases
-    found = []
     if cases.ignored:
-        found.append(f"columns that are no variables were ignored: {', '.join(cases.ignored[:12])}")
+        yield f"columns that are no variables were ignored: {', '.join(cases.ignored[:12])}"
     if not record.converged:
-        found.append(f"EM has not converged after {counted(record.steps, 'step')}")
+        yield f"EM has not converged after {counted(record.steps, 'step')}"
     never = np.all(cases.states < 0, axis=0).tolist()
     for family, cpd in enumerate(layout.network.cpds):
-        name = cpd.variable.name
         if never[family] and layout.free[family]:
-            found.append(
-                f"{name} is never observed: its states may be exchanged without a change of the"
-                " likelihood, unless fixed tables tell them apart"
+            yield (
+                f"{cpd.variable.name} is never observed: its states may be exchanged without a"
+                " change of the likelihood, unless fixed tables tell them apart"
             )
-        if layout.free[family] and all(block.family != family for block in layout.noisy):
-            found += _warnings_of_table(layout, counts, family)
-    return found
+        if layout.free[family] and isinstance(cpd, TabularCPD):
+            yield from _warnings_of_table(layout, counts, family)
 
 
-def _warnings_of_table(layout: Layout, counts: Floats, family: int) -> list[str]:
-    """Return the warnings about configurations of the parents with no or hardly any cases."""
+def _warnings_of_table(layout: Layout, counts: Floats, family: int) -> Iterator[str]:
+    """Yield the warnings about configurations of the parents with no or hardly any cases."""
     cpd = layout.network.cpds[family]
-    name, start = cpd.variable.name, int(layout.offsets[family])
-    table = layout.table(counts, family).reshape(cpd.variable.n_states, -1)
-    cases = table.sum(axis=0)
-    pseudo = layout.pseudo_counts[start : start + table.size].reshape(table.shape).sum(axis=0)
-    found = []
-    unseen = cases < _NONE
-    if unseen.any():
+    name, n_states = cpd.variable.name, cpd.variable.n_states
+    cases, pseudo = (
+        layout.table(numbers, family).reshape(n_states, -1).sum(axis=0)
+        for numbers in (counts, layout.pseudo_counts)
+    )
+    if (unseen := cases < _NONE).any():
         uniform = (pseudo == 0)[unseen].any()
-        found.append(
+        yield (
             f"{name}: {int(unseen.sum()):,} of {len(unseen):,} configurations of the parents"
             " have no cases; their distributions are"
             f" {'uniform' if uniform else 'those of the prior'}"
@@ -903,9 +887,8 @@ def _warnings_of_table(layout: Layout, counts: Floats, family: int) -> list[str]
             else f"{name} has no cases; its distribution is"
             f" {'uniform' if uniform else 'that of the prior'}"
         )
-    few = int(((cases >= _NONE) & (cases < _FEW) & (pseudo == 0)).sum())
-    if few:
-        found.append(
+    if few := int(((cases >= _NONE) & (cases < _FEW) & (pseudo == 0)).sum()):
+        yield (
             f"{name}: {few:,} of {len(cases):,} configurations of the parents"
             f" {'has' if few == 1 else 'have'} an expected count below {_FEW:g} of a case; their"
             " distributions may be 0 and 1 by chance; a prior such as BDeu(1) avoids this"
@@ -913,4 +896,3 @@ def _warnings_of_table(layout: Layout, counts: Floats, family: int) -> list[str]
             else f"{name} has an expected count below {_FEW:g} of a case; a prior such as BDeu(1)"
             " avoids a distribution of 0 and 1 by chance"
         )
-    return found

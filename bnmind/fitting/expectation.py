@@ -460,13 +460,12 @@ def standard_errors(expectation: Expectation, parameters: Floats) -> dict[str, F
     """Return the standard errors of learned tables; see `bnmind.fitting.Fit.standard_errors`."""
     layout = expectation.layout
     n = layout.n_learned_cells
-    if n > MOST_CELLS:
-        raise TooLargeError(
-            f"expected at most {MOST_CELLS:,} cells of learned tables for standard errors, got"
-            f" {n:,}; name tables in fixed",
-            needed=n,
-            budget=MOST_CELLS,
-        )
+    TooLargeError.check(
+        f"expected at most {MOST_CELLS:,} cells of learned tables for standard errors, got {n:,};"
+        " name tables in fixed",
+        needed=n,
+        budget=MOST_CELLS,
+    )
     cells = layout.cells(parameters)
     theta, expected = cells[:n], layout.expected(parameters, expectation.at(cells).counts)
     directions = _directions(layout, parameters, expected)

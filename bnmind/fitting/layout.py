@@ -36,7 +36,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
-from bnmind._messages import one_line, shown
+from bnmind._messages import many, one_line, shown
 from bnmind._registry import NUMBER, Registered
 from bnmind._values import NonNegative, Positive, Sealed, Value
 from bnmind.errors import InvalidArgumentError, TooLargeError, UnknownNameError
@@ -356,6 +356,15 @@ MOST_CELLS = 2**24
 """The most cells of all tables together, small functions and noisy nodes expanded."""
 
 
+def check_cells(cells: int, advice: str = "") -> None:
+    """Raise `TooLargeError` if tables have more than `MOST_CELLS` cells."""
+    TooLargeError.check(
+        f"expected tables of at most {MOST_CELLS:,} cells together, got {many(cells)}{advice}",
+        needed=cells,
+        budget=MOST_CELLS,
+    )
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Layout(Sealed):
     """The arrangement of a network's tables in arrays of parameters and of cells.
@@ -413,12 +422,7 @@ class Layout(Sealed):
             raise InvalidArgumentError(problems, tuple(problems))
         large = [_is_large(cpd, kept) for cpd in network.cpds]
         cells = sum(cpd.n_cells for cpd in network.cpds if not _is_large(cpd, kept))
-        if cells > MOST_CELLS:
-            raise TooLargeError(
-                f"expected tables of at most {MOST_CELLS:,} cells together, got {cells:,}",
-                needed=cells,
-                budget=MOST_CELLS,
-            )
+        check_cells(cells)
         number = {v.name: i for i, v in enumerate(network.variables)}
         # Tied families share the table of the first of them in the network.
         leader = [number[name] for name in _leaders(number, groups).values()]
@@ -430,8 +434,8 @@ class Layout(Sealed):
         offsets = np.zeros(len(network.cpds), dtype=np.int64)
         strides = np.zeros((len(network.cpds), len(network.cpds)), dtype=np.int64)
         constant, noisy = list[Floats](), list[NoisyBlock]()
-        parts = list[tuple[Floats, Floats]]()
-        end = n_values = 0
+        parts, columns = list[tuple[Floats, Floats]](), list[NDArray[np.intp]]()
+        end = n_values = n_columns = 0
         # Free tables, then learned noisy nodes, then the others.
         for family in sorted(set(leader), key=lambda f: (not learned[f], not is_table[f], f)):
             cpd = network.cpds[family]
@@ -448,6 +452,9 @@ class Layout(Sealed):
                 where = slice(end - cpd.n_cells, end)
                 noisy.append(NoisyBlock(cpd=cpd, family=family, cells=where, place=place))
             parts += found
+            for part, _ in found:
+                columns.append(np.tile(n_columns + np.arange(part[0].size), len(part)))
+                n_columns += part[0].size
             n_values = place.stop
         for family, cpd in enumerate(network.cpds):
             offsets[family] = offsets[leader[family]]
@@ -463,7 +470,7 @@ class Layout(Sealed):
             free=np.array(learned, dtype=np.bool_),
             large=np.array(large, dtype=np.bool_),
             n_free_cells=noisy[0].place.start if noisy else n_values,
-            columns=_columns([part for part, _ in parts]),
+            columns=np.concatenate([np.zeros(0, dtype=np.intp), *columns]),
             uniform=_joined([np.full(part.shape, 1 / len(part)) for part, _ in parts]),
             pseudo_counts=_joined([counts for _, counts in parts]),
             own=_joined([part for part, _ in parts]),
@@ -610,29 +617,18 @@ def _joined(parts: Iterable[Floats]) -> Floats:
     return np.concatenate([np.zeros(0), *[part.reshape(-1) for part in parts]])
 
 
-def _columns(parts: Sequence[Floats]) -> NDArray[np.intp]:
-    """Return the distribution of each number of some tables, numbered over all."""
-    columns, end = [np.zeros(0, dtype=np.intp)], 0
-    for part in parts:
-        n = part.size // len(part)
-        columns.append(np.tile(np.arange(end, end + n), len(part)))
-        end += n
-    return np.concatenate(columns)
-
-
 def _parameters_of(cpd: CPD, prior: Prior) -> list[tuple[Floats, Floats]]:
     """Return the table, or the leak and the links, with their pseudo-counts."""
     if isinstance(cpd, TabularCPD):
         return [(cpd.values, checked_counts(prior, cpd.variable, cpd.parents))]
     assert isinstance(cpd, NoisyMaximum | NoisyMinimum)
-    if cpd.n_cells > MOST_NOISY_CELLS:
-        raise TooLargeError(
-            f"expected at most {MOST_NOISY_CELLS:,} cells in the expanded table of a noisy node"
-            f" that is learned, got {cpd.n_cells:,} for {cpd.variable.name}; name it in fixed"
-            " to keep its parameters",
-            needed=cpd.n_cells,
-            budget=MOST_NOISY_CELLS,
-        )
+    TooLargeError.check(
+        f"expected at most {MOST_NOISY_CELLS:,} cells in the expanded table of a noisy node that is"
+        f" learned, got {cpd.n_cells:,} for {cpd.variable.name}; name it in fixed to keep its"
+        " parameters",
+        needed=cpd.n_cells,
+        budget=MOST_NOISY_CELLS,
+    )
     parts = []
     for part, parents in zip(cpd.contributions, ((), *zip(cpd.parents)), strict=True):
         counts = checked_counts(prior, cpd.variable, parents).reshape(part.shape)
