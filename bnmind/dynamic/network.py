@@ -281,9 +281,8 @@ class DynamicNetwork(Value):
             faults.
         """
         if not isinstance(model, pgmpy_object("pgmpy.models", "DynamicBayesianNetwork")):
-            raise InvalidModelError(
-                [f"expected a pgmpy DynamicBayesianNetwork, got {type(model).__name__}"]
-            )
+            name = type(model).__name__
+            raise InvalidModelError(f"expected a pgmpy DynamicBayesianNetwork, got {name}")
         reading = Reading(normalize=normalize)
         tables = {(table.variable[0], table.variable[1]): table for table in model.cpds}
         parents = {
@@ -503,14 +502,7 @@ def dynamic_from_xdsl(data: bytes, *, max_cells: int, reading: Reading) -> Dynam
         )
     later = _later(root, kinds)
     for name, node in nodes.items():
-        _check_node(name, node, kinds)
-        if kinds[name] == _PLATE and name not in later:
-            anchors = [p for p in parents_of(node) if kinds.get(p) == _ANCHOR]
-            if anchors:
-                raise node.place.fault(
-                    f"expected a table of {name} for later slices, where its parent {anchors[0]},"
-                    " an anchor, is none, got no table in <dynamic>"
-                )
+        _check_node(name, node, kinds, has_later=name in later)
     declared = [declared_node(node) for node in nodes.values()]
     before = [replace(v, name=v.name + PREVIOUS) for v in declared]
 
@@ -523,12 +515,12 @@ def dynamic_from_xdsl(data: bytes, *, max_cells: int, reading: Reading) -> Dynam
         if kinds[name] != _PLATE:
             heads.append(DeclaredTable((name, name + PREVIOUS), node.place))
             continue
-        entry = later.get(name)
-        own = [p for p in inside if kinds.get(p) != _ANCHOR]
-        past = [p + PREVIOUS for p in parents_of(entry)] if entry is not None else []
-        source = sources[name] = node if entry is None else entry
-        is_dense = is_dense or entry is not None
-        heads.append(DeclaredTable((name, *own, *past), source.place, is_dense=is_dense))
+        scope = (name, *(p for p in inside if kinds.get(p) != _ANCHOR))
+        if name in later:
+            node, is_dense = later[name], True
+            scope += tuple(p + PREVIOUS for p in parents_of(node))
+        heads.append(DeclaredTable(scope, node.place, is_dense=is_dense))
+        sources[name] = node
 
     def numbers(table: DeclaredTable, scope: Scope) -> Numbers | NoisyNumbers:
         if table.names[0] in sources:
@@ -544,9 +536,9 @@ def dynamic_from_xdsl(data: bytes, *, max_cells: int, reading: Reading) -> Dynam
         raise root.place.fault(f"expected a valid dynamic network: {fault}") from fault
 
 
-def _check_node(name: str, node: Element, kinds: Mapping[str, str]) -> None:
+def _check_node(name: str, node: Element, kinds: Mapping[str, str], *, has_later: bool) -> None:
     """Raise `ModelFileError` for a node that a dynamic network cannot have."""
-    kind = kinds[name]
+    kind, of_kind = kinds[name], {kinds.get(p): p for p in reversed(parents_of(node))}
     if node.tag in ("decision", "utility", "mau"):
         raise node.place.fault(
             f"expected chance nodes over time, got the {node.tag} {shown_text(name)}"
@@ -558,11 +550,15 @@ def _check_node(name: str, node: Element, kinds: Mapping[str, str]) -> None:
         )
     if kind not in (_PLATE, _ANCHOR, _CONSTANT):
         raise node.place.unknown(f"the temporal type {shown_text(kind)} of {shown_text(name)}")
-    inside = [p for p in parents_of(node) if kinds.get(p) == _PLATE]
-    if kind != _PLATE and inside:
+    if kind != _PLATE and _PLATE in of_kind:
         raise node.place.fault(
             f"expected no parent on the plate of {shown_text(name)}, which is outside of it, got"
-            f" {shown_text(inside[0])}"
+            f" {shown_text(of_kind[_PLATE])}"
+        )
+    if kind == _PLATE and _ANCHOR in of_kind and not has_later:
+        raise node.place.fault(
+            f"expected a table of {name} for later slices, where its parent {of_kind[_ANCHOR]}, an"
+            " anchor, is none, got no table in <dynamic>"
         )
 
 
@@ -689,29 +685,23 @@ def dynamic_from_json(
     from bnmind.pgm.formats.records import DynamicRecord, model_from_json
 
     record = record_from_json(text, SCHEMA, {VERSION: DynamicRecord})
-
-    def cpds(part: dict[str, Any], name: str) -> tuple[CPD, ...]:
-        """Return the distributions of a part of the file; errors say which part."""
+    cpds: list[tuple[CPD, ...]] = []
+    for name, part in (("first", record.first), ("transition", record.transition)):
         try:
             model = model_from_json(
                 json.dumps(part), max_cells=max_cells, reading=reading, is_part=True
             )
-        except ModelFileError as fault:
+        except ValueError as fault:
             # The line of the part is not that of the file.
             raise ModelFileError(f"in the part {name}: {fault}") from fault
-        except ValueError as fault:  # a whole number of thousands of digits
-            raise ModelFileError(f"expected numbers at potentials of {name}: {fault}") from fault
-        factors = [p for p in model.potentials if isinstance(p, Factor)]
-        if factors:
+        if factors := [p for p in model.potentials if isinstance(p, Factor)]:
             raise ModelFileError(
                 f"expected distributions at potentials of {name}, got a factor over"
                 f" {', '.join(factors[0].names) or 'nothing'}"
             )
-        return tuple(p for p in model.potentials if not isinstance(p, Factor))
-
-    first, later = cpds(record.first, "first"), cpds(record.transition, "transition")
+        cpds.append(tuple(p for p in model.potentials if not isinstance(p, Factor)))
     try:
-        return DynamicNetwork(Network(first), later)
+        return DynamicNetwork(Network(cpds[0]), cpds[1])
     except InvalidModelError as fault:
         raise ModelFileError(
             f"expected a valid dynamic network, got at potentials of first or transition: {fault}"

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._messages import counted, format_bytes, listed
+from bnmind._messages import counted, format_bytes
 from bnmind._values import Count, ReadOnlyDict, Sealed, Value, made, sealed
 from bnmind.dynamic.network import PREVIOUS, DynamicNetwork, of_two_slices, previous
 from bnmind.dynamic.passes import (
@@ -425,8 +425,7 @@ class DynamicPlan(Value):
         )
 
 
-_ONE = np.ones(())
-_ONE.setflags(write=False)
+_ONE = sealed(np.ones(()))
 
 
 @checked
@@ -477,9 +476,10 @@ def compile_dynamic(
     >>> round(info.posterior["rain"]["yes"], 3)
     0.883
     """
+    every = [v.name for v in network.variables]
     names = {
-        "observed": [v.name for v in network.variables] if observed is None else list(observed),
-        "targets": [v.name for v in network.variables] if targets is None else list(targets),
+        "observed": every if observed is None else list(observed),
+        "targets": every if targets is None else list(targets),
     }
     problems = [
         f"a variable is named twice in {argument}: {', '.join(given)}"
@@ -487,13 +487,9 @@ def compile_dynamic(
         if len(set(given)) < len(given)
     ]
     if problems:
-        raise InvalidArgumentError(listed(problems), tuple(problems))
-    plan = DynamicPlan(
-        network,
-        tuple(network.variable(name) for name in names["observed"]),
-        tuple(network.variable(name) for name in names["targets"]),
-        limits,
-    )
+        raise InvalidArgumentError(problems, tuple(problems))
+    chosen = [tuple(map(network.variable, given)) for given in names.values()]
+    plan = DynamicPlan(network, *chosen, limits)
     # Messages that are too large are refused here, not in the first run. The plans of the answers
     # are compiled when they are needed.
     for part in plan.slices.messages:
