@@ -41,6 +41,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._arguments import check_shape
 from bnmind._messages import counted, format_bytes, many, one_line, shown
 from bnmind._values import ReadOnlyDict, Sealed
 from bnmind.dynamic.network import DynamicNetwork, previous, some_of
@@ -125,7 +126,7 @@ class Sequences(Sealed):
                 rows[: self.lengths[number], column] = self.rows[number]
             yield rows
 
-    def evidence(self, observed: Sequence[Variable], rows: Rows) -> dict[str, Floats]:
+    def evidence(self, observed: Sequence[Variable], rows: Rows | int) -> dict[str, Floats]:
         """Return the likelihoods of some rows, ``(states, rows)``, by the names of inputs."""
         own = [(v.name, *self.findings[v.name]) for v in observed]
         return {
@@ -231,7 +232,8 @@ def read_sequences(
         if v.name in columns:
             weights, kinds = np.eye(v.n_states), columns[v.name].positions
         elif v.name in soft:
-            weights, kinds = _likelihoods(v, soft[v.name], n), np.arange(n, dtype=np.int32)
+            weights, kinds = case_likelihoods(v, soft[v.name]).T, np.arange(n, dtype=np.int32)
+            check_shape(weights, f"the likelihoods of {v.name}", (n, v.n_states))
         return Findings(np.vstack([weights, np.ones(v.n_states)]), np.append(kinds, np.int32(-1)))
 
     return Sequences(
@@ -260,17 +262,6 @@ def _split(frame: Any, sequence: str | None, n: int) -> tuple[Rows, tuple[Any, .
             [f"expected a sequence in column {one_line(sequence)} of row {row}, got none"]
         )
     return codes, tuple(pandas.Index(names).tolist())
-
-
-def _likelihoods(variable: Variable, given: Any, n: int) -> Floats:
-    weights = case_likelihoods(variable, given).T
-    if len(weights) != n:
-        raise InvalidArgumentError(
-            f"the likelihoods of {variable.name} must be an array of shape"
-            f" {(n, variable.n_states)}, got {len(weights)} rows",
-            given,
-        )
-    return weights
 
 
 def read_sequences_for(
@@ -793,11 +784,11 @@ class Passes:
 #           of the most probable path to it, together with the findings up to slice t
 # ========  ==================================================================================
 #
-# The forward pass computes δ with maxima instead of sums, on logarithms, and subtracts the largest
-# one of each slice. The backward pass knows the interface of a slice. It runs the slice again, and
-# walks back through the run to the most probable states of the slice's other variables and of the
-# interface before. It needs δ of the slice before, which is kept at every √T-th of T slices and
-# computed again in between, as in smoothing.
+# The forward pass computes δ with maxima instead of sums, on logarithms. The backward pass knows
+# the interface of a slice. It runs the slice again, and walks back through the run to the most
+# probable states of the slice's other variables and of the interface before. It needs δ of the
+# slice before, which is kept at every √T-th of T slices and computed again in between, as in
+# smoothing.
 #
 # A. Viterbi, "Error bounds for convolutional codes and an asymptotically optimum decoding
 # algorithm", IEEE Trans. Inf. Theory 1967; for the interface K. Murphy, "Dynamic Bayesian
@@ -823,20 +814,20 @@ def best_path(
     ImpossibleEvidenceError
         If the sequence is impossible. The error names its first impossible slice.
     """
-    logs = np.zeros(len(rows))
 
     def forward(start: int, stop: int, past: Floats) -> Iterator[Floats]:
         for number in range(start, stop):
-            _, past, logs[number] = _maximized(plans, found, rows, number, past)
-            if not logs[number] > -math.inf:
+            _, past = _maximized(plans, found, int(rows[number]), number, past)
+            if np.isneginf(past).all():
                 raise found.impossible(number, int(rows[number]))
             yield past
 
     interface = plans.network.interface
-    known: dict[str, int] = {}
+    known, total = dict[str, int](), 0.0
     for number, past in backwards(len(rows), np.zeros(plans.shape), forward):
-        registers, best, _ = _maximized(plans, found, rows, number, past)
+        registers, best = _maximized(plans, found, int(rows[number]), number, past)
         if number == len(rows) - 1:
+            total = float(best.max())
             last = np.unravel_index(best.argmax(), best.shape)
             known = {v.name: int(i) for v, i in zip(interface, last, strict=True)}
         compiled = plans.best[number > 0]
@@ -848,20 +839,16 @@ def best_path(
         for variable, column in positions.items():
             column[rows[number]] = states.get(variable, 0)
         known = {v.name: states.get(previous(v).name, 0) for v in interface}
-    return float(logs.sum())
+    return total
 
 
 def _maximized(
-    plans: SlicePlans, found: Sequences, rows: Rows, number: int, past: Floats
-) -> tuple[list[Values], Floats, float]:
-    """Return the registers of a slice, δ less its largest number, and this number.
-
-    ``past`` is δ of the slice before.
-    """
+    plans: SlicePlans, found: Sequences, row: int, number: int, past: Floats
+) -> tuple[list[Values], Floats]:
+    """Return the registers of a slice, and its δ, from that of the slice before."""
     compiled = plans.best[number > 0]
-    evidence = found.evidence(plans.observed, rows[number : number + 1])
-    tables = {name: weights[:, 0] for name, weights in evidence.items()}
-    tables |= {**plans.varying(number), PAST: np.ones(plans.shape)}
+    tables = found.evidence(plans.observed, row) | plans.varying(number)
+    tables[PAST] = np.ones(plans.shape)
     registers = registers_of(compiled, dict(compiled.certain), tables)
     logs = logarithms(registers, len(compiled.sources))
     for register, source in enumerate(compiled.sources):
@@ -869,8 +856,7 @@ def _maximized(
             logs[register] = source.reduced(past)
     filled = run_logarithms(compiled.program, logs, np.maximum)
     answer = compiled.answers[0]
-    joint = np.zeros(plans.shape) if answer.register is None else np.real(answer.read(filled))
-    joint = joint.reshape(plans.shape)
-    largest = float(joint.max())
-    best = joint - largest if largest > -math.inf else joint
-    return filled, best, largest + float(sum(logs[register] for register in compiled.scalars))
+    best: Any = np.zeros(()) if answer.register is None else np.real(answer.read(filled))
+    scalars = sum(logs[register] for register in compiled.scalars)
+    # Without an interface, no table brings in the slices before.
+    return filled, best.reshape(plans.shape) + scalars + (0.0 if plans.shape else past)

@@ -488,8 +488,8 @@ def compile_dynamic(
     ]
     if problems:
         raise InvalidArgumentError(problems, tuple(problems))
-    chosen = [tuple(map(network.variable, given)) for given in names.values()]
-    plan = DynamicPlan(network, *chosen, limits)
+    seen, asked = (tuple(map(network.variable, given)) for given in names.values())
+    plan = DynamicPlan(network, seen, asked, limits)
     # Messages that are too large are refused here, not in the first run. The plans of the answers
     # are compiled when they are needed.
     for part in plan.slices.messages:

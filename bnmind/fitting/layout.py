@@ -30,15 +30,16 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from types import MappingProxyType
-from typing import Any, Protocol, runtime_checkable
+from typing import Annotated, Any, Protocol, runtime_checkable
 
 import numpy as np
+from annotated_types import Ge
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
 from bnmind._messages import many, one_line, shown
 from bnmind._registry import NUMBER, Registered
-from bnmind._values import NonNegative, Positive, Sealed, Value
+from bnmind._values import Finite, NonNegative, Positive, Sealed, Value
 from bnmind.errors import InvalidArgumentError, TooLargeError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.pgm.cpd import CPD, FunctionalCPD
@@ -171,13 +172,8 @@ class Dirichlet(Value):
     [8.0, 2.0]
     """
 
-    counts: Mapping[str, ArrayLike]
+    counts: Mapping[str, Annotated[ArrayLike, Ge(0), Finite]]
     other: Prior = NO_PRIOR
-
-    def _faults(self) -> Iterator[str]:
-        for name, count in self.counts.items():
-            if not np.all(np.isfinite(count) & (np.asarray(count) >= 0)):
-                yield f"expected pseudo-counts of at least 0 for {name}"
 
     @checked
     def pseudo_counts(self, variable: Variable, parents: tuple[Variable, ...]) -> Floats:
@@ -190,7 +186,7 @@ class Dirichlet(Value):
         """
         if variable.name not in self.counts:
             return self.other.pseudo_counts(variable, parents)
-        counts = np.asarray(self.counts[variable.name], dtype=np.float64)
+        counts = np.asarray(self.counts[variable.name])
         shape = tuple(v.n_states for v in (variable, *parents))
         if counts.ndim and counts.shape != shape:
             raise InvalidArgumentError(
