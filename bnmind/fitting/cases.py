@@ -53,12 +53,7 @@ class DistinctCases(Sealed):
 
     @classmethod
     def of(
-        cls,
-        network: Network,
-        cases: Any,
-        hidden: Iterable[str] = (),
-        *,
-        as_text: bool = False,
+        cls, network: Network, cases: Any, hidden: Iterable[str] = (), *, as_text: bool = False
     ) -> DistinctCases:
         """Read cases.
 
@@ -199,9 +194,7 @@ _ADVICE = "; give hidden variables fewer states"
 
 @checked
 def network_of_structure(
-    structure: Any,
-    cases: Any,
-    hidden: Mapping[str, int | Sequence[Any]] | None = None,
+    structure: Any, cases: Any, hidden: Mapping[str, int | Sequence[Any]] | None = None
 ) -> Network:
     """Return a network with uniform tables, whose states are those of the cases.
 

@@ -417,8 +417,7 @@ class Layout(Sealed):
         if problems := [*faults_of_arguments(network, prior, kept, groups)]:
             raise InvalidArgumentError(problems, tuple(problems))
         large = [_is_large(cpd, kept) for cpd in network.cpds]
-        cells = sum(cpd.n_cells for cpd in network.cpds if not _is_large(cpd, kept))
-        check_cells(cells)
+        check_cells(sum(cpd.n_cells for cpd in network.cpds if not _is_large(cpd, kept)))
         number = {v.name: i for i, v in enumerate(network.variables)}
         # Tied families share the table of the first of them in the network.
         leader = [number[name] for name in _leaders(number, groups).values()]
@@ -433,10 +432,9 @@ class Layout(Sealed):
         parts, columns = list[tuple[Floats, Floats]](), list[NDArray[np.intp]]()
         end = n_values = n_columns = 0
         # Free tables, then learned noisy nodes, then the others.
-        for family in sorted(set(leader), key=lambda f: (not learned[f], not is_table[f], f)):
+        own = {family for family in leader if not large[family]}
+        for family in sorted(own, key=lambda f: (not learned[f], not is_table[f], f)):
             cpd = network.cpds[family]
-            if large[family]:
-                continue
             offsets[family], end = end, end + cpd.n_cells
             if not learned[family]:
                 constant.append(np.real(cpd.to_factor(max_cells=cpd.n_cells).values))
@@ -573,24 +571,20 @@ class Layout(Sealed):
         """Return the network with some parameters; other distributions are the same objects."""
         cells = self.cells(parameters)
         learned: dict[int, CPD] = {
-            block.family: block.cpd_of(parameters[block.place]) for block in self.noisy
+            family: self._tabular(cells, family) for family in np.flatnonzero(self.free).tolist()
         }
-        for family, cpd in enumerate(self.network.cpds):
-            if self.free[family] and family not in learned:
-                values = self.table(cells, family)
-                learned[family] = TabularCPD(cpd.variable, cpd.parents, values)
+        for block in self.noisy:
+            learned[block.family] = block.cpd_of(parameters[block.place])
         return Network(tuple(learned.get(f, cpd) for f, cpd in enumerate(self.network.cpds)))
 
     def expanded(self, cells: Floats) -> Network:
         """Return a network of the tables; large families stay as they are."""
-        return Network(
-            tuple(
-                cpd if large else TabularCPD(cpd.variable, cpd.parents, self.table(cells, family))
-                for family, (cpd, large) in enumerate(
-                    zip(self.network.cpds, self.large, strict=True)
-                )
-            )
-        )
+        cpds = enumerate(self.network.cpds)
+        return Network(tuple(c if self.large[f] else self._tabular(cells, f) for f, c in cpds))
+
+    def _tabular(self, cells: Floats, family: int) -> TabularCPD:
+        cpd = self.network.cpds[family]
+        return TabularCPD(cpd.variable, cpd.parents, self.table(cells, family))
 
     def table(self, cells: Floats, family: int) -> Floats:
         """Return the part of the cells that belongs to a family, with an axis for each variable.
