@@ -283,17 +283,14 @@ class DynamicNetwork(Value):
         if not isinstance(model, pgmpy_object("pgmpy.models", "DynamicBayesianNetwork")):
             name = type(model).__name__
             raise InvalidModelError(f"expected a pgmpy DynamicBayesianNetwork, got {name}")
-        reading = Reading(normalize=normalize)
+        reading, variables = Reading(normalize=normalize), dict[Any, Variable]()
         tables = {(table.variable[0], table.variable[1]): table for table in model.cpds}
         parents = {
             (n[0], n[1]): sorted((str(p[0]), p[1] - n[1]) for p in model.get_parents(n))
             for n in model.nodes()
         }
-        problems: list[str] = []
-        variables: dict[Any, Variable] = {}
-        cpds: tuple[list[CPD], list[CPD]] = ([], [])
-        names = dict.fromkeys(name for name, _ in parents)
-        for number, name in product((0, 1), names):
+        problems, cpds = list[str](), (list[CPD](), list[CPD]())
+        for number, name in product((0, 1), dict.fromkeys(name for name, _ in parents)):
             known = parents.get((name, number), [])
             table = tables.get((name, number))
             if table is None and all(at == 0 for _, at in known):

@@ -34,9 +34,6 @@ from bnmind.pgm.variable import Variable, format_label, format_name
 if TYPE_CHECKING:
     import pandas
 
-MISSING = -1
-"""The position of a missing cell."""
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class DistinctCases(Sealed):

@@ -49,10 +49,10 @@ from numpy.typing import NDArray
 from bnmind._messages import format_bytes
 from bnmind._values import Sealed, sealed
 from bnmind.errors import ImpossibleEvidenceError, TooLargeError
-from bnmind.fitting.cases import MISSING, DistinctCases
+from bnmind.fitting.cases import DistinctCases
 from bnmind.fitting.layout import Layout
 from bnmind.information import Floats
-from bnmind.junction.cases.tables import distinct_cases
+from bnmind.junction.cases.tables import MISSING, distinct_cases
 from bnmind.junction.circuit import Circuit
 from bnmind.junction.inference.compile import compile_plan
 from bnmind.pgm.network import Network
@@ -459,7 +459,7 @@ _RARE = 1e-3
 def standard_errors(expectation: Expectation, parameters: Floats) -> dict[str, Floats]:
     """Return the standard errors of learned tables; see `bnmind.fitting.Fit.standard_errors`."""
     layout = expectation.layout
-    n = layout.n_learned_cells
+    n = layout.n_free_cells + sum(block.cpd.n_cells for block in layout.noisy)
     TooLargeError.check(
         f"expected at most {MOST_CELLS:,} cells of learned tables for standard errors, got {n:,};"
         " name tables in fixed",

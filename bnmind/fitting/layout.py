@@ -425,15 +425,15 @@ class Layout(Sealed):
             not isinstance(cpd, FunctionalCPD) and cpd.variable.name not in kept
             for cpd in network.cpds
         ]
-        is_table = [isinstance(cpd, TabularCPD) for cpd in network.cpds]
         offsets = np.zeros(len(network.cpds), dtype=np.int64)
         strides = np.zeros((len(network.cpds), len(network.cpds)), dtype=np.int64)
         constant, noisy = list[Floats](), list[NoisyBlock]()
         parts, columns = list[tuple[Floats, Floats]](), list[NDArray[np.intp]]()
         end = n_values = n_columns = 0
         # Free tables, then learned noisy nodes, then the others.
-        own = {family for family in leader if not large[family]}
-        for family in sorted(own, key=lambda f: (not learned[f], not is_table[f], f)):
+        own = [family for family in sorted(set(leader)) if not large[family]]
+        own.sort(key=lambda f: (not learned[f], not isinstance(network.cpds[f], TabularCPD)))
+        for family in own:
             cpd = network.cpds[family]
             offsets[family], end = end, end + cpd.n_cells
             if not learned[family]:
@@ -476,11 +476,6 @@ class Layout(Sealed):
     def n_cells(self) -> int:
         """The number of cells."""
         return len(self.constant)
-
-    @property
-    def n_learned_cells(self) -> int:
-        """The number of cells of free tables and of learned noisy nodes."""
-        return self.n_free_cells + sum(block.cpd.n_cells for block in self.noisy)
 
     @property
     def n_values(self) -> int:
