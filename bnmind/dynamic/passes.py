@@ -559,6 +559,9 @@ class Total(NamedTuple):
 _MESSAGE_BYTES = 2**28
 """The most bytes of the pasts that a smoothing of several sequences keeps."""
 
+_NEGLIGIBLE = 50.0
+"""The natural logarithm of the ratio of a sum to a band that does not change its digits."""
+
 
 def segment_length(n_slices: int) -> int:
     """Return the number of slices of a segment: the root of their number, rounded up.
@@ -767,6 +770,12 @@ class Passes:
         parts: list[tuple[Floats, list[Floats]]] = []
         for chosen in product(*messages.values()):
             scale = sum([own for own, _ in chosen], np.zeros(n))
+            if parts and len(chosen) == 2:
+                # What they add to the sum of a slice is at most this; messages need all bands.
+                most = scale + 2 * math.log(math.prod(plans.shape))
+                most += sum(np.log(weights.max(axis=0)) for weights in evidence.values())
+                if (most < np.max([logs for logs, _ in parts], axis=0) - _NEGLIGIBLE).all():
+                    continue
             for label, (_, values) in zip(messages, chosen, strict=True):
                 inputs[label] = np.moveaxis(values, 0, -1)
             logs, joints = np.zeros(n), [np.zeros(shape) for shape in shapes]
