@@ -239,9 +239,9 @@ class DynamicNetwork(Value):
         InvalidArgumentError
             If the number is negative, or a varying table is invalid.
         """
+        first = self.first.cpd(name)
         if number == 0:
-            return self.first.cpd(name)
-        self.first.variable(name)
+            return first
         cpd = self._transition_by_name[name]
         if name not in self.varying:
             return cpd

@@ -546,12 +546,12 @@ class Total(NamedTuple):
         if len(parts) == 1 and not ((joints[0] > 0) & (joints[0] < _LEAST)).any():
             return cls(logs, joints, Message(joints[0]))
         logs = np.logaddexp.reduce([own for own, _ in parts])
-        shares = [_beside(own - _finite(logs), of[0]) for own, of in parts]
+        shares = [_beside(own - _finite(logs), found[0]) for own, found in parts]
         with np.errstate(divide="ignore"):
-            terms = [share + np.log(of[0]) for share, (_, of) in zip(shares, parts, strict=True)]
+            terms = [s + np.log(found[0]) for s, (_, found) in zip(shares, parts, strict=True)]
         joints = [
             np.sum([_beside(np.exp(s), j) * j for s, j in zip(shares, one, strict=True)], axis=0)
-            for one in zip(*[of for _, of in parts], strict=True)
+            for one in zip(*[found for _, found in parts], strict=True)
         ]
         return cls(logs, joints, Message(np.logaddexp.reduce(terms), is_log=True))
 
