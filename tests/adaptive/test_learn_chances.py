@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from scipy.optimize import minimize
 
 from bnmind.adaptive import (
     Bounds,
@@ -22,6 +24,7 @@ from bnmind.adaptive import (
     LearningOptions,
     NoisyAnd,
     NoisyOr,
+    Priors,
     ResponseModel,
     Responses,
     Saturated,
@@ -30,9 +33,10 @@ from bnmind.adaptive import (
     irt_bank,
     learn,
 )
-from bnmind.adaptive.learning.blocks import monotone_chances
+from bnmind.adaptive.learning.blocks import ItemRule, TableBlock, two_chances
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.information import Floats
+from bnmind.pgm import Variable
 from tests.modes import examples
 
 Q = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 1]] * 3
@@ -146,6 +150,28 @@ def test_a_least_chance_out_of_range_is_refused(least: float) -> None:
         LearningOptions(least_chance=least)
 
 
+def most_likely(
+    right: Floats, total: Floats, bounds: Bounds, least: float, *, monotone: bool
+) -> Floats:
+    """Return the chances that the M-step of a table finds."""
+    parents = [Variable.of_integers(f"skill {k}", range(n)) for k, n in enumerate(right.shape)]
+    table = Gdina(np.full((right.size, 2), 0.5))
+    rule = ItemRule(
+        name="item",
+        model=table,
+        parents=tuple(parents),
+        channel=table.probabilities,
+        bounds=bounds,
+        least=least,
+    )
+    block = TableBlock((rule,), Priors(), monotone)
+    counts = np.stack([total - right, right], axis=-1).reshape(1, -1, 2)
+    values = block.start()
+    for _ in range(3):
+        values = block.maximize(values, counts)
+    return values.reshape(right.shape)
+
+
 def expected(chance: Floats, right: Floats, total: Floats) -> float:
     """Return what the chances should be the maximum of."""
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -174,7 +200,6 @@ def test_no_chances_within_bounds_and_order_are_more_likely(
     total = rng.uniform(0.1, 5, shape)
     right = total * np.round(rng.random(shape), 1)
     inside = (0.02, 0.98)
-    limits = np.array([low, high, inside])
     first, last = (0,) * len(shape), (-1,) * len(shape)
 
     def obeys(table: Floats) -> bool:
@@ -189,7 +214,8 @@ def test_no_chances_within_bounds_and_order_are_more_likely(
             and not (monotone and falls)
         )
 
-    found = monotone_chances(right, total, np.full(shape, 0.5), limits, monotone=monotone)
+    bounds = Bounds(low, (1 - high[1], 1 - high[0]))
+    found = most_likely(right, total, bounds, inside[0], monotone=monotone)
     assert obeys(found)
     best = expected(found, right, total)
     others = 0
@@ -203,3 +229,69 @@ def test_no_chances_within_bounds_and_order_are_more_likely(
             others += 1
             assert expected(other, right, total) <= best + 1e-7
     assert others > 0
+
+
+def solved(right: np.ndarray, total: np.ndarray, limits: np.ndarray) -> float:
+    """Return the largest log-likelihood of monotone chances, by a general solver."""
+    shape = right.shape
+    n = right.size
+    low, high = np.full(n, 1e-9), np.full(n, 1 - 1e-9)
+    low[0], high[0] = np.clip(limits[0], 1e-9, 1 - 1e-9)
+    low[-1], high[-1] = np.clip(limits[1], 1e-9, 1 - 1e-9)
+    pairs = []
+    for place in product(*map(range, shape)):
+        for axis in range(len(shape)):
+            if place[axis] + 1 < shape[axis]:
+                above = list(place)
+                above[axis] += 1
+                a, b = (int(np.ravel_multi_index(p, shape)) for p in (place, tuple(above)))
+                pairs.append((a, b))
+    y, m = right.reshape(-1), total.reshape(-1)
+
+    def negative(p: np.ndarray) -> float:
+        q = np.clip(p, 1e-9, 1 - 1e-9)
+        return -float(y @ np.log(q) + (m - y) @ np.log(1 - q))
+
+    found = minimize(  # type: ignore[call-overload]
+        negative,
+        np.linspace(0.45, 0.55, n),
+        bounds=list(zip(low, high, strict=True)),
+        constraints=[{"type": "ineq", "fun": lambda p, a=a, b=b: p[b] - p[a]} for a, b in pairs],
+        method="SLSQP",
+        options={"maxiter": 500, "ftol": 1e-12},
+    )
+    reached = found.x.reshape(shape)
+    for axis in range(len(shape)):  # the solver may stop where the order does not quite hold
+        reached = np.maximum.accumulate(reached, axis=axis)
+    return -negative(reached.reshape(-1))
+
+
+@settings(max_examples=examples(40))
+@given(
+    st.sampled_from([(2,), (4,), (2, 2), (3, 2), (2, 2, 2)]),
+    st.integers(0, 9999),
+    st.sampled_from([((0.0, 1.0), (0.0, 1.0)), ((0.0, 0.3), (0.6, 1.0)), ((0.1, 0.6), (0.4, 1.0))]),
+    st.sampled_from([0.0, 0.5]),
+)
+def test_monotone_chances_are_as_likely_as_those_of_a_general_solver(
+    shape: tuple[int, ...],
+    seed: int,
+    bounds: tuple[tuple[float, float], tuple[float, float]],
+    empty: float,
+) -> None:
+    rng = np.random.default_rng(seed)
+    total = rng.uniform(1, 20, shape)
+    total[rng.random(shape) < empty] = 0.0
+    right = total * rng.uniform(0.05, 0.95, shape)
+    limits = np.array([*bounds, (0.0, 1.0)])
+    (guess, (low, high)) = bounds
+    p = most_likely(right, total, Bounds(guess, (1 - high, 1 - low)), 0.0, monotone=True)
+    assert all(np.all(np.diff(p, axis=axis) >= -1e-9) for axis in range(p.ndim))
+    assert limits[0, 0] - 1e-12 <= p.reshape(-1)[0] <= limits[0, 1] + 1e-12
+    assert limits[1, 0] - 1e-12 <= p.reshape(-1)[-1] <= limits[1, 1] + 1e-12
+    q = np.clip(p, 1e-9, 1 - 1e-9)
+    ours = float((right * np.log(q) + (total - right) * np.log(1 - q)).sum())
+    assert ours >= solved(right, total, limits) - 1e-4
+    if shape == (2,):
+        two = two_chances(right, total, np.full(2, 0.5), limits[:2], monotone=True)
+        np.testing.assert_allclose(two, p, atol=1e-9)

@@ -1,15 +1,11 @@
-"""Standard errors, fit and order-restricted shares against obvious twins."""
+"""Standard errors and fit against obvious twins."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy.optimize import minimize, nnls
 
 from bnmind.adaptive import (
     Bounds,
@@ -26,7 +22,6 @@ from bnmind.adaptive import (
     predictive_check,
     standard_errors,
 )
-from bnmind.adaptive.learning.blocks import isotonic, monotone_chances, two_chances
 from bnmind.adaptive.learning.skill_families import SkillFamilies
 from bnmind.adaptive.learning.standard_errors import (
     _scores,
@@ -35,7 +30,6 @@ from bnmind.adaptive.learning.standard_errors import (
 )
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
-from tests.modes import examples
 
 Q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1], [1, 1], [1, 0], [0, 1]]
 TRUTH = ItemBank.from_qmatrix(Q, 0.2, 0.15, skills=Saturated([0.3, 0.2, 0.1, 0.4]))
@@ -43,106 +37,6 @@ TRUTH = ItemBank.from_qmatrix(Q, 0.2, 0.15, skills=Saturated([0.3, 0.2, 0.1, 0.4
 
 def drawn(n: int, seed: int, bank: ItemBank = TRUTH) -> Responses:
     return Responses.of(Examinees.drawn(bank, n, seed=seed).responses, items=bank.item_names)
-
-
-def solved(right: np.ndarray, total: np.ndarray, limits: np.ndarray) -> float:
-    """Return the largest log-likelihood of monotone chances, by a general solver."""
-    shape = right.shape
-    n = right.size
-    low, high = np.full(n, 1e-9), np.full(n, 1 - 1e-9)
-    low[0], high[0] = np.clip(limits[0], 1e-9, 1 - 1e-9)
-    low[-1], high[-1] = np.clip(limits[1], 1e-9, 1 - 1e-9)
-    pairs = []
-    for place in product(*map(range, shape)):
-        for axis in range(len(shape)):
-            if place[axis] + 1 < shape[axis]:
-                above = list(place)
-                above[axis] += 1
-                a, b = (int(np.ravel_multi_index(p, shape)) for p in (place, tuple(above)))
-                pairs.append((a, b))
-    y, m = right.reshape(-1), total.reshape(-1)
-
-    def negative(p: np.ndarray) -> float:
-        q = np.clip(p, 1e-9, 1 - 1e-9)
-        return -float(y @ np.log(q) + (m - y) @ np.log(1 - q))
-
-    found = minimize(  # type: ignore[call-overload]
-        negative,
-        np.linspace(0.45, 0.55, n),
-        bounds=list(zip(low, high, strict=True)),
-        constraints=[{"type": "ineq", "fun": lambda p, a=a, b=b: p[b] - p[a]} for a, b in pairs],
-        method="SLSQP",
-        options={"maxiter": 500, "ftol": 1e-12},
-    )
-    reached = found.x.reshape(shape)
-    for axis in range(len(shape)):  # the solver may stop where the order does not quite hold
-        reached = np.maximum.accumulate(reached, axis=axis)
-    return -negative(reached.reshape(-1))
-
-
-@settings(max_examples=examples(40))
-@given(
-    st.sampled_from([(2,), (4,), (2, 2), (3, 2), (2, 2, 2)]),
-    st.integers(0, 9999),
-    st.sampled_from([((0.0, 1.0), (0.0, 1.0)), ((0.0, 0.3), (0.6, 1.0)), ((0.1, 0.6), (0.4, 1.0))]),
-    st.sampled_from([0.0, 0.5]),
-)
-def test_monotone_chances_are_as_likely_as_those_of_a_general_solver(
-    shape: tuple[int, ...],
-    seed: int,
-    bounds: tuple[tuple[float, float], tuple[float, float]],
-    empty: float,
-) -> None:
-    rng = np.random.default_rng(seed)
-    total = rng.uniform(1, 20, shape)
-    total[rng.random(shape) < empty] = 0.0
-    right = total * rng.uniform(0.05, 0.95, shape)
-    limits = np.array([*bounds, (0.0, 1.0)])
-    p = monotone_chances(right, total, np.full(shape, 0.5), limits, monotone=True)
-    assert all(np.all(np.diff(p, axis=axis) >= -1e-12) for axis in range(p.ndim))
-    assert limits[0, 0] - 1e-12 <= p.reshape(-1)[0] <= limits[0, 1] + 1e-12
-    assert limits[1, 0] - 1e-12 <= p.reshape(-1)[-1] <= limits[1, 1] + 1e-12
-    q = np.clip(p, 1e-9, 1 - 1e-9)
-    ours = float((right * np.log(q) + (total - right) * np.log(1 - q)).sum())
-    assert ours >= solved(right, total, limits) - 1e-4
-    if shape == (2,):
-        two = two_chances(right, total, np.full(2, 0.5), limits[:2], monotone=True)
-        np.testing.assert_allclose(two, p, atol=1e-9)
-
-
-@pytest.mark.parametrize("shape", [(2, 2), (3, 3, 2), (2, 2, 2, 2)])
-def test_isotonic_regression_is_that_of_the_dual_however_small_weights_are(
-    shape: tuple[int, ...],
-) -> None:
-    rng = np.random.default_rng(1)
-    response_parameters = np.arange(np.prod(shape)).reshape(shape)
-    pairs = [
-        (a, b)
-        for axis, size in enumerate(shape)
-        for a, b in zip(
-            response_parameters.take(range(size - 1), axis).flat,
-            response_parameters.take(range(1, size), axis).flat,
-            strict=True,
-        )
-    ]
-    order = np.zeros((len(pairs), response_parameters.size))
-    for row, (a, b) in zip(order, pairs, strict=True):
-        row[[a, b]] = 1, -1
-    for small in (1.0, 1e-3, 1e-9):
-        weights = np.where(rng.random(shape) < 0.5, small, rng.uniform(0.1, 20, shape))
-        shares = rng.random(shape)
-        root = np.sqrt(weights.reshape(-1))
-        force, _ = nnls((order / root).T, root * shares.reshape(-1), maxiter=10_000)
-        dual = (shares.reshape(-1) - order.T @ force / root**2).reshape(shape)
-        found = isotonic(shares, weights)
-        assert all(np.all(np.diff(found, axis=axis) >= 0) for axis in range(found.ndim))
-        lost = (weights * ((found - shares) ** 2 - (dual - shares) ** 2)).sum()
-        assert abs(lost) < 1e-6
-
-
-def test_what_is_in_order_stays_as_it_is() -> None:
-    table = np.array([[0.1, 0.2], [0.1, 0.9]])
-    assert isotonic(table, np.ones((2, 2))) is table
 
 
 @pytest.mark.parametrize("skills", [Saturated(), Independent()])

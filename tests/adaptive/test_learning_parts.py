@@ -54,7 +54,7 @@ OPTIONS = LearningOptions()
 def block_of_item(gate: Any, options: LearningOptions = OPTIONS) -> ItemBlock:
     """Return the block of an item of two skills."""
     bank = ItemBank.from_qmatrix([[1, 1]], guess=0.2, slip=0.1, gate=gate)
-    block = block_of(item_rules(bank, options)[0], options)
+    block = block_of(item_rules(bank, options)[:1], options)
     assert block is not None
     return block
 
@@ -211,7 +211,7 @@ def test_the_parameters_of_a_table_are_chances_of_steps() -> None:
     steps = ItemBank.from_response_models([[1]], [Sequential((Dina(0.2, 0.1),) * 2)])
     bank = dataclasses.replace(steps, items=(dataclasses.replace(steps.items[0], gate=None),))
     (rule,) = item_rules(bank, OPTIONS)
-    block = block_of(rule, OPTIONS)
+    block = block_of((rule,), OPTIONS)
     assert block is not None
     assert [name for _, name in block.parameters] == [
         "P(≥1 | 0)",

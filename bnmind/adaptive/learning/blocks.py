@@ -62,7 +62,7 @@ from __future__ import annotations
 import dataclasses
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import product
 from typing import Protocol
 
@@ -71,19 +71,178 @@ from numpy.typing import NDArray
 
 from bnmind._values import Sealed, sealed
 from bnmind.adaptive.learning.options import Bounds, Priors, kept_off
+from bnmind.adaptive.response_models.additive import IDENTITY, LinkFunction
 from bnmind.adaptive.response_models.base import ResponseModel, response_channel
 from bnmind.adaptive.response_models.gates import GuessSlip
 from bnmind.adaptive.response_models.tables import Gdina, Sequential
 from bnmind.information import Floats
 from bnmind.pgm import Variable
 
-_MOST_UPPER_SETS = 8000
-"""The limit of upper sets; five skills with two levels have fewer."""
+_TOLERANCE = 1e-10
+"""Points violate the inequalities by no more than this."""
 
-_ROUNDS = 1000
-_SETTLED = 1e-12
-_NOTHING = 1e-9
-"""The weight of a configuration without expected examinees."""
+
+@dataclass(frozen=True, eq=False)
+class Polytope(Sealed):
+    """The points x with G x ≥ h, for several h at once.
+
+    Parameters
+    ----------
+    rows
+        ``(inequalities, dimensions)``: G.
+    least
+        ``(problems, inequalities)``: h of each problem.
+    """
+
+    rows: Floats
+    least: Floats
+
+    def holds(self, points: Floats, *, tolerance: float = _TOLERANCE) -> NDArray[np.bool_]:
+        """Return whether each problem's point, ``(problems, dimensions)``, is inside."""
+        short = (self.least - points @ self.rows.T).max(axis=1)
+        inside: NDArray[np.bool_] = np.less_equal(short, tolerance)
+        return inside
+
+    def inside(self, points: Floats) -> Floats:
+        """Return the closest points inside, ``(problems, dimensions)``."""
+        points = points.copy()
+        for problem in np.flatnonzero(~self.holds(points)).tolist():
+            closest = self.closest(problem, points[problem], np.eye(points.shape[1]))
+            if closest is not None:
+                points[problem] = closest
+        return points
+
+    def reach(self, points: Floats, steps: Floats) -> Floats:
+        """Return the share of each step, at most 1, that stays inside, ``(problems,)``."""
+        along = steps @ self.rows.T
+        left = np.maximum(points @ self.rows.T - self.least + _TOLERANCE, 0.0)
+        ratio = np.divide(left, -along, out=np.full(left.shape, np.inf), where=along < -_TOLERANCE)
+        shares: Floats = ratio.min(axis=1, initial=1.0)
+        return shares
+
+    def closest(self, problem: int, target: Floats, curvature: Floats) -> Floats | None:
+        """Return the x of a problem with the least (x − t)ᵀ H (x − t); None if there is none.
+
+        Parameters
+        ----------
+        problem
+            The number of the problem.
+        target
+            t, ``(dimensions,)``.
+        curvature
+            H, positive definite.
+        """
+        from scipy.optimize import nnls
+
+        root = np.linalg.inv(np.linalg.cholesky(curvature)).T
+        # With x = t + L⁻ᵀ z: the least |z| with G L⁻ᵀ z ≥ h − G t.
+        rows = self.rows @ root
+        least = self.least[problem] - self.rows @ target
+        size = np.sqrt((rows**2).sum(axis=1))
+        rows, least = rows / size[:, None], least / size
+        matrix = np.concatenate([rows.T, least[None]])
+        goal = np.zeros(len(matrix))
+        goal[-1] = 1.0
+        try:
+            weights, distance = nnls(matrix, goal)
+        except RuntimeError:  # too many steps
+            return None
+        residual = matrix @ weights - goal
+        if distance < 1e-12 or residual[-1] > -1e-14:
+            return None
+        z = -residual[:-1] / residual[-1]
+        found: Floats = target + root @ z
+        # A target far away costs digits, and a step that ends a hair outside would not be taken.
+        met = weights > 0
+        short = self.least[problem][met] - self.rows[met] @ found
+        found += np.linalg.lstsq(self.rows[met], short)[0]
+        return found
+
+
+_SAME = 1e-7
+"""Chances in order that differ less are equal."""
+
+_STEPS = 8
+_SETTLED = 1e-11
+"""Steps end if the approximation gains no more than this times the number of examinees."""
+
+_RIDGE = 1e-9
+"""Added to the curvature, relative to its mean, so that flat directions stay as they are."""
+
+_LONGEST = 1e4
+"""About the longest step: where the objective is linear, a plain Newton step has no end."""
+
+_HALVINGS = 25
+
+
+def ascended(
+    link: LinkFunction,
+    design: Floats,
+    polytope: Polytope,
+    values: Floats,
+    counts: tuple[Floats, Floats],
+) -> Floats:
+    """Return coefficients that maximize the expected log-likelihood, ``(problems, coefficients)``.
+
+    Parameters
+    ----------
+    link
+        The link function.
+    design
+        X.
+    polytope
+        The admissible coefficients.
+    values
+        The current coefficients, inside of the polytope. The objective of no problem
+        decreases.
+    counts
+        y and w.
+    """
+    right, wrong = counts
+    weight = (right + wrong).sum(axis=1)
+    current = link.log_likelihood(values @ design.T, right, wrong).sum(axis=1)
+    open_ = weight > 0
+    for _ in range(_STEPS):
+        slopes, curvatures = link.derivatives(values @ design.T, right, wrong)
+        gradient = slopes @ design
+        hessian = (design.T[None] * curvatures[:, None, :]) @ design
+        mean = np.trace(hessian, axis1=1, axis2=2) / design.shape[1]
+        ridge = _RIDGE * mean + np.abs(gradient).max(axis=1) / _LONGEST + 1e-30
+        hessian += ridge[:, None, None] * np.eye(design.shape[1])
+        plain = np.linalg.solve(hessian, gradient[..., None])[..., 0]
+        steps: Floats = np.where(open_[:, None], plain, 0.0)
+        for problem in np.flatnonzero(~polytope.holds(values + steps)).tolist():
+            best = polytope.closest(problem, values[problem] + steps[problem], hessian[problem])
+            if best is not None:
+                steps[problem] = best - values[problem]
+        steps *= polytope.reach(values, steps)[:, None]
+        open_ &= (gradient * steps).sum(axis=1) > _SETTLED * weight
+        if not open_.any():
+            break
+        steps[~open_] = 0.0
+        values, current = _halved(link, design, (values, steps), current, counts)
+    return values
+
+
+def _halved(
+    link: LinkFunction,
+    design: Floats,
+    move: tuple[Floats, Floats],
+    current: Floats,
+    counts: tuple[Floats, Floats],
+) -> tuple[Floats, Floats]:
+    """Return values and objectives after steps, halved until no objective decreases."""
+    values, steps = move
+    bad: NDArray[np.bool_]
+    for _ in range(_HALVINGS):
+        reached = values + steps
+        objective = link.log_likelihood(reached @ design.T, *counts).sum(axis=1)
+        bad = objective < current
+        if not bad.any():
+            return reached, objective
+        steps = np.where(bad[:, None], steps / 2, steps)
+    steps = np.where(bad[:, None], 0.0, steps)
+    return values + steps, np.where(bad, current, objective)
 
 
 def two_chances(
@@ -113,157 +272,6 @@ def two_chances(
     low = limits[..., 0].max(axis=-1)
     pooled = np.maximum(np.minimum(pooled, limits[..., 1].min(axis=-1)), low)
     return np.where(falls[..., None], pooled[..., None], chance)
-
-
-def monotone_chances(
-    right: Floats, total: Floats, before: Floats, limits: Floats, *, monotone: bool
-) -> Floats:
-    """Return the most likely chances of success in each configuration of levels.
-
-    Parameters
-    ----------
-    right, total, before
-        As for `two_chances`, with an axis for each parent, levels ascending.
-    limits
-        ``(3, 2)``: the least and the largest chance of the lowest configuration, of the
-        highest configuration, and of all others.
-    monotone
-        Whether chances must not decrease along any axis. Then bounds apply to the
-        configurations between too, by the order.
-    """
-    first, last = (0,) * right.ndim, (-1,) * right.ndim
-    share = np.divide(right, total, out=before.copy(), where=total > 0)
-    if not monotone:
-        chance: Floats = np.clip(share, *limits[2])
-        chance[first] = np.clip(share[first], *limits[0])
-        chance[last] = np.clip(share[last], *limits[1])
-        return chance
-    weights = np.maximum(total, _NOTHING)
-    held = share.copy()
-    low, high = limits[0, 0], max(limits[1, 1], limits[0, 0])
-    first_free, last_free = True, True
-    while True:
-        regressed = np.clip(isotonic(held, weights), low, high)
-        chance = np.clip(regressed, *limits[2])
-        chance[first], chance[last] = regressed[first], regressed[last]
-        if chance.size > 2:
-            # Where the others were clipped, an end that was pooled with them has more room.
-            own, between = np.clip(held, low, high), chance.reshape(-1)[1:-1]
-            chance[first] = max(chance[first], min(own[first], between.min()))
-            chance[last] = min(chance[last], max(own[last], between.max()))
-        if not first_free:
-            chance[first] = low
-        if not last_free:
-            chance[last] = high
-        # An end at its bound no longer constrains the rest: give it a negligible weight.
-        if first_free and chance[first] > limits[0, 1]:
-            first_free, low = False, limits[0, 1]
-            held[first], weights[first] = low, _NOTHING
-        elif last_free and chance[last] < limits[1, 0]:
-            last_free, high = False, limits[1, 0]
-            held[last], weights[last] = high, _NOTHING
-        else:
-            return chance
-
-
-def isotonic(shares: Floats, weights: Floats) -> Floats:
-    """Return the closest table that does not decrease along any axis, by weighted least squares.
-
-    Examples
-    --------
-    >>> isotonic(np.array([[0.2, 0.6], [0.4, 0.3]]), np.ones((2, 2))).round(3).tolist()
-    [[0.2, 0.45], [0.4, 0.45]]
-    """
-    axes = [axis for axis, size in enumerate(shares.shape) if size > 1]
-    if all(np.all(np.diff(shares, axis=axis) >= 0) for axis in axes):
-        return shares
-    sets = _upper_sets(shares.shape) if len(axes) > 1 else None
-    table = np.array(shares) if sets is None else _by_splitting(shares, weights, sets)
-    increments = {axis: np.zeros_like(table) for axis in axes}
-    for _ in range(_ROUNDS if sets is None else 0):
-        before = table
-        for axis in axes:
-            corrected = table - increments[axis]
-            table = _along(corrected, weights, axis)
-            increments[axis] = table - corrected
-        if len(axes) == 1 or np.abs(table - before).max() < _SETTLED:
-            break
-    for axis in axes:  # correct rounding errors
-        table = np.maximum.accumulate(table, axis=axis)
-    return table
-
-
-@cache
-def _upper_sets(shape: tuple[int, ...]) -> Floats | None:
-    """Return indicators of all upper sets of a table, ``(sets, cells)``; None if too many.
-
-    As numbers, so that sums over all sets are a matrix product.
-    """
-    sets = np.array([[False], [True]])
-    for size in shape:
-        if len(sets) ** 2 > 100 * _MOST_UPPER_SETS:
-            return None
-        # One more axis: an increasing chain of upper sets, one for each level.
-        within = [np.flatnonzero((row <= sets).all(axis=1)).tolist() for row in sets]
-        chains: list[tuple[int, ...]] = [(first,) for first in range(len(sets))]
-        for _ in range(size - 1):
-            chains = [(*chain, after) for chain in chains for after in within[chain[-1]]]
-            if len(chains) > _MOST_UPPER_SETS:
-                return None
-        sets = np.array([sets[list(chain)].T.reshape(-1) for chain in chains])
-    indicators = sets.astype(np.float64)
-    indicators.setflags(write=False)
-    return indicators
-
-
-def _by_splitting(shares: Floats, weights: Floats, sets: Floats) -> Floats:
-    """Return the isotonic regression, given the upper sets of the table."""
-    values, loads = shares.reshape(-1), weights.reshape(-1)
-    regressed = np.empty(len(values))
-    blocks = [np.ones(len(values), dtype=bool)]
-    while blocks:
-        block = blocks.pop()
-        mean = float(loads[block] @ values[block] / loads[block].sum())
-        above = np.where(block, loads * (values - mean), 0.0)
-        gains = sets @ above
-        best = int(np.argmax(gains))
-        upper = (sets[best] > 0) & block
-        if gains[best] > 1e-14 * np.abs(above).sum() and np.any(upper != block):
-            blocks += [upper, block & ~upper]
-        else:
-            regressed[block] = mean
-    return regressed.reshape(shares.shape)
-
-
-def _along(values: Floats, weights: Floats, axis: int) -> Floats:
-    """Return the regression along one axis, by pooling adjacent violators in each line."""
-    v, w = np.moveaxis(values, axis, -1), np.moveaxis(weights, axis, -1)
-    size = v.shape[-1]
-    lines, loads = v.reshape(-1, size), w.reshape(-1, size)
-    if size == 2:
-        mean = (lines * loads).sum(axis=1) / loads.sum(axis=1)
-        falls = lines[:, 0] > lines[:, 1]
-        regressed = np.where(falls[:, None], mean[:, None], lines)
-    else:
-        regressed = np.array([_pooled(a, b) for a, b in zip(lines, loads, strict=True)])
-    return np.moveaxis(regressed.reshape(v.shape), -1, axis)
-
-
-def _pooled(values: Floats, weights: NDArray[np.float64]) -> Floats:
-    means: list[float] = []
-    loads: list[float] = []
-    sizes: list[int] = []
-    for value, load in zip(values.tolist(), weights.tolist(), strict=True):
-        means.append(value)
-        loads.append(load)
-        sizes.append(1)
-        while len(means) > 1 and means[-2] > means[-1]:
-            total = loads[-2] + loads[-1]
-            mean = (means[-2] * loads[-2] + means[-1] * loads[-1]) / total
-            size = sizes[-2] + sizes[-1]
-            del means[-1], loads[-1], sizes[-1]
-            means[-1], loads[-1], sizes[-1] = mean, total, size
-    return np.repeat(means, sizes)
 
 
 _INSIDE = 0.01
@@ -363,6 +371,16 @@ class ConvexBlock(ABC):
 def softened(chances: Floats) -> Floats:
     """Return chances at a distance from 0 and 1, so that steps can change them."""
     return np.clip(chances, _INSIDE, 1 - _INSIDE)
+
+
+def within(values: Floats, known: Floats, limits: Floats) -> Floats:
+    """Return values in their limits ``(…, 2)``; known ones in place of a chance of zero or one.
+
+    No step leaves such a chance again.
+    """
+    low, high = limits.T
+    values = np.clip(values, low, high)
+    return np.where(((values <= 0) & (low == 0)) | ((values >= 1) & (high == 1)), known, values)
 
 
 def beta_counts(priors: Priors) -> tuple[Floats, Floats]:
@@ -572,138 +590,184 @@ class PairBlock(Sealed):
 
 
 @dataclass(frozen=True, eq=False)
-class TableBlock(RuleBlock):
-    """An item with a `Gdina` model, or with a table of its own in a network.
+class TableBlock(ConvexBlock, Sealed):
+    """Items with a `Gdina` model, or with a table of their own in a network.
 
     Parameters
     ----------
-    rule
-        The item.
+    rules
+        The items, with parents of the same sizes and order and as many responses. With more than
+        two responses it is a single item.
     priors
         Beta distributions for the lowest and the highest configuration of each step.
     monotone
         Whether higher levels of ordered parents must not lower the chance of a step.
     """
 
+    rules: tuple[ItemRule, ...]
     priors: Priors
     monotone: bool = True
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The items."""
+        return tuple(rule.name for rule in self.rules)
+
+    @property
+    def groups(self) -> tuple[NDArray[np.intp], ...]:
+        """A separate group for each configuration."""
+        return (np.arange(self.shape[0]),) * len(self.rules)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of configurations and of responses."""
+        n_configurations, n_responses = self.rules[0].channel.shape
+        return n_configurations, n_responses
+
+    @property
     def parameters(self) -> tuple[tuple[str, str], ...]:
         """The chance of each step in each configuration."""
-        n, r = self.shape
-        states = list(product(*(v.states for v in self.rule.parents)))
         return tuple(
-            (
-                self.rule.name,
-                f"P(≥{step}" + (f" | ≥{step - 1}, " if step > 1 else " | ") + f"{', '.join(c)})",
-            )
-            for step in range(1, r)
-            for c in states[:n]
+            (rule.name, f"P(≥{step} | {f'≥{step - 1}, ' if step > 1 else ''}{', '.join(states)})")
+            for rule in self.rules
+            for step in range(1, self.shape[1])
+            for states in product(*(v.states for v in rule.parents))
         )
 
     @property
-    def _ends(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """The least and the largest chance of the lowest and of the highest configuration."""
-        low, high = self.rule.slip
-        return self.rule.guess, (1 - high, 1 - low)
-
-    @property
-    def _inside(self) -> tuple[float, float]:
-        """The least and the largest chance of all other configurations."""
-        return self.rule.least, 1 - self.rule.least
-
-    @property
     def _sizes(self) -> tuple[int, ...]:
-        return tuple(v.n_states for v in self.rule.parents)
+        return tuple(v.n_states for v in self.rules[0].parents)
+
+    @property
+    def _ordered(self) -> list[int]:
+        """The parents whose higher levels mean more skill."""
+        ordered = self.rules[0].ordered or (True,) * len(self._sizes)
+        return [axis for axis, rises in enumerate(ordered) if rises]
+
+    @cached_property
+    def _polytope(self) -> Polytope:
+        """The valid chances of a step: bounds of each configuration, then the order."""
+        n, ordered = self.shape[0], self._ordered
+        levels = np.indices(self._sizes).reshape(len(self._sizes), -1)[ordered]
+        lowest = (levels == 0).all(axis=0)
+        highest = (levels == np.array(self._sizes)[ordered, None] - 1).all(axis=0)
+        cells, eye = np.arange(n).reshape(self._sizes), np.eye(n)
+        steps = [np.diff(eye[np.moveaxis(cells, axis, 0)], axis=0) for axis in ordered]
+        order = np.concatenate([eye[:0], *[one.reshape(-1, n) for one in steps if self.monotone]])
+        least = []
+        for rule in self.rules:
+            bounds = np.full((n, 2), (rule.least, 1 - rule.least))
+            bounds[lowest], bounds[highest] = rule.guess, (1 - rule.slip[1], 1 - rule.slip[0])
+            row = np.concatenate([bounds[:, 0], -bounds[:, 1], np.zeros(len(order))])
+            least += [row] * (self.shape[1] - 1)
+        return Polytope(np.concatenate([eye, -eye, order]), np.array(least))
 
     @property
     def limits(self) -> Floats:
-        """The bounds of guess and slip at the lowest and highest configuration, else wide."""
-        n, r = self.shape
-        limits = np.empty((r - 1, n, 2))
-        limits[...] = self._inside
-        limits[:, 0], limits[:, -1] = self._ends
-        return limits.reshape(-1, 2)
+        """The bounds of guess and slip at the lowest and highest configurations, else wide."""
+        n, least = self.shape[0], self._polytope.least
+        return np.stack([least[:, :n], -least[:, n : 2 * n]], axis=-1).reshape(-1, 2)
+
+    def _points(self, values: Floats) -> Floats:
+        """``(items and their steps, configurations)``."""
+        return values.reshape(-1, self.shape[0])
 
     def start(self) -> Floats:
-        """Return the current chances of the item."""
-        return self._settled(softened(_steps(self.rule.channel)))
+        """Return the current chances of the items."""
+        steps = np.concatenate([_steps(rule.channel) for rule in self.rules])
+        return self._polytope.inside(softened(steps)).reshape(-1)
 
     def draw(self, rng: np.random.Generator) -> Floats:
         """Return random chances that increase with the share of the levels."""
-        r = self.shape[1]
         levels = np.indices(self._sizes).reshape(len(self._sizes), -1)
         share = (levels / (np.array(self._sizes)[:, None] - 1)).mean(axis=0)
-        low, high = rng.uniform(0.05, 0.45, r - 1), rng.uniform(0.55, 0.95, r - 1)
-        return self._settled(low[:, None] + (high - low)[:, None] * share)
+        n_steps = self.shape[1] - 1
+        ends = [
+            (rng.uniform(0.05, 0.45, n_steps), rng.uniform(0.55, 0.95, n_steps)) for _ in self.rules
+        ]
+        low, high = np.moveaxis(np.array(ends), 1, 0).reshape(2, -1, 1)
+        return self._polytope.inside(low + (high - low) * share).reshape(-1)
 
-    def _settled(self, steps: Floats) -> Floats:
-        """Return chances within bounds and in order."""
-        n, r = self.shape
-        ones = np.ones((r - 1, n))
-        return self._solve(steps.reshape(r - 1, n), ones, steps.reshape(r - 1, n))
-
-    def _solve(self, right: Floats, total: Floats, before: Floats) -> Floats:
-        ordered = self.rule.ordered or (True,) * len(self._sizes)
-        up = [axis for axis, rises in enumerate(ordered) if rises]
-        rest = [axis for axis, rises in enumerate(ordered) if not rises]
-        limits = np.array([*self._ends, self._inside])
-        chances = []
-        for parts in zip(right, total, before, strict=True):
-            tables = [part.reshape(self._sizes).transpose(*rest, *up) for part in parts]
-            solved = np.empty(tables[0].shape)
-            rights, totals, befores = tables
-            for place in np.ndindex(solved.shape[: len(rest)]):
-                solved[place] = monotone_chances(
-                    rights[place], totals[place], befores[place], limits, monotone=self.monotone
-                )
-            chances.append(solved.transpose(np.argsort([*rest, *up])).reshape(-1))
-        return np.concatenate(chances)
+    def between(self, known: Floats, values: Floats) -> Floats:
+        """Return the closest chances within bounds; known ones where the order would not hold."""
+        low, high = self.limits.T
+        values = np.clip(values, low, high)
+        # No step leaves a chance of zero or one again.
+        values = np.where(
+            ((values <= 0) & (low == 0)) | ((values >= 1) & (high == 1)), known, values
+        )
+        holds = self._polytope.holds(self._points(values))
+        return np.where(holds[:, None], self._points(values), self._points(known)).reshape(-1)
 
     def response_parameters(self, values: Floats) -> Floats:
         """Return the probability of each response in each configuration."""
         n, r = self.shape
-        steps = values.reshape(r - 1, n)
-        reached = np.cumprod(np.concatenate([np.ones((1, n)), steps]), axis=0)
-        probabilities = reached * np.concatenate([1 - steps, np.ones((1, n))])
-        table: Floats = probabilities.T[None]
-        return table
+        steps = values.reshape(-1, r - 1, n)
+        ones = np.ones((len(steps), 1, n))
+        reached = np.cumprod(np.concatenate([ones, steps], axis=1), axis=1)
+        probabilities = reached * np.concatenate([1 - steps, ones], axis=1)
+        return probabilities.transpose(0, 2, 1)
 
     def maximize(self, values: Floats, counts: Floats) -> Floats:
         """Return the shares of examinees who take each step, within bounds and in order."""
-        n, r = self.shape
-        table = counts[0].T
-        least = np.cumsum(table[::-1], axis=0)[::-1]
-        right, total = least[1:].copy(), least[:-1].copy()
+        least = np.cumsum(counts[..., ::-1], axis=-1)[..., ::-1].transpose(0, 2, 1)
+        right = least[:, 1:].reshape(-1, self.shape[0]).copy()
+        total = least[:, :-1].reshape(-1, self.shape[0]).copy()
         more_right, more = beta_counts(self.priors)
         right[:, [0, -1]] += more_right
         total[:, [0, -1]] += more
-        return self._solve(right, total, values.reshape(r - 1, n))
+        shares = np.divide(right, total, out=self._points(values).copy(), where=total > 0)
+        found = np.clip(shares, *np.moveaxis(self.limits.reshape(*shares.shape, 2), -1, 0))
+        if self.monotone:
+            wrong = ~self._polytope.holds(found)
+            found[wrong] = self._in_order(values, right, total, wrong)
+        return found.reshape(-1)
+
+    def _in_order(
+        self, values: Floats, right: Floats, total: Floats, which: NDArray[np.bool_]
+    ) -> Floats:
+        """Return the most likely chances of some problems where the shares are out of order."""
+        from scipy.sparse.csgraph import connected_components
+
+        n, polytope = self.shape[0], Polytope(self._polytope.rows, self._polytope.least[which])
+        right, total = right[which], total[which]
+        start = self._points(values)[which]
+        found = ascended(IDENTITY, np.eye(n), polytope, start, (right, total - right))
+        order, low, high = (
+            polytope.rows[2 * n :],
+            polytope.least[:, :n],
+            -polytope.least[:, n : 2 * n],
+        )
+        at_bound = (found < low + _SAME) | (found > high - _SAME)
+        for problem, chances in enumerate(found):
+            # Equal chances are one share: exactly, so that extrapolated ones stay in order.
+            met = np.abs(order[order @ chances < _SAME])
+            _, block = connected_components(met.T @ met)
+            rights, totals, held = (
+                np.bincount(block, one[problem]) for one in (right, total, at_bound)
+            )
+            free = ((totals > 0) & (held == 0))[block]
+            chances[free] = (rights / np.where(totals > 0, totals, 1.0))[block][free]
+        found = np.clip(found, low, high).reshape(-1, *self._sizes)
+        for axis in self._ordered:  # correct rounding errors
+            found = np.maximum.accumulate(found, axis=axis + 1)
+        return found.reshape(-1, n)
 
     def log_prior(self, values: Floats) -> float:
         """Return the logarithm of the beta densities."""
-        n_steps = self.shape[1] - 1
-        steps, limits = values.reshape(n_steps, -1), self.limits.reshape(n_steps, -1, 2)
+        steps = self._points(values)
+        limits = self.limits.reshape(*steps.shape, 2)
         return log_beta(steps[:, 0], self.priors.guess, limits[:, 0]) + log_beta(
             1 - steps[:, -1], self.priors.slip, limits[:, -1]
         )
 
     def valid(self, values: Floats) -> bool:
         """Return whether no chance decreases with more skill."""
-        if not self.monotone:
-            return True
-        ordered = self.rule.ordered or (True,) * len(self._sizes)
-        table = values.reshape(-1, *self._sizes)
-        return all(
-            bool(np.all(np.diff(table, axis=axis + 1) >= 0))
-            for axis, rises in enumerate(ordered)
-            if rises
-        )
+        return bool(self._polytope.holds(self._points(values)).all())
 
     def response_models(self, values: Floats) -> tuple[ResponseModel | None, ...]:
-        """Return the table as a `Gdina`."""
-        return (Gdina(self.response_parameters(values)[0]),)
+        """Return each table as a `Gdina`."""
+        return tuple(Gdina(table) for table in self.response_parameters(values))
 
 
 def _steps(channel: Floats) -> Floats:

@@ -43,7 +43,7 @@ optimization problems with simple constraints", SIAM J. Control Optim. 1982.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -782,20 +782,16 @@ CURVES = Graded | Logistic | GradedResponse | PartialCredit | Nominal
 """The response models that a `CurveBlock` learns."""
 
 
-def curve_blocks(rules: Sequence[ItemRule], priors: Priors) -> list[CurveBlock]:
-    """Return items in blocks with the same kind of curve, parents and number of responses."""
-    alike: dict[Hashable, list[ItemRule]] = {}
-    for rule in rules:
-        model = rule.model
-        names = tuple((v.name, v.states) for v in rule.parents)
-        more: Hashable = ()
-        if isinstance(model, Logistic):
-            more = learned_asymptotes(rule)
-        elif isinstance(model, Graded):
-            more = n_slopes(rule), isinstance(model.slopes, tuple)
-        key = (type(model), names, rule.channel.shape[1], more)
-        alike.setdefault(key, []).append(rule)
-    return [CurveBlock(tuple(group), priors) for group in alike.values()]
+def kind_of_curve(rule: ItemRule) -> Hashable:
+    """Return what items have in common that are learned together."""
+    model = rule.model
+    more: Hashable = ()
+    if isinstance(model, Logistic):
+        more = learned_asymptotes(rule)
+    elif isinstance(model, Graded):
+        more = n_slopes(rule), isinstance(model.slopes, tuple)
+    names = tuple([(v.name, v.states) for v in rule.parents])
+    return type(model), names, rule.channel.shape[1], more
 
 
 @dataclass(frozen=True, eq=False)
@@ -809,7 +805,7 @@ class CurveBlock(Sealed):
     Parameters
     ----------
     rules
-        The items, see `curve_blocks`.
+        The items, see `kind_of_curve`.
     priors
         Of positive slopes and of asymptotes.
     """

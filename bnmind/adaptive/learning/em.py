@@ -65,7 +65,7 @@ from bnmind._workers import one_blas_thread, results_of
 from bnmind.adaptive.beliefs.belief import impossible_rows
 from bnmind.adaptive.beliefs.estimates import has_ability
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.learning.blocks import ConvexBlock, ItemBlock
+from bnmind.adaptive.learning.blocks import ConvexBlock, ItemBlock, within
 from bnmind.adaptive.learning.options import LearningOptions
 from bnmind.adaptive.learning.skill_families import SkillFamilies, inside, maximized
 from bnmind.adaptive.responses.responses import Responses
@@ -417,12 +417,9 @@ class BankAscent:
             part = numbers[end : end + len(values)]
             end += len(values)
             if isinstance(block, ConvexBlock):
-                items.append(block.between(values, part))
+                items.append(inside(block, block.between(values, part), self.least))
                 continue
-            low, high = block.limits.T
-            part = np.clip(part, low, high)
-            # No step leaves a chance of zero or one again.
-            part = np.where(((part <= 0) & (low == 0)) | ((part >= 1) & (high == 1)), values, part)
+            part = within(part, values, block.limits)
             items.append(inside(block, part, self.least) if block.valid(part) else values)
         for table in known.skills:
             part = numbers[end : end + table.size].reshape(table.shape)

@@ -85,7 +85,7 @@ from bnmind._messages import counted
 from bnmind._values import Value
 from bnmind.adaptive.beliefs.belief import MISSING
 from bnmind.adaptive.items.qmatrix import QMatrix
-from bnmind.adaptive.learning.blocks import ItemBlock, ItemRule, PairBlock
+from bnmind.adaptive.learning.blocks import ItemBlock, ItemRule
 from bnmind.adaptive.learning.em import placed_sums
 from bnmind.adaptive.learning.learn import Learned
 from bnmind.adaptive.learning.model import block_of, item_rules
@@ -335,7 +335,7 @@ def reduced_models_by_ratio(
     found = {}
     for number, (name, n_skills) in enumerate(tested.items(), 1):
         rule, cells = rules[name], counts[name]
-        own = block_of(rule, learned.options)
+        own = block_of((rule,), learned.options)
         assert own is not None
         full = _likelihood(own, own.maximize(own.start(), cells[None]), cells)
         used = cells.sum(axis=1) > _EMPTY
@@ -373,10 +373,9 @@ def _made(model: str, rule: ItemRule, chance: float) -> ResponseModel:
 
 def _simpler(rule: ItemRule, model: str, learned: Learned) -> ItemBlock:
     """Return the block of an item with a simpler model."""
-    block = block_of(dataclasses.replace(rule, model=_made(model, rule, 0.2)), learned.options)
+    simpler = dataclasses.replace(rule, model=_made(model, rule, 0.2))
+    block = block_of((simpler,), learned.options)
     assert block is not None
-    if isinstance(block, PairBlock):
-        block = dataclasses.replace(block, monotone=learned.options.monotone)
     return block
 
 

@@ -84,7 +84,9 @@ from bnmind.adaptive.learning.blocks import (
     SLACK,
     ConvexBlock,
     ItemRule,
+    Polytope,
     RuleBlock,
+    ascended,
     beta_counts,
     log_beta,
     softened,
@@ -96,161 +98,6 @@ from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.adaptive.response_models.gates import NoisySkills
 from bnmind.information import Floats
 from bnmind.pgm import NoisyMinimum, Variable
-
-_TOLERANCE = 1e-10
-"""Points violate the inequalities by no more than this."""
-
-
-@dataclass(frozen=True, eq=False)
-class Polytope(Sealed):
-    """The points x with G x ≥ h, for several h at once.
-
-    Parameters
-    ----------
-    rows
-        ``(inequalities, dimensions)``: G.
-    least
-        ``(problems, inequalities)``: h of each problem.
-    """
-
-    rows: Floats
-    least: Floats
-
-    def holds(self, points: Floats, *, tolerance: float = _TOLERANCE) -> NDArray[np.bool_]:
-        """Return whether each problem's point, ``(problems, dimensions)``, is inside."""
-        short = (self.least - points @ self.rows.T).max(axis=1)
-        inside: NDArray[np.bool_] = np.less_equal(short, tolerance)
-        return inside
-
-    def reach(self, points: Floats, steps: Floats) -> Floats:
-        """Return the share of each step, at most 1, that stays inside, ``(problems,)``."""
-        along = steps @ self.rows.T
-        left = np.maximum(points @ self.rows.T - self.least + _TOLERANCE, 0.0)
-        ratio = np.divide(left, -along, out=np.full(left.shape, np.inf), where=along < -_TOLERANCE)
-        shares: Floats = ratio.min(axis=1, initial=1.0)
-        return shares
-
-    def closest(self, problem: int, target: Floats, curvature: Floats) -> Floats | None:
-        """Return the x of a problem with the least (x − t)ᵀ H (x − t); None if there is none.
-
-        Parameters
-        ----------
-        problem
-            The number of the problem.
-        target
-            t, ``(dimensions,)``.
-        curvature
-            H, positive definite.
-        """
-        from scipy.optimize import nnls
-
-        root = np.linalg.inv(np.linalg.cholesky(curvature)).T
-        # With x = t + L⁻ᵀ z: the least |z| with G L⁻ᵀ z ≥ h − G t.
-        rows = self.rows @ root
-        least = self.least[problem] - self.rows @ target
-        size = np.sqrt((rows**2).sum(axis=1))
-        rows, least = rows / size[:, None], least / size
-        matrix = np.concatenate([rows.T, least[None]])
-        goal = np.zeros(len(matrix))
-        goal[-1] = 1.0
-        try:
-            weights, distance = nnls(matrix, goal)
-        except RuntimeError:  # too many steps
-            return None
-        residual = matrix @ weights - goal
-        if distance < 1e-12 or residual[-1] > -1e-14:
-            return None
-        z = -residual[:-1] / residual[-1]
-        found: Floats = target + root @ z
-        # A target far away costs digits, and a step that ends a hair outside would not be taken.
-        met = weights > 0
-        short = self.least[problem][met] - self.rows[met] @ found
-        found += np.linalg.lstsq(self.rows[met], short)[0]
-        return found
-
-
-_STEPS = 8
-_SETTLED = 1e-11
-"""Steps end if the approximation gains no more than this times the number of examinees."""
-
-_RIDGE = 1e-9
-"""Added to the curvature, relative to its mean, so that flat directions stay as they are."""
-
-_LONGEST = 1e4
-"""About the longest step: where the objective is linear, a plain Newton step has no end."""
-
-_HALVINGS = 25
-
-
-def ascended(
-    link: LinkFunction,
-    design: Floats,
-    polytope: Polytope,
-    values: Floats,
-    counts: tuple[Floats, Floats],
-) -> Floats:
-    """Return coefficients that maximize the expected log-likelihood, ``(problems, coefficients)``.
-
-    Parameters
-    ----------
-    link
-        The link function.
-    design
-        X.
-    polytope
-        The admissible coefficients.
-    values
-        The current coefficients, inside of the polytope. The objective of no problem
-        decreases.
-    counts
-        y and w.
-    """
-    right, wrong = counts
-    weight = (right + wrong).sum(axis=1)
-    current = link.log_likelihood(values @ design.T, right, wrong).sum(axis=1)
-    open_ = weight > 0
-    for _ in range(_STEPS):
-        slopes, curvatures = link.derivatives(values @ design.T, right, wrong)
-        gradient = slopes @ design
-        hessian = (design.T[None] * curvatures[:, None, :]) @ design
-        mean = np.trace(hessian, axis1=1, axis2=2) / design.shape[1]
-        ridge = _RIDGE * mean + np.abs(gradient).max(axis=1) / _LONGEST + 1e-30
-        hessian += ridge[:, None, None] * np.eye(design.shape[1])
-        plain = np.linalg.solve(hessian, gradient[..., None])[..., 0]
-        steps: Floats = np.where(open_[:, None], plain, 0.0)
-        for problem in np.flatnonzero(~polytope.holds(values + steps)).tolist():
-            best = polytope.closest(problem, values[problem] + steps[problem], hessian[problem])
-            if best is not None:
-                steps[problem] = best - values[problem]
-        steps *= polytope.reach(values, steps)[:, None]
-        open_ &= (gradient * steps).sum(axis=1) > _SETTLED * weight
-        if not open_.any():
-            break
-        steps[~open_] = 0.0
-        values, current = _halved(link, design, (values, steps), current, counts)
-    return values
-
-
-def _halved(
-    link: LinkFunction,
-    design: Floats,
-    move: tuple[Floats, Floats],
-    current: Floats,
-    counts: tuple[Floats, Floats],
-) -> tuple[Floats, Floats]:
-    """Return values and objectives after steps, halved until no objective decreases."""
-    values, steps = move
-    bad: NDArray[np.bool_]
-    for _ in range(_HALVINGS):
-        reached = values + steps
-        objective = link.log_likelihood(reached @ design.T, *counts).sum(axis=1)
-        bad = objective < current
-        if not bad.any():
-            return reached, objective
-        steps = np.where(bad[:, None], steps / 2, steps)
-    steps = np.where(bad[:, None], 0.0, steps)
-    return values + steps, np.where(bad, current, objective)
-
 
 _LEAST = 1e-10
 """The least distance of chances from 0 and 1, where links are infinite."""
@@ -368,12 +215,7 @@ class _LinkBlock(ConvexBlock, Sealed):
 
     def _inside(self, points: Floats) -> Floats:
         """Return the closest valid coefficients."""
-        points = points.copy()
-        for problem in np.flatnonzero(~self.polytope.holds(points)).tolist():
-            closest = self.polytope.closest(problem, points[problem], np.eye(points.shape[1]))
-            if closest is not None:
-                points[problem] = closest
-        return points.reshape(-1)
+        return self.polytope.inside(points).reshape(-1)
 
     def response_parameters(self, values: Floats) -> Floats:
         """Return the chances of wrong and right responses in each cell."""

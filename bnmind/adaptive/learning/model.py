@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ from bnmind.adaptive.learning.blocks import (
     StepsBlock,
     TableBlock,
 )
-from bnmind.adaptive.learning.curves import CURVES, CurveBlock, curve_blocks
+from bnmind.adaptive.learning.curves import CURVES, CurveBlock, kind_of_curve
 from bnmind.adaptive.learning.main_effects import EffectsBlock, NoisyBlock, SharedBlock
 from bnmind.adaptive.learning.options import Bounds, LearningOptions, kept_off
 from bnmind.adaptive.response_models.additive import ItemEffects, MainEffects, SkillEffects
@@ -305,35 +305,37 @@ def item_blocks(bank: ItemBank, options: LearningOptions) -> tuple[ItemBlock, ..
     InvalidModelError
         If the response model of an item cannot be learned.
     """
-    pairs: list[ItemRule] = []
-    effects: dict[tuple[object, ...], list[ItemRule]] = {}
-    curves: list[ItemRule] = []
     blocks: list[ItemBlock] = []
-    problems = []
+    alike: dict[Hashable, list[ItemRule]] = {}
     for rule in item_rules(bank, options):
         if rule.name in options.fixed:
             blocks.append(FixedBlock(rule))
-        elif isinstance(rule.model, GuessSlip):
-            pairs.append(rule)
-        elif isinstance(rule.model, SkillEffects):
-            effects.setdefault((type(rule.model),), []).append(rule)
-        elif isinstance(rule.model, ItemEffects):
-            effects.setdefault((type(rule.model), len(rule.parents)), []).append(rule)
-        elif isinstance(rule.model, CURVES):
-            curves.append(rule)
         else:
-            block = block_of(rule, options)
-            if block is None:
-                problems.append(_why_not(rule))
-            else:
-                blocks.append(block)
+            alike.setdefault(_kind(rule), []).append(rule)
+    problems = []
+    for rules in alike.values():
+        block = block_of(tuple(rules), options)
+        if block is None:
+            problems += [_why_not(rule) for rule in rules]
+        else:
+            blocks.append(block)
     if problems:
         raise InvalidModelError(problems)
-    blocks += [effects_block(tuple(rules), options) for rules in effects.values()]
-    blocks += curve_blocks(curves, options.priors)
-    if pairs:
-        blocks.insert(0, PairBlock(tuple(pairs), options.priors, options.monotone))
     return tuple(blocks)
+
+
+def _kind(rule: ItemRule) -> Hashable:
+    """Return what items that are learned together have in common."""
+    model = rule.model
+    if isinstance(model, GuessSlip):
+        return GuessSlip
+    if isinstance(model, SkillEffects):
+        return type(model)
+    if isinstance(model, ItemEffects):
+        return type(model), len(rule.parents)
+    if isinstance(model, Gdina) and model.n_responses == 2:
+        return Gdina, tuple([v.n_states for v in rule.parents]), rule.ordered
+    return kind_of_curve(rule) if isinstance(model, CURVES) else rule.name
 
 
 def _why_not(rule: ItemRule) -> str:
@@ -350,26 +352,25 @@ def _why_not(rule: ItemRule) -> str:
     )
 
 
-def effects_block(rules: tuple[ItemRule, ...], options: LearningOptions) -> ItemBlock:
-    """Return the block of items with main effects."""
-    shared = isinstance(rules[0].model, SkillEffects)
-    return (SharedBlock if shared else EffectsBlock)(rules, options.priors, options.monotone)
-
-
-def block_of(rule: ItemRule, options: LearningOptions) -> ItemBlock | None:
-    """Return the block of one item; None if its response model cannot be learned."""
-    model, priors = rule.model, options.priors
+def block_of(
+    rules: tuple[ItemRule, ...], options: LearningOptions, *, of_steps: bool = False
+) -> ItemBlock | None:
+    """Return the block of alike items; None if their response model cannot be learned."""
+    rule, priors, monotone = rules[0], options.priors, options.monotone
+    model = rule.model
     if model is None or isinstance(model, Gdina):
-        return TableBlock(rule, priors, options.monotone)
+        return TableBlock(rules, priors, monotone)
     if isinstance(model, GuessSlip):
         # A step cannot become a table, so the order always holds.
-        return PairBlock((rule,), priors)
+        return PairBlock(rules, priors, monotone or of_steps)
     if isinstance(model, NoisySkills):
         return NoisyBlock(rule, priors)
+    if isinstance(model, SkillEffects):
+        return SharedBlock(rules, priors, monotone)
     if isinstance(model, MainEffects):
-        return effects_block((rule,), options)
+        return EffectsBlock(rules, priors, monotone)
     if isinstance(model, CURVES):
-        return CurveBlock((rule,), priors)
+        return CurveBlock(rules, priors)
     if isinstance(model, ParametricModel):
         return ParametricBlock(rule)
     if isinstance(model, Sequential):
@@ -384,7 +385,7 @@ def block_of(rule: ItemRule, options: LearningOptions) -> ItemBlock | None:
                 ordered=rule.ordered,
                 least=rule.least,
             )
-            steps.append(block_of(part, options))
+            steps.append(block_of((part,), options, of_steps=True))
         known_steps = [step for step in steps if step is not None]
         return StepsBlock(rule, tuple(known_steps)) if len(known_steps) == len(steps) else None
     return None
