@@ -30,11 +30,8 @@ from bnmind.adaptive import (
     learn_irt,
     standard_errors,
 )
-from bnmind.adaptive.learning.curves import (
-    CurveBlock,
-    expected_log_likelihood,
-    fisher_scoring,
-)
+from bnmind.adaptive.learning.curves import CurveBlock
+from bnmind.adaptive.learning.forms import ascended, objective
 from bnmind.adaptive.learning.model import item_blocks
 from bnmind.errors import InvalidArgumentError, InvalidModelError, UnknownNameError
 from bnmind.information import Floats
@@ -91,12 +88,11 @@ def numeric(function: object, x: Floats) -> Floats:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_derivatives_are_those_of_the_chances(name: str) -> None:
-    kind = block_of(name).kind
-    x = kind.inner(kind.start())
-    np.testing.assert_allclose(kind.derivatives(x), numeric(kind.tables, x), atol=1e-8)
-    np.testing.assert_allclose(kind.values(x), kind.start(), atol=1e-12)
+    block = block_of(name)
+    form, x = block.form, block.points(block.start())
+    np.testing.assert_allclose(form.slopes(x), numeric(form.table, x), atol=1e-8)
     channels = np.stack([bank_of(MODELS[name]).channel(f"item_{i + 1}") for i in range(len(x))])
-    np.testing.assert_allclose(kind.tables(x), channels, atol=1e-12)
+    np.testing.assert_allclose(form.table(x), channels, atol=1e-12)
 
 
 ALL_PRIORS = Priors(
@@ -106,10 +102,10 @@ ALL_PRIORS = Priors(
 
 @pytest.mark.parametrize("name", ["2PL", "3PL", "4PL", "graded response", "partial credit"])
 def test_the_slopes_of_priors_are_those_of_their_densities(name: str) -> None:
-    kind = block_of(name, ALL_PRIORS).kind
-    x = kind.inner(kind.start())
-    _, slopes, curvatures = kind.log_prior(x)
-    np.testing.assert_allclose(slopes, numeric(lambda at: kind.log_prior(at)[0], x), atol=1e-6)
+    block = block_of(name, ALL_PRIORS)
+    form, x = block.form, block.points(block.start())
+    _, slopes, curvatures = form.log_prior(x)
+    np.testing.assert_allclose(slopes, numeric(lambda at: form.log_prior(at)[0], x), atol=1e-6)
     assert np.all(curvatures >= 0)
 
 
@@ -147,19 +143,19 @@ def test_the_m_step_is_the_optimum(name: str, seed: int, has_priors: bool) -> No
     rng = np.random.default_rng(seed)
     # The asymptotes of a 4PL hardly show in few counts.
     block = block_of(name, ALL_PRIORS if has_priors or name == "4PL" else Priors())
-    kind = block.kind
-    x = kind.inner(kind.draw(rng))
-    truth = kind.tables(kind.inner(kind.start()))
+    form, x = block.form, block.points(block.draw(rng))
+    truth = form.table(block.points(block.start()))
     per_configuration = rng.uniform(5, 40, (*truth.shape[:2], 1))
     counts = truth * per_configuration * rng.uniform(0.7, 1.3, truth.shape)
-    found = fisher_scoring(kind, x, counts)
-    low, high = np.moveaxis(kind.bounds, -1, 0)
+    found = ascended(form, x, counts)
+    assert form.polytope.holds(found, tolerance=1e-8).all()
+    low, high = np.moveaxis(block.limits.reshape(*x.shape, 2), -1, 0)
     for item in range(len(x)):
 
         def value(at: Floats, item: int = item) -> float:
             rows = found.copy()
             rows[item] = at
-            return -float(expected_log_likelihood(kind, rows, counts)[item])
+            return -float(np.nan_to_num(objective(form, rows, counts)[item], neginf=-1e12))
 
         bounds = list(zip(low[item], high[item], strict=True))
         best = minimize(value, found[item], method="L-BFGS-B", bounds=bounds)

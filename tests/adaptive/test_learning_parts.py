@@ -38,6 +38,7 @@ from bnmind.adaptive.assembly.blueprint import Program, possible_classes
 from bnmind.adaptive.calibration import _best, _chart
 from bnmind.adaptive.learning.blocks import ItemBlock
 from bnmind.adaptive.learning.comparison import _log_evidence
+from bnmind.adaptive.learning.forms import Form, Polytope, binary, objective
 from bnmind.adaptive.learning.model import block_of, item_rules
 from bnmind.adaptive.learning.model_fit import _pooled_statistic, block_slopes
 from bnmind.adaptive.learning.standard_errors import _notes
@@ -104,9 +105,9 @@ def test_the_size_of_batches_changes_no_sum(monkeypatch: pytest.MonkeyPatch) -> 
 def test_an_impossible_response_is_very_improbable(link: LinkFunction) -> None:
     with np.errstate(divide="ignore"):
         never = np.array([link.of(np.array(1e-300))])
-    found = link.log_likelihood(never, np.array([2.0]), np.array([0.0]))
-    assert -100 < found[0] < -40
-    assert all(np.isfinite(link.derivatives(never, np.array([2.0]), np.array([0.0]))[0]))
+    form = Form(binary(link), np.ones((1, 1, 1)), Polytope.of(np.array([[[-700.0, 700.0]]])))
+    assert -100 < objective(form, never[None], np.array([[[0.0, 2.0]]]))[0] < -40
+    assert np.isfinite(form.slopes(never[None])).all()
 
 
 def test_a_parameter_without_an_error_at_a_negative_bound_says_so() -> None:

@@ -39,8 +39,8 @@ from bnmind.adaptive import (
     Sequential,
     learn,
 )
+from bnmind.adaptive.learning.forms import Form, Polytope, ascended, binary, objective
 from bnmind.adaptive.learning.learn import LearningModel
-from bnmind.adaptive.learning.main_effects import Polytope, ascended
 from bnmind.adaptive.response_models.additive import COMPLEMENTARY, LinkFunction
 from bnmind.errors import InvalidArgumentError, InvalidModelError
 from bnmind.information import Floats
@@ -116,18 +116,12 @@ def test_wrong_parameters_are_refused(make: Callable[[], object], says: str) -> 
 # The M-step against a general solver of constrained problems.
 
 
-def slow_maximum(
-    link: LinkFunction,
-    design: Floats,
-    polytope: Polytope,
-    start: Floats,
-    counts: tuple[Floats, Floats],
-) -> float:
+def slow_maximum(form: Form, start: Floats, counts: Floats) -> float:
     """Return the largest expected log-likelihood of one problem that SLSQP finds."""
-    scale = max(float(counts[0].sum() + counts[1].sum()), 1.0)
+    scale, polytope = max(float(counts.sum()), 1.0), form.polytope
 
     def minus(x: Any) -> float:
-        return -float(link.log_likelihood(design @ x, *counts).sum()) / scale
+        return -float(objective(form, x[None], counts)[0]) / scale
 
     limits: Any = LinearConstraint(polytope.rows, polytope.least[0], np.inf)
     found: Any = minimize(
@@ -155,16 +149,16 @@ def test_no_general_solver_finds_a_better_m_step(
     low, high = link.of(np.array([1e-4, 1 - 1e-4]))
     rows = np.concatenate([design, -design, *([np.eye(n + 1)[1:]] if rises else [])])
     least = np.repeat([low, -high, 0.0], [len(design), len(design), n if rises else 0])
-    polytope = Polytope(rows, least[None])
+    form = Form(binary(link), design[:, None], Polytope(rows, least[None]))
     # Few examinees, and chances that tend to fall: many optima are on the boundary.
-    counts = rng.gamma(0.5, 20, (2, 1, len(cells))) * (rng.random((2, 1, len(cells))) < 0.8) * full
+    counts = rng.gamma(0.5, 20, (1, len(cells), 2)) * (rng.random((1, len(cells), 2)) < 0.8) * full
     start = np.array([[float(link.of(np.array(0.3))), *[0.0] * n]])
     found = start
     for _ in range(5):  # from far away one M-step takes more than its most Newton steps
-        found = ascended(link, design, polytope, found, (counts[0], counts[1]))
-    assert polytope.holds(found, tolerance=1e-8).all()
-    reached = float(link.log_likelihood(found @ design.T, *counts).sum())
-    slow = slow_maximum(link, design, polytope, start[0], (counts[0][0], counts[1][0]))
+        found = ascended(form, found, counts)
+    assert form.polytope.holds(found, tolerance=1e-8).all()
+    reached = float(objective(form, found, counts)[0])
+    slow = slow_maximum(form, start[0], counts)
     assert reached >= slow - 1e-5 * max(counts.sum(), 1.0)
 
 

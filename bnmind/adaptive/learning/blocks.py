@@ -1,27 +1,4 @@
-r"""Items that are learned alike: G-DINA, tables of chances, steps; and isotonic M-steps.
-
-Maximum likelihood of chances of success that never decrease with more skill.
-
-Maximizes :math:`\sum_c y_c \log p_c + (n_c - y_c) \log(1 - p_c)` over chances p that do
-not decrease along any axis of a table of levels. For every exponential family the solution
-is the isotonic regression of the shares y/n with the weights n (Barlow, Bartholomew,
-Bremner and Brunk, *Statistical Inference under Order Restrictions*, 1972, theorem 1.10);
-with bounds common to all, it is that regression clipped.
-
-The regression on a product of chains is computed by splitting. If no upper set of a block
-exceeds the mean of the block, the block gets that mean. Otherwise the upper set with the
-largest weighted excess and the rest become separate blocks. Tables with too many upper sets are
-regressed along one axis after the other with Dykstra's corrections, which converges to the
-exact solution, slowly if weights are very different.
-
-==================  ======================================================
-symbol              name here
-==================  ======================================================
-g, w                ``shares``, ``weights``
-I_i                 ``increments`` (Dykstra), one for each axis
-==================  ======================================================
-
-Blocks of items that are learned by the same rule.
+r"""Items that are learned alike: pairs of chances, tables of chances, and steps.
 
 A block computes the response probabilities of its items from their parameters, and in the
 M-step the most likely parameters from expected counts. Configurations of the parents that the
@@ -31,37 +8,29 @@ response model does not distinguish form a *group*; probabilities and counts are
 rule            block
 ==============  ===============================================================
 Dina, Dino      `PairBlock`: two groups, all items together
-Gdina           `TableBlock` in `bnmind.adaptive.learning.blocks`
-NoisyAnd, -Or   `NoisyBlock` in `bnmind.adaptive.learning.blocks`
-Sequential      `StepsBlock` in `bnmind.adaptive.learning.blocks`
-main effects    `EffectsBlock`, `SharedBlock` in ``learning.parameters.main_effects``
+Gdina           `TableBlock`: the items with as many skills together
+Sequential      `StepsBlock`: each step is a block
+main effects    `EffectsBlock`, `SharedBlock` in `bnmind.adaptive.learning.main_effects`
+NoisyAnd, -Or   `NoisyBlock` in `bnmind.adaptive.learning.main_effects`
 Graded, IRT     `CurveBlock` in `bnmind.adaptive.learning.curves`
 fixed           `FixedBlock`
 ==============  ===============================================================
 
-Learning items with separate response probabilities for each configuration.
-
-A table of more than two responses is learned as steps: the chance of at least response r, given
-at least r − 1, in each configuration. If monotone, these chances may not decrease with more
-skill; then P(X ≥ r) does not decrease either.
-
-Learning items with the sequential model, step by step.
+The chance of a step
+--------------------
+A table of more than two responses is learned as steps: the chance of at least response r, given at
+least r − 1, in each configuration. If monotone, these chances may not decrease with more skill;
+then P(X ≥ r) does not decrease either.
 
 The likelihood of a `Sequential` item is a product over its steps. A step is right for examinees
 who went beyond it, wrong for those who stopped there, and missing for others.
-
-References
-----------
-J. Spouge, H. Wan and W. Wilbur, "Least squares isotonic regression in two dimensions", J.
-Optim. Theory Appl. 2003; R. Dykstra and T. Robertson, "An algorithm for isotonic
-regression for two or more independent variables", Ann. Statist. 1982.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 from typing import Protocol
@@ -70,179 +39,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._values import Sealed, sealed
+from bnmind.adaptive.learning.forms import Form, Polytope, ascended, binary
 from bnmind.adaptive.learning.options import Bounds, Priors, kept_off
-from bnmind.adaptive.response_models.additive import IDENTITY, LinkFunction
+from bnmind.adaptive.response_models.additive import IDENTITY
 from bnmind.adaptive.response_models.base import ResponseModel, response_channel
 from bnmind.adaptive.response_models.gates import GuessSlip
 from bnmind.adaptive.response_models.tables import Gdina, Sequential
 from bnmind.information import Floats
 from bnmind.pgm import Variable
 
-_TOLERANCE = 1e-10
-"""Points violate the inequalities by no more than this."""
-
-
-@dataclass(frozen=True, eq=False)
-class Polytope(Sealed):
-    """The points x with G x ≥ h, for several h at once.
-
-    Parameters
-    ----------
-    rows
-        ``(inequalities, dimensions)``: G.
-    least
-        ``(problems, inequalities)``: h of each problem.
-    """
-
-    rows: Floats
-    least: Floats
-
-    def holds(self, points: Floats, *, tolerance: float = _TOLERANCE) -> NDArray[np.bool_]:
-        """Return whether each problem's point, ``(problems, dimensions)``, is inside."""
-        short = (self.least - points @ self.rows.T).max(axis=1)
-        inside: NDArray[np.bool_] = np.less_equal(short, tolerance)
-        return inside
-
-    def inside(self, points: Floats) -> Floats:
-        """Return the closest points inside, ``(problems, dimensions)``."""
-        points = points.copy()
-        for problem in np.flatnonzero(~self.holds(points)).tolist():
-            closest = self.closest(problem, points[problem], np.eye(points.shape[1]))
-            if closest is not None:
-                points[problem] = closest
-        return points
-
-    def reach(self, points: Floats, steps: Floats) -> Floats:
-        """Return the share of each step, at most 1, that stays inside, ``(problems,)``."""
-        along = steps @ self.rows.T
-        left = np.maximum(points @ self.rows.T - self.least + _TOLERANCE, 0.0)
-        ratio = np.divide(left, -along, out=np.full(left.shape, np.inf), where=along < -_TOLERANCE)
-        shares: Floats = ratio.min(axis=1, initial=1.0)
-        return shares
-
-    def closest(self, problem: int, target: Floats, curvature: Floats) -> Floats | None:
-        """Return the x of a problem with the least (x − t)ᵀ H (x − t); None if there is none.
-
-        Parameters
-        ----------
-        problem
-            The number of the problem.
-        target
-            t, ``(dimensions,)``.
-        curvature
-            H, positive definite.
-        """
-        from scipy.optimize import nnls
-
-        root = np.linalg.inv(np.linalg.cholesky(curvature)).T
-        # With x = t + L⁻ᵀ z: the least |z| with G L⁻ᵀ z ≥ h − G t.
-        rows = self.rows @ root
-        least = self.least[problem] - self.rows @ target
-        size = np.sqrt((rows**2).sum(axis=1))
-        rows, least = rows / size[:, None], least / size
-        matrix = np.concatenate([rows.T, least[None]])
-        goal = np.zeros(len(matrix))
-        goal[-1] = 1.0
-        try:
-            weights, distance = nnls(matrix, goal)
-        except RuntimeError:  # too many steps
-            return None
-        residual = matrix @ weights - goal
-        if distance < 1e-12 or residual[-1] > -1e-14:
-            return None
-        z = -residual[:-1] / residual[-1]
-        found: Floats = target + root @ z
-        # A target far away costs digits, and a step that ends a hair outside would not be taken.
-        met = weights > 0
-        short = self.least[problem][met] - self.rows[met] @ found
-        found += np.linalg.lstsq(self.rows[met], short)[0]
-        return found
-
-
 _SAME = 1e-7
 """Chances in order that differ less are equal."""
-
-_STEPS = 8
-_SETTLED = 1e-11
-"""Steps end if the approximation gains no more than this times the number of examinees."""
-
-_RIDGE = 1e-9
-"""Added to the curvature, relative to its mean, so that flat directions stay as they are."""
-
-_LONGEST = 1e4
-"""About the longest step: where the objective is linear, a plain Newton step has no end."""
-
-_HALVINGS = 25
-
-
-def ascended(
-    link: LinkFunction,
-    design: Floats,
-    polytope: Polytope,
-    values: Floats,
-    counts: tuple[Floats, Floats],
-) -> Floats:
-    """Return coefficients that maximize the expected log-likelihood, ``(problems, coefficients)``.
-
-    Parameters
-    ----------
-    link
-        The link function.
-    design
-        X.
-    polytope
-        The admissible coefficients.
-    values
-        The current coefficients, inside of the polytope. The objective of no problem
-        decreases.
-    counts
-        y and w.
-    """
-    right, wrong = counts
-    weight = (right + wrong).sum(axis=1)
-    current = link.log_likelihood(values @ design.T, right, wrong).sum(axis=1)
-    open_ = weight > 0
-    for _ in range(_STEPS):
-        slopes, curvatures = link.derivatives(values @ design.T, right, wrong)
-        gradient = slopes @ design
-        hessian = (design.T[None] * curvatures[:, None, :]) @ design
-        mean = np.trace(hessian, axis1=1, axis2=2) / design.shape[1]
-        ridge = _RIDGE * mean + np.abs(gradient).max(axis=1) / _LONGEST + 1e-30
-        hessian += ridge[:, None, None] * np.eye(design.shape[1])
-        plain = np.linalg.solve(hessian, gradient[..., None])[..., 0]
-        steps: Floats = np.where(open_[:, None], plain, 0.0)
-        for problem in np.flatnonzero(~polytope.holds(values + steps)).tolist():
-            best = polytope.closest(problem, values[problem] + steps[problem], hessian[problem])
-            if best is not None:
-                steps[problem] = best - values[problem]
-        steps *= polytope.reach(values, steps)[:, None]
-        open_ &= (gradient * steps).sum(axis=1) > _SETTLED * weight
-        if not open_.any():
-            break
-        steps[~open_] = 0.0
-        values, current = _halved(link, design, (values, steps), current, counts)
-    return values
-
-
-def _halved(
-    link: LinkFunction,
-    design: Floats,
-    move: tuple[Floats, Floats],
-    current: Floats,
-    counts: tuple[Floats, Floats],
-) -> tuple[Floats, Floats]:
-    """Return values and objectives after steps, halved until no objective decreases."""
-    values, steps = move
-    bad: NDArray[np.bool_]
-    for _ in range(_HALVINGS):
-        reached = values + steps
-        objective = link.log_likelihood(reached @ design.T, *counts).sum(axis=1)
-        bad = objective < current
-        if not bad.any():
-            return reached, objective
-        steps = np.where(bad[:, None], steps / 2, steps)
-    steps = np.where(bad[:, None], 0.0, steps)
-    return values + steps, np.where(bad, current, objective)
 
 
 def two_chances(
@@ -360,14 +167,6 @@ class ItemBlock(Protocol):
         """Return the response model of each item with these parameters, or None."""
 
 
-class ConvexBlock(ABC):
-    """A base of blocks whose valid parameters are a convex set."""
-
-    @abstractmethod
-    def between(self, known: Floats, values: Floats) -> Floats:
-        """Return the farthest valid parameters from known ones on the way to others."""
-
-
 def softened(chances: Floats) -> Floats:
     """Return chances at a distance from 0 and 1, so that steps can change them."""
     return np.clip(chances, _INSIDE, 1 - _INSIDE)
@@ -403,6 +202,74 @@ def log_beta(chances: Floats, parameters: tuple[float, float], limits: Floats) -
             with np.errstate(divide="ignore"):
                 total += weight * float(np.log(value).sum())
     return total
+
+
+@dataclass(frozen=True, eq=False)
+class FormBlock(ABC, Sealed):
+    """A base of blocks with a form; their parameters are those of its problems in a row."""
+
+    rules: tuple[ItemRule, ...]
+    """The items."""
+    priors: Priors
+    """Of the parameters."""
+    monotone: bool = True
+    """Whether more skill must not lower the chance of a right response."""
+
+    @property
+    @abstractmethod
+    def form(self) -> Form:
+        """The chances of the problems, and the valid parameters."""
+
+    @property
+    @abstractmethod
+    def limits(self) -> Floats:
+        """``(parameters, 2)``: the least and the largest value of each parameter."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The items."""
+        return tuple(rule.name for rule in self.rules)
+
+    @property
+    def groups(self) -> tuple[NDArray[np.intp], ...]:
+        """A separate group for each configuration."""
+        return (np.arange(self.shape[0]),) * len(self.rules)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of configurations and of responses."""
+        n_configurations, n_responses = self.rules[0].channel.shape
+        return n_configurations, n_responses
+
+    def points(self, values: Floats) -> Floats:
+        """Return parameters by problem, ``(problems, parameters)``."""
+        return values.reshape(len(self.form.polytope.least), -1)
+
+    def inside(self, points: Floats) -> Floats:
+        """Return the closest valid parameters, in a row."""
+        return self.form.polytope.inside(points).reshape(-1)
+
+    def between(self, known: Floats, values: Floats) -> Floats:
+        """Return valid parameters on the way from known ones to others."""
+        near = self.points(within(values, known, self.limits))
+        holds = self.form.polytope.holds(near)
+        return np.where(holds[:, None], near, self.points(known)).reshape(-1)
+
+    def response_parameters(self, values: Floats) -> Floats:
+        """Return the probability of each response in each group."""
+        return self.form.table(self.points(values))
+
+    def maximize(self, values: Floats, counts: Floats) -> Floats:
+        """Return the parameters with the largest expected log-likelihood."""
+        return ascended(self.form, self.points(values), counts).reshape(-1)
+
+    def log_prior(self, values: Floats) -> float:
+        """Return the logarithm of the prior density, up to a constant."""
+        return float(self.form.log_prior(self.points(values))[0].sum())
+
+    def valid(self, values: Floats) -> bool:
+        """Return whether the parameters satisfy the inequalities."""
+        return bool(self.form.polytope.holds(self.points(values), tolerance=5e-10).all())
 
 
 @dataclass(frozen=True, eq=False)
@@ -590,7 +457,7 @@ class PairBlock(Sealed):
 
 
 @dataclass(frozen=True, eq=False)
-class TableBlock(ConvexBlock, Sealed):
+class TableBlock(FormBlock):
     """Items with a `Gdina` model, or with a table of their own in a network.
 
     Parameters
@@ -603,26 +470,6 @@ class TableBlock(ConvexBlock, Sealed):
     monotone
         Whether higher levels of ordered parents must not lower the chance of a step.
     """
-
-    rules: tuple[ItemRule, ...]
-    priors: Priors
-    monotone: bool = True
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The items."""
-        return tuple(rule.name for rule in self.rules)
-
-    @property
-    def groups(self) -> tuple[NDArray[np.intp], ...]:
-        """A separate group for each configuration."""
-        return (np.arange(self.shape[0]),) * len(self.rules)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """The number of configurations and of responses."""
-        n_configurations, n_responses = self.rules[0].channel.shape
-        return n_configurations, n_responses
 
     @property
     def parameters(self) -> tuple[tuple[str, str], ...]:
@@ -645,37 +492,43 @@ class TableBlock(ConvexBlock, Sealed):
         return [axis for axis, rises in enumerate(ordered) if rises]
 
     @cached_property
-    def _polytope(self) -> Polytope:
-        """The valid chances of a step: bounds of each configuration, then the order."""
-        n, ordered = self.shape[0], self._ordered
+    def _bounds(self) -> Floats:
+        """``(items and their steps, configurations, 2)``."""
+        ordered = self._ordered
         levels = np.indices(self._sizes).reshape(len(self._sizes), -1)[ordered]
         lowest = (levels == 0).all(axis=0)
         highest = (levels == np.array(self._sizes)[ordered, None] - 1).all(axis=0)
+        bounds = np.empty((len(self.rules), self.shape[0], 2))
+        for own, rule in zip(bounds, self.rules, strict=True):
+            own[:] = rule.least, 1 - rule.least
+            own[lowest], own[highest] = rule.guess, (1 - rule.slip[1], 1 - rule.slip[0])
+        return np.repeat(bounds, self.shape[1] - 1, axis=0)
+
+    @cached_property
+    def _order(self) -> Floats:
+        """``(pairs of configurations, configurations)``: the second one less the first."""
+        n = self.shape[0]
         cells, eye = np.arange(n).reshape(self._sizes), np.eye(n)
-        steps = [np.diff(eye[np.moveaxis(cells, axis, 0)], axis=0) for axis in ordered]
-        order = np.concatenate([eye[:0], *[one.reshape(-1, n) for one in steps if self.monotone]])
-        least = []
-        for rule in self.rules:
-            bounds = np.full((n, 2), (rule.least, 1 - rule.least))
-            bounds[lowest], bounds[highest] = rule.guess, (1 - rule.slip[1], 1 - rule.slip[0])
-            row = np.concatenate([bounds[:, 0], -bounds[:, 1], np.zeros(len(order))])
-            least += [row] * (self.shape[1] - 1)
-        return Polytope(np.concatenate([eye, -eye, order]), np.array(least))
+        rises = self._ordered if self.monotone else ()
+        steps = [np.diff(eye[np.moveaxis(cells, axis, 0)], axis=0) for axis in rises]
+        return np.concatenate([eye[:0], *[one.reshape(-1, n) for one in steps]])
+
+    @cached_property
+    def form(self) -> Form:
+        """The chance of each step in each configuration."""
+        return Form(
+            binary(IDENTITY), np.eye(self.shape[0])[:, None], Polytope.of(self._bounds, self._order)
+        )
 
     @property
     def limits(self) -> Floats:
         """The bounds of guess and slip at the lowest and highest configurations, else wide."""
-        n, least = self.shape[0], self._polytope.least
-        return np.stack([least[:, :n], -least[:, n : 2 * n]], axis=-1).reshape(-1, 2)
-
-    def _points(self, values: Floats) -> Floats:
-        """``(items and their steps, configurations)``."""
-        return values.reshape(-1, self.shape[0])
+        return self._bounds.reshape(-1, 2)
 
     def start(self) -> Floats:
         """Return the current chances of the items."""
         steps = np.concatenate([_steps(rule.channel) for rule in self.rules])
-        return self._polytope.inside(softened(steps)).reshape(-1)
+        return self.inside(softened(steps))
 
     def draw(self, rng: np.random.Generator) -> Floats:
         """Return random chances that increase with the share of the levels."""
@@ -686,18 +539,7 @@ class TableBlock(ConvexBlock, Sealed):
             (rng.uniform(0.05, 0.45, n_steps), rng.uniform(0.55, 0.95, n_steps)) for _ in self.rules
         ]
         low, high = np.moveaxis(np.array(ends), 1, 0).reshape(2, -1, 1)
-        return self._polytope.inside(low + (high - low) * share).reshape(-1)
-
-    def between(self, known: Floats, values: Floats) -> Floats:
-        """Return the closest chances within bounds; known ones where the order would not hold."""
-        low, high = self.limits.T
-        values = np.clip(values, low, high)
-        # No step leaves a chance of zero or one again.
-        values = np.where(
-            ((values <= 0) & (low == 0)) | ((values >= 1) & (high == 1)), known, values
-        )
-        holds = self._polytope.holds(self._points(values))
-        return np.where(holds[:, None], self._points(values), self._points(known)).reshape(-1)
+        return self.inside(low + (high - low) * share)
 
     def response_parameters(self, values: Floats) -> Floats:
         """Return the probability of each response in each configuration."""
@@ -705,7 +547,7 @@ class TableBlock(ConvexBlock, Sealed):
         steps = values.reshape(-1, r - 1, n)
         ones = np.ones((len(steps), 1, n))
         reached = np.cumprod(np.concatenate([ones, steps], axis=1), axis=1)
-        probabilities = reached * np.concatenate([1 - steps, ones], axis=1)
+        probabilities: Floats = reached * np.concatenate([1 - steps, ones], axis=1)
         return probabilities.transpose(0, 2, 1)
 
     def maximize(self, values: Floats, counts: Floats) -> Floats:
@@ -716,32 +558,27 @@ class TableBlock(ConvexBlock, Sealed):
         more_right, more = beta_counts(self.priors)
         right[:, [0, -1]] += more_right
         total[:, [0, -1]] += more
-        shares = np.divide(right, total, out=self._points(values).copy(), where=total > 0)
-        found = np.clip(shares, *np.moveaxis(self.limits.reshape(*shares.shape, 2), -1, 0))
-        if self.monotone:
-            wrong = ~self._polytope.holds(found)
-            found[wrong] = self._in_order(values, right, total, wrong)
+        shares = np.divide(right, total, out=self.points(values).copy(), where=total > 0)
+        found = np.clip(shares, *np.moveaxis(self._bounds, -1, 0))
+        wrong = np.flatnonzero(~self.form.polytope.holds(found))
+        if len(wrong):
+            found[wrong] = self._in_order(self.points(values), right, total, wrong)
         return found.reshape(-1)
 
     def _in_order(
-        self, values: Floats, right: Floats, total: Floats, which: NDArray[np.bool_]
+        self, known: Floats, right: Floats, total: Floats, problems: NDArray[np.intp]
     ) -> Floats:
-        """Return the most likely chances of some problems where the shares are out of order."""
+        """Return the most likely chances of problems where the shares are out of order."""
         from scipy.sparse.csgraph import connected_components
 
-        n, polytope = self.shape[0], Polytope(self._polytope.rows, self._polytope.least[which])
-        right, total = right[which], total[which]
-        start = self._points(values)[which]
-        found = ascended(IDENTITY, np.eye(n), polytope, start, (right, total - right))
-        order, low, high = (
-            polytope.rows[2 * n :],
-            polytope.least[:, :n],
-            -polytope.least[:, n : 2 * n],
-        )
+        right, total, bounds = right[problems], total[problems], self._bounds[problems]
+        form = replace(self.form, polytope=Polytope.of(bounds, self._order))
+        found = ascended(form, known[problems], np.stack([total - right, right], axis=-1))
+        low, high = np.moveaxis(bounds, -1, 0)
         at_bound = (found < low + _SAME) | (found > high - _SAME)
         for problem, chances in enumerate(found):
             # Equal chances are one share: exactly, so that extrapolated ones stay in order.
-            met = np.abs(order[order @ chances < _SAME])
+            met = np.abs(self._order[self._order @ chances < _SAME])
             _, block = connected_components(met.T @ met)
             rights, totals, held = (
                 np.bincount(block, one[problem]) for one in (right, total, at_bound)
@@ -751,19 +588,14 @@ class TableBlock(ConvexBlock, Sealed):
         found = np.clip(found, low, high).reshape(-1, *self._sizes)
         for axis in self._ordered:  # correct rounding errors
             found = np.maximum.accumulate(found, axis=axis + 1)
-        return found.reshape(-1, n)
+        return found.reshape(len(problems), -1)
 
     def log_prior(self, values: Floats) -> float:
         """Return the logarithm of the beta densities."""
-        steps = self._points(values)
-        limits = self.limits.reshape(*steps.shape, 2)
-        return log_beta(steps[:, 0], self.priors.guess, limits[:, 0]) + log_beta(
-            1 - steps[:, -1], self.priors.slip, limits[:, -1]
+        steps, bounds = self.points(values), self._bounds
+        return log_beta(steps[:, 0], self.priors.guess, bounds[:, 0]) + log_beta(
+            1 - steps[:, -1], self.priors.slip, bounds[:, -1]
         )
-
-    def valid(self, values: Floats) -> bool:
-        """Return whether no chance decreases with more skill."""
-        return bool(self._polytope.holds(self._points(values)).all())
 
     def response_models(self, values: Floats) -> tuple[ResponseModel | None, ...]:
         """Return each table as a `Gdina`."""

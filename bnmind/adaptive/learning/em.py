@@ -65,7 +65,7 @@ from bnmind._workers import one_blas_thread, results_of
 from bnmind.adaptive.beliefs.belief import impossible_rows
 from bnmind.adaptive.beliefs.estimates import has_ability
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.learning.blocks import ConvexBlock, ItemBlock, within
+from bnmind.adaptive.learning.blocks import FormBlock, ItemBlock, within
 from bnmind.adaptive.learning.options import LearningOptions
 from bnmind.adaptive.learning.skill_families import SkillFamilies, inside, maximized
 from bnmind.adaptive.responses.responses import Responses
@@ -416,7 +416,7 @@ class BankAscent:
         for block, values in zip(self.layout.blocks, known.items, strict=True):
             part = numbers[end : end + len(values)]
             end += len(values)
-            if isinstance(block, ConvexBlock):
+            if isinstance(block, FormBlock):
                 items.append(inside(block, block.between(values, part), self.least))
                 continue
             part = within(part, values, block.limits)

@@ -1,69 +1,26 @@
-r"""M-steps of models with main effects, and of noisy-and and noisy-or.
-
-Parameters under linear inequalities: the closest point, and the way to the boundary.
-
-==================  ====================================================================
-symbol              name here
-==================  ====================================================================
-G x ≥ h             ``rows``, ``least``
-min \|x\|, G x ≥ h    least distance programming (LDP), by nonnegative least squares
-==================  ====================================================================
-
-Newton's method for response probabilities with main effects on the scale of a link.
-
-Maximizes the expected log-likelihood of each problem over its coefficients β,
-
-.. math:: \sum_c y_c \ln p(η_c) + w_c \ln(1 - p(η_c)), \quad η = X β, \quad G β ≥ h.
-
-It is concave in β for all links here, so the maximum is unique up to directions in which it is
-flat. A step goes to the maximum of the quadratic approximation within the inequalities, and is
-halved until it does not lower the objective. All problems take the steps together; those whose
-plain step would leave the polytope get a quadratic program each.
-
-==================  ====================================================================
-symbol              name here
-==================  ====================================================================
-X                   ``design``, ``(cells, coefficients)``
-y, w                ``right``, ``wrong``, ``(problems, cells)``: expected numbers
-G β ≥ h             ``polytope``
-==================  ====================================================================
-
-Learning items with main effects: A-CDM, LLM, RRUM, leaky noisy-or, NIDA and NIDO.
+r"""Learning items with main effects: A-CDM, LLM, RRUM, leaky noisy-or, NIDA and NIDO.
 
 `EffectsBlock` holds items with parameters of their own, as many for each item, and learns all of
-them together. `SharedBlock` holds items that share the parameters of the skills. Both maximize the
-expected log-likelihood by `link_newton.ascended`, under these inequalities: no effect is below 0
-if more skill must not hurt, each chance of a response is at least `ItemRule.least`, and the lowest
-and the highest configuration keep the bounds of guess and slip.
+them together. `SharedBlock` holds items that share the parameters of the skills. The inequalities:
+no effect is below 0 if more skill must not hurt, each chance of a response is at least
+`ItemRule.least`, and the lowest and the highest configuration keep the bounds of guess and slip.
 
-Learning noisy-and and noisy-or items.
-
-Whether skill k worked is hidden, so a step of EM contains further steps of EM. Let f_k be the
-chance that a link works (and) or fails (or), ℓ the leak, and q = ℓ Π_k f_k the chance of the
-response that requires all of these:
+Noisy-and and noisy-or
+----------------------
+Let f_k be the chance that skill k works (and) or fails (or), and ℓ the leak. The chance of the
+response that requires all of these is q = ℓ Π_k f_k, so its logarithm is a sum:
 
 =====================================  ===========================================
 symbol                                 name here
 =====================================  ===========================================
 f_k                                    ``links``: works (and), or fails (or)
 ℓ                                      ``leak``: the ceiling (and), 1 − floor (or)
-P(link k | not all) =                  :math:`(f_k - q) / (1 - q)`
 =====================================  ===========================================
-
-Each inner step raises the expected log-likelihood, and a few are enough for generalized EM.
 
 References
 ----------
-C. Lawson and R. Hanson, *Solving Least Squares Problems*, 1974, chapter 23 (LDP).
-
-P. McCullagh and J. Nelder, *Generalized Linear Models*, 1989, section 2.5; J. Nocedal and S.
-Wright, *Numerical Optimization*, 2006, chapter 18.
-
-J. de la Torre, "The generalized DINA model framework", Psychometrika 2011.
-
-J. Vomlel, "Noisy-or classifier", Int. J. Intell. Syst. 2006; A. Dempster, N. Laird and
-D. Rubin, "Maximum likelihood from incomplete data via the EM algorithm", J. R. Stat. Soc.
-B 1977 (generalized EM).
+J. de la Torre, "The generalized DINA model framework", Psychometrika 2011; J. Vomlel, "Noisy-or
+classifier", Int. J. Intell. Syst. 2006.
 """
 
 from __future__ import annotations
@@ -79,21 +36,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._values import Sealed, sealed
+from bnmind._values import sealed
 from bnmind.adaptive.learning.blocks import (
-    SLACK,
-    ConvexBlock,
+    FormBlock,
     ItemRule,
-    Polytope,
-    RuleBlock,
-    ascended,
     beta_counts,
-    log_beta,
     softened,
-    two_chances,
+    within,
 )
-from bnmind.adaptive.learning.options import Priors
-from bnmind.adaptive.response_models.additive import LinkFunction, MainEffects, Nida, sufficient
+from bnmind.adaptive.learning.forms import Form, Polytope, binary
+from bnmind.adaptive.response_models.additive import (
+    LOG,
+    LinkFunction,
+    MainEffects,
+    Nida,
+    sufficient,
+)
 from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.adaptive.response_models.gates import NoisySkills
 from bnmind.information import Floats
@@ -118,7 +76,8 @@ def _cells(n_skills: int) -> NDArray[np.bool_]:
 
 def _groups(rule: ItemRule) -> NDArray[np.intp]:
     """Return the cell of each configuration of an item's parents."""
-    has = sufficient(_model(rule).required, Variable.of_integers(rule.name, (0, 1)), rule.parents)
+    assert isinstance(rule.model, MainEffects | NoisySkills)
+    has = sufficient(rule.model.required, Variable.of_integers(rule.name, (0, 1)), rule.parents)
     weights = 2 ** np.arange(len(has))[::-1]
     return (weights @ has).astype(np.intp)
 
@@ -157,17 +116,18 @@ def _inequalities(
 
 
 @dataclass(frozen=True, eq=False)
-class _LinkBlock(ConvexBlock, Sealed):
-    """A base of blocks with a link function; parameters are those of all problems in a row."""
-
-    rules: tuple[ItemRule, ...]
-    priors: Priors
-    monotone: bool = True
+class _LinkBlock(FormBlock):
+    """A base of blocks with a link function."""
 
     @cached_property
     def groups(self) -> tuple[NDArray[np.intp], ...]:
         """For each item the cell of each configuration of its parents."""
         return tuple(sealed(_groups(rule)) for rule in self.rules)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """A group for each set of sufficient skills; two responses."""
+        return len(self.design), 2
 
     @property
     @abstractmethod
@@ -184,6 +144,19 @@ class _LinkBlock(ConvexBlock, Sealed):
     def pseudo(self) -> tuple[Floats, Floats, Floats]:
         """The design, right and wrong responses of the priors, a row each."""
 
+    @cached_property
+    def _prior(self) -> tuple[Floats, Floats]:
+        """The design and the counts of the priors, a row each; none if they are flat."""
+        design, right, wrong = self.pseudo
+        used = (right > 0) | (wrong > 0)
+        return sealed(design[used]), sealed(np.stack([wrong, right], axis=-1)[used])
+
+    @cached_property
+    def form(self) -> Form:
+        """The chances of all cells, and then those of the priors."""
+        design = np.concatenate([self.design, self._prior[0]])
+        return Form(binary(self._link), design[:, None], self.polytope)
+
     @property
     def _link(self) -> LinkFunction:
         return _model(self.rules[0]).link
@@ -192,61 +165,33 @@ class _LinkBlock(ConvexBlock, Sealed):
     def _rises(self) -> bool:
         return self.monotone or _model(self.rules[0]).always_rises
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The items."""
-        return tuple(rule.name for rule in self.rules)
-
     @abstractmethod
     def _arranged(self, counts: Floats) -> Floats:
-        """Return counts of the items' cells by problem, ``(problems, cells)``."""
+        """Return counts of the items' cells by problem, ``(problems, cells, responses)``."""
 
     @abstractmethod
     def _placed(self, chances: Floats) -> Floats:
-        """Return chances of the problems by item, ``(items, groups)``."""
-
-    def _points(self, values: Floats) -> Floats:
-        return values.reshape(-1, self.design.shape[1])
+        """Return chances of the problems by item, ``(items, groups, responses)``."""
 
     def between(self, known: Floats, values: Floats) -> Floats:
         """Return the farthest valid parameters from known ones on the way to others."""
-        start, steps = self._points(known), self._points(values - known)
+        start, steps = self.points(known), self.points(values - known)
         return (start + self.polytope.reach(start, steps)[:, None] * steps).reshape(-1)
-
-    def _inside(self, points: Floats) -> Floats:
-        """Return the closest valid coefficients."""
-        return self.polytope.inside(points).reshape(-1)
 
     def response_parameters(self, values: Floats) -> Floats:
         """Return the chances of wrong and right responses in each cell."""
-        predictor = self._points(values) @ self.design.T
-        right = self._placed(np.clip(self._link.chance(predictor), 0.0, 1.0))
-        return np.stack([1 - right, right], axis=-1)
+        return self._placed(self.form.table(self.points(values))[:, : len(self.design)])
 
     def maximize(self, values: Floats, counts: Floats) -> Floats:
         """Return the coefficients with the largest expected log-likelihood."""
-        right, wrong = self._arranged(counts[..., 1]), self._arranged(counts[..., 0])
-        design, more_right, more_wrong = self.pseudo
-        if more_right.any() or more_wrong.any():
-            both = np.ones((len(right), 1))
-            right = np.concatenate([right, both * more_right], axis=1)
-            wrong = np.concatenate([wrong, both * more_wrong], axis=1)
-            design = np.concatenate([self.design, design])
-        else:
-            design = self.design
-        points = self._points(values)
-        return ascended(self._link, design, self.polytope, points, (right, wrong)).reshape(-1)
+        counts, more = self._arranged(counts), self._prior[1]
+        more = np.broadcast_to(more, (len(counts), *more.shape))
+        return super().maximize(values, np.concatenate([counts, more], axis=1))
 
     def log_prior(self, values: Floats) -> float:
         """Return the logarithm of the beta densities, up to a constant."""
-        design, right, wrong = self.pseudo
-        if not (right.any() or wrong.any()):
-            return 0.0
-        return float(self._link.log_likelihood(self._points(values) @ design.T, right, wrong).sum())
-
-    def valid(self, values: Floats) -> bool:
-        """Return whether the coefficients satisfy the inequalities."""
-        return bool(self.polytope.holds(self._points(values), tolerance=5e-10).all())
+        chances = self.form.table(self.points(values))[:, len(self.design) :]
+        return float((self._prior[1] * np.log(np.maximum(chances, 1e-300))).sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -289,11 +234,6 @@ class EffectsBlock(_LinkBlock):
         return sealed(self.design[[0, -1]]), sealed(right), sealed(both - right)
 
     @property
-    def shape(self) -> tuple[int, int]:
-        """A group for each set of sufficient skills; two responses."""
-        return len(self.design), 2
-
-    @property
     def parameters(self) -> tuple[tuple[str, str], ...]:
         """The intercept and the effects of each item, on the scale of the link."""
         return tuple(
@@ -325,7 +265,7 @@ class EffectsBlock(_LinkBlock):
 
     def start(self) -> Floats:
         """Return the current coefficients of the items."""
-        return self._inside(np.array([_model(rule).coefficients for rule in self.rules]))
+        return self.inside(np.array([_model(rule).coefficients for rule in self.rules]))
 
     def draw(self, rng: np.random.Generator) -> Floats:
         """Return coefficients between random guesses and slips, with random shares."""
@@ -334,11 +274,11 @@ class EffectsBlock(_LinkBlock):
         intercepts = self._link.of(low)
         rise = self._link.of(high) - intercepts
         shares = rng.dirichlet(np.full(n, 2.0), n_items)
-        return self._inside(np.column_stack([intercepts, rise[:, None] * shares]))
+        return self.inside(np.column_stack([intercepts, rise[:, None] * shares]))
 
     def response_models(self, values: Floats) -> tuple[ResponseModel | None, ...]:
         """Return the response models."""
-        points = self._points(values)
+        points = self.points(values)
         return tuple(
             _model(rule).with_coefficients(point)
             for rule, point in zip(self.rules, points, strict=True)
@@ -454,7 +394,7 @@ class SharedBlock(_LinkBlock):
         return counts[self._used][None]
 
     def _placed(self, chances: Floats) -> Floats:
-        table = np.full(self._used.shape, 0.5)
+        table = np.full((*self._used.shape, 2), 0.5)
         table[self._used] = chances[0]
         return table
 
@@ -464,13 +404,13 @@ class SharedBlock(_LinkBlock):
         for rule, place in zip(self.rules, self.columns, strict=True):
             total[place] += _model(rule).coefficients
             number[place] += 1
-        return self._inside((total / number)[None])
+        return self.inside((total / number)[None])
 
     def draw(self, rng: np.random.Generator) -> Floats:
         """Return coefficients between random guesses and slips of the skills."""
         n = len(self.skills)
         low, high = self._link.of(rng.uniform([[0.05], [0.55]], [[0.45], [0.95]], (2, n)))
-        return self._inside(np.concatenate([low, high - low])[None])
+        return self.inside(np.concatenate([low, high - low])[None])
 
     def response_models(self, values: Floats) -> tuple[ResponseModel | None, ...]:
         """Return the response models."""
@@ -492,157 +432,178 @@ def _own_bounds(rules: Sequence[ItemRule]) -> tuple[float, float]:
     return least, 1 - least
 
 
-_ROUNDS = 5
+def _noise(rule: ItemRule) -> NoisySkills:
+    assert isinstance(rule.model, NoisySkills)
+    return rule.model
+
+
+def kind_of_noise(rule: ItemRule) -> tuple[bool, int, bool, bool]:
+    """Return whether all skills are needed, how many there are, and what is learned.
+
+    That is, whether all skills share one guess and one slip; and whether there is a leak.
+    """
+    model = _noise(rule)
+    is_and = model.combination is NoisyMinimum
+    shared = not np.ndim(model.guess) and not np.ndim(model.slip)
+    return is_and, len(rule.parents), shared, model.leak[1] != float(is_and)
 
 
 @dataclass(frozen=True, eq=False)
-class NoisyBlock(RuleBlock):
-    """An item with a `NoisyAnd` or `NoisyOr` model.
+class NoisyBlock(_LinkBlock):
+    """Items with a `NoisyAnd` or a `NoisyOr` model, of the same `kind_of_noise`.
 
     A ceiling below 1 or a floor above 0 is learned too. One guess and one slip for all skills
-    stay shared; otherwise each skill has its own.
+    stay shared; otherwise each skill has its own. The parameters of the form are the logarithms of
+    f without the skills, of f with them, and of ℓ.
 
     Parameters
     ----------
-    rule
-        The item.
+    rules
+        The items.
     priors
         Beta distributions of guesses and slips.
     """
 
-    priors: Priors
-
     @cached_property
-    def has(self) -> NDArray[np.bool_]:
-        """``(parents, configurations)``: whether the required level is reached."""
-        sizes = [v.n_states for v in self.rule.parents]
-        levels = np.indices(tuple(sizes)).reshape(len(sizes), -1)
-        needed = self._model.required
-        required = np.ones(len(sizes), dtype=int) if needed is None else np.array(needed)
-        return sealed(levels >= required[:, None])
-
-    @property
-    def _model(self) -> NoisySkills:
-        assert isinstance(self.rule.model, NoisySkills)
-        return self.rule.model
+    def _kind(self) -> tuple[bool, int, bool, bool]:
+        return kind_of_noise(self.rules[0])
 
     @property
     def _is_and(self) -> bool:
-        return self._model.combination is NoisyMinimum
+        return self._kind[0]
 
     @property
     def _shared(self) -> bool:
-        return not np.ndim(self._model.guess) and not np.ndim(self._model.slip)
+        return self._kind[2]
+
+    @property
+    def _has_leak(self) -> bool:
+        return self._kind[3]
 
     @property
     def _n_pairs(self) -> int:
-        return 1 if self._shared else len(self.rule.parents)
+        return 1 if self._shared else self._kind[1]
 
     @property
-    def _leak(self) -> float:
-        right = self._model.leak[1]
-        return right if self._is_and else 1 - right
+    def _link(self) -> LinkFunction:
+        return LOG
+
+    @cached_property
+    def design(self) -> Floats:
+        """``(cells, parameters of the form)``."""
+        has = _cells(self._kind[1]).T.astype(np.float64)
+        each = [1 - has, has]
+        if self._shared:
+            each = [part.sum(axis=1, keepdims=True) for part in each]
+        return sealed(np.concatenate([*each, np.ones((len(has), int(self._has_leak)))], axis=1))
+
+    @cached_property
+    def polytope(self) -> Polytope:
+        """The bounds, what a skill does not lower, and chances off 0 and 1 where bounds allow."""
+        n, size = self._n_pairs, self.design.shape[1]
+        ends = [self._turned(end.reshape(-1, size)) for end in self.limits.T]
+        bounds = np.sort(np.log(np.maximum(np.stack(ends, axis=-1), _LEAST)), axis=-1)
+        sign = 1 if self._is_and else -1
+        rises = sign * (np.eye(size)[n : 2 * n] - np.eye(size)[:n])
+        off = np.log(np.maximum([[rule.least] for rule in self.rules], _LEAST))
+        can = bounds[..., 1] @ self.design.T >= off
+        rows = np.concatenate([rises, self.design])
+        least = np.concatenate([np.zeros((len(bounds), n)), np.where(can, off, -np.inf)], axis=1)
+        return Polytope.of(bounds, rows, least)
+
+    @cached_property
+    def pseudo(self) -> tuple[Floats, Floats, Floats]:
+        """The links by themselves, as the priors see them work or fail."""
+        n = self._n_pairs
+        works, both = (np.repeat(count, n) for count in beta_counts(self.priors))
+        asked = works if self._is_and else both - works
+        return np.eye(self.design.shape[1])[: 2 * n], asked, both - asked
+
+    def _arranged(self, counts: Floats) -> Floats:
+        return counts if self._is_and else counts[..., ::-1]
+
+    def _placed(self, chances: Floats) -> Floats:
+        return self._arranged(chances)
+
+    def _turned(self, values: Floats) -> Floats:
+        """Return f and ℓ of guesses, slips and the edge, ``(…, parameters)``; or the reverse."""
+        n = self._n_pairs
+        of_or = (np.arange(values.shape[-1]) // n) % 2 == 0
+        return np.where(of_or ^ self._is_and, 1 - values, values)
+
+    def points(self, values: Floats) -> Floats:
+        """Return the parameters of the form."""
+        rows = values.reshape(len(self.rules), -1)
+        return np.log(np.maximum(self._turned(rows), _LEAST))
+
+    def between(self, known: Floats, values: Floats) -> Floats:
+        """Return valid parameters near others."""
+        return self._near(within(values, known, self.limits))
+
+    def _near(self, values: Floats) -> Floats:
+        """Return valid parameters, the closest ones if these are not."""
+        near = np.clip(values, *self.limits.T)
+        return near if self.valid(near) else self._values(self.inside(self.points(near)))
 
     @property
     def parameters(self) -> tuple[tuple[str, str], ...]:
         """Guesses, slips, and the ceiling or the floor."""
-        of = [""] if self._shared else [f" of {v.name}" for v in self.rule.parents]
-        names = [f"guess{skill}" for skill in of] + [f"slip{skill}" for skill in of]
-        if self._leak < 1:
-            names.append(self._model.leak[0])
-        return tuple((self.rule.name, what) for what in names)
+        found = []
+        for rule in self.rules:
+            of = [""] if self._shared else [f" of {v.name}" for v in rule.parents]
+            names = [f"{what}{skill}" for what in ("guess", "slip") for skill in of]
+            names += [_noise(rule).leak[0]] * self._has_leak
+            found += [(rule.name, name) for name in names]
+        return tuple(found)
 
-    @property
+    @cached_property
     def limits(self) -> Floats:
         """The bounds of guesses, slips, and the ceiling or the floor."""
-        least = self.rule.least
-        bounds = [self.rule.guess] * self._n_pairs + [self.rule.slip] * self._n_pairs
-        return np.array(bounds + ([(least, 1 - least)] if self._leak < 1 else []))
+        n = self._n_pairs
+        rows = [
+            [*[rule.guess] * n, *[rule.slip] * n, *[(rule.least, 1 - rule.least)] * self._has_leak]
+            for rule in self.rules
+        ]
+        return sealed(np.array(rows).reshape(-1, 2))
 
     def start(self) -> Floats:
-        """Return the current parameters of the model."""
-        n = self._n_pairs
-        pairs = [np.broadcast_to(x, (n,)) for x in (self._model.guess, self._model.slip)]
-        leak = [self._leak if self._is_and else 1 - self._leak] if self._leak < 1 else []
-        return self._within(softened(np.concatenate([*pairs, leak])))
+        """Return the current parameters of the models."""
+        numbers: list[Floats] = []
+        for rule in self.rules:
+            model = _noise(rule)
+            numbers += [np.broadcast_to(x, (self._n_pairs,)) for x in (model.guess, model.slip)]
+            numbers += [np.array([model.leak[1]])] * self._has_leak
+        return self._near(softened(np.concatenate(numbers)))
 
     def draw(self, rng: np.random.Generator) -> Floats:
         """Return guesses and slips between 0.05 and 0.45."""
-        values = rng.uniform(0.05, 0.45, 2 * self._n_pairs)
-        if self._leak < 1:
-            edge = rng.uniform(0.05, 0.3)
-            values = np.append(values, 1 - edge if self._is_and else edge)
-        return self._within(values)
-
-    def _within(self, values: Floats) -> Floats:
-        return np.clip(values, self.limits[:, 0], self.limits[:, 1])
-
-    def _links(self, values: Floats) -> tuple[Floats, float]:
-        """Return the chances of the links, ``(parents, configurations)``, and the leak."""
-        n = self._n_pairs
-        guess, slip = values[:n, None], values[n : 2 * n, None]
-        works = np.where(self.has, 1 - slip, guess)
-        leak = 1.0
-        if self._leak < 1:
-            leak = float(values[-1] if self._is_and else 1 - values[-1])
-        return (works if self._is_and else 1 - works), leak
-
-    def response_parameters(self, values: Floats) -> Floats:
-        """Return the chances of wrong and right responses in each configuration."""
-        links, leak = self._links(values)
-        asked = leak * links.prod(axis=0)
-        pair = [1 - asked, asked] if self._is_and else [asked, 1 - asked]
-        return np.stack(pair, axis=-1)[None]
+        rows = []
+        for _ in self.rules:
+            rows.append(rng.uniform(0.05, 0.45, 2 * self._n_pairs))
+            if self._has_leak:
+                edge = rng.uniform(0.05, 0.3)
+                rows.append(np.array([1 - edge if self._is_and else edge]))
+        return self._near(np.concatenate(rows))
 
     def maximize(self, values: Floats, counts: Floats) -> Floats:
-        """Return the parameters after a few steps of EM over the links."""
-        asked = counts[0][:, 1 if self._is_and else 0]
-        total = counts[0].sum(axis=1)
-        for _ in range(_ROUNDS):
-            values = self._step(values, asked, total)
-        return values
+        """Return the parameters with the largest expected log-likelihood."""
+        return self._values(super().maximize(values, counts))
 
-    def _step(self, values: Floats, asked: Floats, total: Floats) -> Floats:
-        links, leak = self._links(values)
-        q = leak * links.prod(axis=0)
-        other = np.where(q < 1, (total - asked) / np.where(q < 1, 1 - q, 1), 0.0)
-        as_asked = asked + other * (links - q)
-        works = as_asked if self._is_and else total - as_asked
-        right = np.stack([(works * ~self.has).sum(axis=1), (works * self.has).sum(axis=1)], axis=1)
-        everyone = np.stack([(total * ~self.has).sum(axis=1), (total * self.has).sum(axis=1)], 1)
-        if self._shared:
-            right, everyone = right.sum(axis=0)[None], everyone.sum(axis=0)[None]
-        more_right, more = beta_counts(self.priors)
-        n = self._n_pairs
-        before = np.stack([values[:n], 1 - values[n : 2 * n]], axis=1)
-        limits = np.stack([self.limits[:n], 1 - self.limits[n : 2 * n, ::-1]], axis=1)
-        chance = two_chances(right + more_right, everyone + more, before, limits, monotone=True)
-        updated = np.concatenate([chance[:, 0], 1 - chance[:, 1]])
-        if self._leak < 1:
-            leaks = float((asked + other * (leak - q)).sum() / max(total.sum(), 1e-300))
-            updated = np.append(updated, leaks if self._is_and else 1 - leaks)
-        return self._within(updated)
-
-    def log_prior(self, values: Floats) -> float:
-        """Return the logarithm of the beta densities."""
-        n, limits = self._n_pairs, self.limits
-        return log_beta(values[:n], self.priors.guess, limits[:n]) + log_beta(
-            values[n : 2 * n], self.priors.slip, limits[n : 2 * n]
-        )
-
-    def valid(self, values: Floats) -> bool:
-        """Return whether no guess is above one minus the slip."""
-        n = self._n_pairs
-        return bool(np.all(values[:n] + values[n : 2 * n] <= 1 + SLACK))
+    def _values(self, x: Floats) -> Floats:
+        """Return guesses, slips and the edge of parameters of the form."""
+        values = self._turned(np.exp(x.reshape(len(self.rules), -1))).reshape(-1)
+        return np.clip(values, *self.limits.T)
 
     def response_models(self, values: Floats) -> tuple[ResponseModel | None, ...]:
-        """Return the response model."""
-        n = self._n_pairs
-        guess, slip = values[:n].tolist(), values[n : 2 * n].tolist()
-        changed: dict[str, Any] = {
-            "guess": guess[0] if self._shared else tuple(guess),
-            "slip": slip[0] if self._shared else tuple(slip),
-        }
-        if self._leak < 1:
-            changed[self._model.leak[0]] = float(values[-1])
-        return (dataclasses.replace(self._model, **changed),)
+        """Return the response models."""
+        n, models = self._n_pairs, []
+        for rule, row in zip(self.rules, values.reshape(len(self.rules), -1).tolist(), strict=True):
+            guess, slip = tuple(row[:n]), tuple(row[n : 2 * n])
+            changed: dict[str, Any] = {
+                "guess": guess[0] if self._shared else guess,
+                "slip": slip[0] if self._shared else slip,
+            }
+            if self._has_leak:
+                changed[_noise(rule).leak[0]] = row[-1]
+            models.append(dataclasses.replace(_noise(rule), **changed))
+        return tuple(models)

@@ -24,8 +24,13 @@ from bnmind.adaptive.learning.blocks import (
     StepsBlock,
     TableBlock,
 )
-from bnmind.adaptive.learning.curves import CURVES, CurveBlock, kind_of_curve
-from bnmind.adaptive.learning.main_effects import EffectsBlock, NoisyBlock, SharedBlock
+from bnmind.adaptive.learning.curves import CURVES, curve_block, kind_of_curve
+from bnmind.adaptive.learning.main_effects import (
+    EffectsBlock,
+    NoisyBlock,
+    SharedBlock,
+    kind_of_noise,
+)
 from bnmind.adaptive.learning.options import Bounds, LearningOptions, kept_off
 from bnmind.adaptive.response_models.additive import ItemEffects, MainEffects, SkillEffects
 from bnmind.adaptive.response_models.base import ResponseModel, response_channel
@@ -335,6 +340,8 @@ def _kind(rule: ItemRule) -> Hashable:
         return type(model), len(rule.parents)
     if isinstance(model, Gdina) and model.n_responses == 2:
         return Gdina, tuple([v.n_states for v in rule.parents]), rule.ordered
+    if isinstance(model, NoisySkills):
+        return NoisySkills, kind_of_noise(rule)
     return kind_of_curve(rule) if isinstance(model, CURVES) else rule.name
 
 
@@ -364,13 +371,13 @@ def block_of(
         # A step cannot become a table, so the order always holds.
         return PairBlock(rules, priors, monotone or of_steps)
     if isinstance(model, NoisySkills):
-        return NoisyBlock(rule, priors)
+        return NoisyBlock(rules, priors)
     if isinstance(model, SkillEffects):
         return SharedBlock(rules, priors, monotone)
     if isinstance(model, MainEffects):
         return EffectsBlock(rules, priors, monotone)
     if isinstance(model, CURVES):
-        return CurveBlock(rules, priors)
+        return curve_block(rules, priors)
     if isinstance(model, ParametricModel):
         return ParametricBlock(rule)
     if isinstance(model, Sequential):

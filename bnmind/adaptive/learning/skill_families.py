@@ -35,8 +35,8 @@ from numpy.typing import NDArray
 from bnmind._values import Sealed
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.skill_distributions import AbilityCPD, LogisticCPD, table_of_steps
-from bnmind.adaptive.learning.blocks import ConvexBlock, ItemBlock, PairBlock
-from bnmind.adaptive.learning.main_effects import Polytope, ascended
+from bnmind.adaptive.learning.blocks import FormBlock, ItemBlock, PairBlock
+from bnmind.adaptive.learning.forms import Form, Polytope, ascended, binary
 from bnmind.adaptive.learning.options import Priors
 from bnmind.adaptive.response_models.additive import LOGIT
 from bnmind.adaptive.response_models.base import ability_values, logistic
@@ -112,7 +112,7 @@ def inside(block: ItemBlock, values: Floats, least: float, counts: Floats | None
     counts
         The expected numbers of examinees, for which the change should cost little.
     """
-    bounded = isinstance(block, PairBlock | ConvexBlock) and block.shape[1] == 2  # by own bounds
+    bounded = isinstance(block, PairBlock | FormBlock) and block.shape[1] == 2  # by own bounds
     if not (least and len(values)) or bounded or is_inside(block, values, least):
         return values
     center = _center(block, least)
@@ -246,12 +246,11 @@ class LogisticFamilies:
         return np.concatenate([intercepts, slopes], axis=1)
 
     @cached_property
-    def _polytope(self) -> Polytope:
+    def _form(self) -> Form:
         n, size = len(self._steps), self.n_parameters
-        eye = np.eye(size)
-        least = np.where(np.arange(size) < n, -_FARTHEST, 0.0)
-        most = np.where(np.arange(size) < n, _FARTHEST, _STEEPEST)
-        return Polytope(np.concatenate([eye, -eye]), np.concatenate([least, -most])[None])
+        bounds = np.tile([0.0, _STEEPEST], (1, size, 1))
+        bounds[:, :n] = -_FARTHEST, _FARTHEST
+        return Form(binary(LOGIT), self._design[:, None], Polytope.of(bounds))
 
     def start(self) -> dict[int, Floats]:
         """Return the initial tables."""
@@ -273,9 +272,9 @@ class LogisticFamilies:
         """Return the tables with the largest expected log-likelihood."""
         right = [counts[family][level:].sum(axis=0) for family, level in self._steps]
         wrong = [counts[family][level - 1] for family, level in self._steps]
-        both = np.concatenate(right)[None], np.concatenate(wrong)[None]
+        counts_of_steps = np.stack([np.concatenate(wrong), np.concatenate(right)], axis=-1)
         start = self._coefficients(tables)[None]
-        return self._tables(ascended(LOGIT, self._design, self._polytope, start, both)[0])
+        return self._tables(ascended(self._form, start, counts_of_steps[None])[0])
 
     def _tables(self, coefficients: Floats) -> dict[int, Floats]:
         chances = logistic(self._design @ coefficients).reshape(-1, len(self.points))

@@ -194,9 +194,7 @@ def _of_priors(learned: Learned, size: int) -> Floats:
     for block, values in zip(learned.model.layout.blocks, learned.parameters.items, strict=True):
         if isinstance(block, CurveBlock):
             # As in the M-step: that of a log-normal density is on the scale of the logarithm.
-            _, _, bends = block.kind.log_prior(
-                block.kind.inner(values.reshape(len(block.rules), -1))
-            )
+            _, _, bends = block.form.log_prior(block.points(values))
             part = np.arange(start, start + len(values))
             information[part, part] = bends.reshape(-1)
             start += len(values)

@@ -98,6 +98,7 @@ from bnmind._values import Probability, Value, sealed
 from bnmind.adaptive.response_models.base import (
     Number,
     Scale,
+    both_tails,
     chance_faults,
     check_item,
     check_skills,
@@ -111,62 +112,43 @@ from bnmind.errors import InvalidArgumentError, InvalidModelError
 from bnmind.information import Floats
 from bnmind.pgm import TabularCPD, Variable
 
-_LEAST = 1e-12
-"""The least chance in a denominator."""
-
 
 @dataclass(frozen=True)
 class LinkFunction:
-    """A link function and the log-likelihood of responses on its scale."""
+    """A link function: the scale on which effects add up."""
 
     name: str
     of: Callable[[Floats], Floats]
     """η of p."""
     chance: Callable[[Floats], Floats]
     """p of η."""
-    slopes: Callable[[Floats, Floats, Floats], tuple[Floats, Floats]]
-    """l′(η) and −l″(η), given p, y and w."""
-
-    def log_likelihood(self, predictor: Floats, right: Floats, wrong: Floats) -> Floats:
-        """Return l(η) of each cell; responses of probability zero count as very improbable."""
-        p = np.clip(self.chance(predictor), _LEAST, 1 - _LEAST)
-        result: Floats = right * np.log(p) + wrong * np.log1p(-p)
-        return result
-
-    def derivatives(self, predictor: Floats, right: Floats, wrong: Floats) -> tuple[Floats, Floats]:
-        """Return l′(η) and −l″(η) of each cell."""
-        return self.slopes(np.clip(self.chance(predictor), _LEAST, 1 - _LEAST), right, wrong)
+    slope: Callable[[Floats], Floats]
+    """dp/dη of η."""
+    bend: Callable[[Floats], Floats]
+    """d²p/dη² of η."""
 
 
-IDENTITY = LinkFunction(
-    "identity",
-    lambda p: p,
-    lambda x: x,
-    lambda p, y, w: (y / p - w / (1 - p), y / p**2 + w / (1 - p) ** 2),
-)
+IDENTITY = LinkFunction("identity", lambda p: p, lambda x: x, np.ones_like, np.zeros_like)
 """η = p."""
 
 LOGIT = LinkFunction(
     "logit",
     lambda p: np.log(p) - np.log1p(-p),
     logistic,
-    lambda p, y, w: (y - (y + w) * p, (y + w) * p * (1 - p)),
+    lambda x: np.multiply(*both_tails(x)),
+    lambda x: np.multiply(*both_tails(x)) * (1 - 2 * logistic(x)),
 )
 """η = ln(p / (1 − p))."""
 
-LOG = LinkFunction(
-    "log",
-    np.log,
-    np.exp,
-    lambda p, y, w: (y - w * p / (1 - p), w * p / (1 - p) ** 2),
-)
+LOG = LinkFunction("log", np.log, np.exp, np.exp, np.exp)
 """η = ln p."""
 
 COMPLEMENTARY = LinkFunction(
     "complementary log",
     lambda p: -np.log1p(-p),
     lambda x: -np.expm1(-x),
-    lambda p, y, w: (y * (1 - p) / p - w, y * (1 - p) / p**2),
+    lambda x: np.exp(-x),
+    lambda x: -np.exp(-x),
 )
 """η = −ln(1 − p)."""
 

@@ -1,0 +1,424 @@
+r"""Forms: how chances of responses depend on parameters, within inequalities; and their M-step.
+
+A form states the chances of *problems*, such as the items of a block, in cells, and their slopes.
+The M-step maximizes, for each problem by itself,
+
+.. math:: \sum_{cr} n_{cr} \ln P_r(c; x) + \text{log-prior}(x), \quad G x ≥ h.
+
+==================  ====================================================================
+symbol              name here
+==================  ====================================================================
+x                   ``x[i]``: the parameters of problem i
+P_r(c; x)           ``form.table(x)``: the chance of response r in cell c
+n_{cr}, n_c         ``counts``: expected numbers of examinees; their sum over the responses
+g                   :math:`\sum_{cr} (n_{cr} / P_r) \, ∂P_r/∂x`, plus that of the prior
+I                   :math:`\sum_c n_c \sum_r (∂P_r/∂x)(∂P_r/∂x)^T / P_r`, minus the expected
+                    curvature of the prior; of main effects, the observed information
+G x ≥ h             ``polytope.rows``, ``polytope.least``
+min \|x\|, G x ≥ h    least distance programming (LDP), by nonnegative least squares
+==================  ====================================================================
+
+A step goes to the maximum of the quadratic approximation with I within the inequalities, and is
+halved until it does not lower the objective. Expected information leads up wherever it is taken
+(Fisher scoring). The step is Newton's if the logarithms of the chances are linear in the parameters
+up to a constant, as in the 1PL, 2PL, the partial credit and the nominal model, and for main
+effects, whose objective is concave. All problems take the steps together; those whose plain step
+would leave the polytope get a quadratic program each.
+
+References
+----------
+C. Lawson and R. Hanson, *Solving Least Squares Problems*, 1974, chapter 23 (LDP); P. McCullagh and
+J. Nelder, *Generalized Linear Models*, 1989, section 2.5; R. D. Bock and M. Aitkin, "Marginal
+maximum likelihood estimation of item parameters", Psychometrika 1981 (the M-step by Fisher
+scoring); J. Nocedal and S. Wright, *Numerical Optimization*, 2006, chapter 18.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._values import Sealed, sealed
+from bnmind.adaptive.response_models.additive import LOGIT, LinkFunction
+from bnmind.adaptive.response_models.base import both_tails, softmax
+from bnmind.information import Floats
+
+_TOLERANCE = 1e-10
+"""Points violate the inequalities by no more than this."""
+
+
+@dataclass(frozen=True, eq=False)
+class Polytope(Sealed):
+    """The points x with G x ≥ h, for several h at once.
+
+    Parameters
+    ----------
+    rows
+        ``(inequalities, dimensions)``: G.
+    least
+        ``(problems, inequalities)``: h of each problem.
+    """
+
+    rows: Floats
+    least: Floats
+
+    @classmethod
+    def of(cls, bounds: Floats, rows: Floats | None = None, least: float | Floats = 0) -> Polytope:
+        """Return the points in bounds ``(problems, dimensions, 2)`` of which other rows hold, too.
+
+        Parameters
+        ----------
+        bounds
+            The least and the largest number in each dimension.
+        rows
+            More inequalities.
+        least
+            The least product of each of those with the point; also ``(problems, rows)``, −inf for
+            none.
+        """
+        eye = np.eye(bounds.shape[1])
+        more = eye[:0] if rows is None else rows
+        products = np.broadcast_to(np.asarray(least, dtype=float), (len(bounds), len(more)))
+        both = np.concatenate([bounds[..., 0], -bounds[..., 1], products], axis=1)
+        return cls(np.concatenate([eye, -eye, more]), both)
+
+    @cached_property
+    def fixed(self) -> NDArray[np.bool_]:
+        """``(problems, dimensions)``: where the bounds of a dimension leave one number."""
+        alone = (self.rows != 0).sum(axis=1) == 1
+        rows = self.rows[alone]
+        dimensions, up = np.abs(rows).argmax(axis=1), rows.sum(axis=1) > 0
+        ends = self.least[:, alone] / rows.sum(axis=1)
+        low, high = np.full((2, len(ends), self.rows.shape[1]), [[[-np.inf]], [[np.inf]]])
+        np.maximum.at(low, (slice(None), dimensions[up]), ends[:, up])
+        np.minimum.at(high, (slice(None), dimensions[~up]), ends[:, ~up])
+        return sealed(low >= high)
+
+    def holds(self, points: Floats, *, tolerance: float = _TOLERANCE) -> NDArray[np.bool_]:
+        """Return whether each problem's point, ``(problems, dimensions)``, is inside."""
+        short = (self.least - points @ self.rows.T).max(axis=1)
+        inside: NDArray[np.bool_] = np.less_equal(short, tolerance)
+        return inside
+
+    def inside(self, points: Floats) -> Floats:
+        """Return the closest points inside, ``(problems, dimensions)``."""
+        points = points.copy()
+        for problem in np.flatnonzero(~self.holds(points)).tolist():
+            closest = self.closest(problem, points[problem], np.eye(points.shape[1]))
+            if closest is not None:
+                points[problem] = closest
+        return points
+
+    def reach(self, points: Floats, steps: Floats) -> Floats:
+        """Return the share of each step, at most 1, that stays inside, ``(problems,)``."""
+        along = steps @ self.rows.T
+        left = np.maximum(points @ self.rows.T - self.least + _TOLERANCE, 0.0)
+        ratio = np.divide(left, -along, out=np.full(left.shape, np.inf), where=along < -_TOLERANCE)
+        shares: Floats = ratio.min(axis=1, initial=1.0)
+        return shares
+
+    def closest(self, problem: int, target: Floats, curvature: Floats) -> Floats | None:
+        """Return the x of a problem with the least (x − t)ᵀ H (x − t); None if there is none.
+
+        Parameters
+        ----------
+        problem
+            The number of the problem.
+        target
+            t, ``(dimensions,)``.
+        curvature
+            H, positive definite.
+        """
+        from scipy.optimize import nnls
+
+        root = np.linalg.inv(np.linalg.cholesky(curvature)).T
+        held = np.isfinite(self.least[problem])
+        given, bound = self.rows[held], self.least[problem][held]
+        # With x = t + L⁻ᵀ z: the least |z| with G L⁻ᵀ z ≥ h − G t.
+        rows = given @ root
+        least = bound - given @ target
+        size = np.sqrt((rows**2).sum(axis=1))
+        rows, least = rows / size[:, None], least / size
+        matrix = np.concatenate([rows.T, least[None]])
+        goal = np.zeros(len(matrix))
+        goal[-1] = 1.0
+        try:
+            weights, distance = nnls(matrix, goal)
+        except RuntimeError:  # too many steps
+            return None
+        residual = matrix @ weights - goal
+        if distance < 1e-12 or residual[-1] > -1e-14:
+            return None
+        z = -residual[:-1] / residual[-1]
+        found: Floats = target + root @ z
+        # A target far away costs digits, and a step that ends a hair outside would not be taken.
+        met = weights > 0
+        found += np.linalg.lstsq(given[met], bound[met] - given[met] @ found)[0]
+        return found
+
+
+class Link(NamedTuple):
+    """How predictors become chances."""
+
+    chances: Callable[[Floats], Floats]
+    """The chances ``(…, responses)`` of predictors ``(…, predictors)``."""
+    slopes: Callable[[Floats], Floats]
+    """Their derivatives, ``(…, predictors, responses)``."""
+    bends: Callable[[Floats], Floats] | None = None
+    """Their second derivatives by a single predictor; None to take expected information."""
+
+
+def binary(link: LinkFunction) -> Link:
+    """Return the link of two responses of which the second has a chance on a scale."""
+
+    def chances(predictors: Floats) -> Floats:
+        right = np.clip(link.chance(predictors[..., 0]), 0.0, 1.0)
+        return np.stack([1 - right, right], axis=-1)
+
+    def both(of_right: Callable[[Floats], Floats]) -> Callable[[Floats], Floats]:
+        def of_responses(predictors: Floats) -> Floats:
+            right = of_right(predictors)
+            return np.stack([-right, right], axis=-1)
+
+        return of_responses
+
+    of_logit = link is LOGIT
+    return Link(_logistic_chances if of_logit else chances, both(link.slope), both(link.bend))
+
+
+def _logistic_chances(predictors: Floats) -> Floats:
+    right, wrong = both_tails(predictors[..., 0])
+    return np.stack([wrong, right], axis=-1)
+
+
+def _cumulative_chances(predictors: Floats) -> Floats:
+    above, below = both_tails(predictors)
+    # Subtract the smaller pair of tails, for accuracy.
+    between = np.where(
+        predictors[..., :-1] + predictors[..., 1:] < 0,
+        above[..., :-1] - above[..., 1:],
+        below[..., 1:] - below[..., :-1],
+    )
+    return np.concatenate([below[..., :1], np.maximum(between, 0), above[..., -1:]], axis=-1)
+
+
+def _cumulative_slopes(predictors: Floats) -> Floats:
+    above, below = both_tails(predictors)
+    n = predictors.shape[-1]
+    return (above * below)[..., None] * (np.eye(n, n + 1, 1) - np.eye(n, n + 1))
+
+
+def _softmax_chances(predictors: Floats) -> Floats:
+    return softmax(np.concatenate([np.zeros_like(predictors[..., :1]), predictors], axis=-1))
+
+
+def _softmax_slopes(predictors: Floats) -> Floats:
+    chances = _softmax_chances(predictors)
+    n = predictors.shape[-1]
+    return chances[..., 1:, None] * (np.eye(n, n + 1, 1) - chances[..., None, :])
+
+
+CUMULATIVE = Link(_cumulative_chances, _cumulative_slopes)
+"""Graded responses: predictor r is the logit of the chance of at least r; they decrease."""
+SOFTMAX = Link(_softmax_chances, _softmax_slopes)
+"""Predictor r is the logarithm of the chance of response r over that of response 0."""
+
+Densities: TypeAlias = tuple[Floats, Floats, Floats]
+"""Of each problem, the log-density of a prior of a parameter, its slope, and its curvature: the
+second derivative with the other sign, or a positive number in its place."""
+
+
+@dataclass(frozen=True, eq=False)
+class Form(Sealed):
+    """The chances of problems of one kind, which have a design in common.
+
+    Parameters
+    ----------
+    link
+        How predictors become chances.
+    design
+        ``(cells, predictors, parameters)``: the predictors are its products with the parameters.
+    polytope
+        The valid parameters of each problem.
+    edges
+        Whether there are further parameters, the lower and the upper asymptote of the chances of
+        two responses.
+    prior
+        Returns the column of each prior, and its densities, given the parameters.
+    """
+
+    link: Link
+    design: Floats
+    polytope: Polytope
+    edges: tuple[bool, bool] = (False, False)
+    prior: Callable[[Floats], list[tuple[int, Densities]]] | None = None
+
+    def _predictors(self, x: Floats) -> Floats:
+        n_cells, n_predictors, n = self.design.shape
+        flat = x[:, :n] @ self.design.reshape(-1, n).T
+        return flat.reshape(len(x), n_cells, n_predictors)
+
+    def _asymptotes(self, x: Floats) -> tuple[Floats, Floats]:
+        """Return the lower and the upper asymptotes, ``(problems, 1)`` each."""
+        n, one = self.design.shape[2], np.ones((len(x), 1))
+        lower, upper = self.edges
+        return x[:, n : n + 1] if lower else 0 * one, x[:, -1:] if upper else one
+
+    def table(self, x: Floats) -> Floats:
+        """Return the chances, ``(problems, cells, responses)``."""
+        chances = self.link.chances(self._predictors(x))
+        if not any(self.edges):
+            return chances
+        low, high = self._asymptotes(x)
+        wrong, right = chances[..., 0], chances[..., 1]
+        return np.stack(
+            [(1 - high) * right + (1 - low) * wrong, high * right + low * wrong], axis=-1
+        )
+
+    def slopes(self, x: Floats) -> Floats:
+        """Return their derivatives, ``(problems, parameters, cells, responses)``."""
+        predictors = self._predictors(x)
+        each = np.moveaxis(self.design.transpose(0, 2, 1) @ self.link.slopes(predictors), 2, 1)
+        if not any(self.edges):
+            return each
+        low, high = self._asymptotes(x)
+        chances, (lower, upper) = self.link.chances(predictors), self.edges
+        by_edge = np.stack([*[chances[..., 0]] * lower, *[chances[..., 1]] * upper], axis=1)
+        both = np.stack([-by_edge, by_edge], axis=-1)
+        return np.concatenate([(high - low)[..., None, None] * each, both], axis=1)
+
+    def score(self, x: Floats, counts: Floats, chances: Floats) -> tuple[Floats, Floats]:
+        """Return gradient and information, ``(problems, parameters)`` and that twice.
+
+        Parameters
+        ----------
+        x
+            The parameters.
+        counts, chances
+            ``(problems, cells, responses)``.
+        """
+        if self.link.bends is None or any(self.edges):
+            flat = self.slopes(x).reshape(*x.shape, -1)
+            totals = counts.sum(axis=2, keepdims=True)
+            gradient = (flat @ (counts / chances).reshape(len(x), -1, 1))[..., 0]
+            weighted = flat * np.sqrt(totals / chances).reshape(len(x), 1, -1)
+            return gradient, weighted @ weighted.transpose(0, 2, 1)
+        design, predictors, ratio = self.design[:, 0], self._predictors(x), counts / chances
+        slopes, bends = (of(predictors)[..., 0, :] for of in (self.link.slopes, self.link.bends))
+        bent = (ratio * (slopes**2 / chances - bends)).sum(axis=2)
+        return (ratio * slopes).sum(axis=2) @ design, (design.T * bent[:, None]) @ design
+
+    def log_prior(self, x: Floats) -> Densities:
+        """Return the sums of the priors: ``(problems,)``, and twice ``(problems, parameters)``.
+
+        Parameters with equal bounds have no prior.
+        """
+        density, slopes, curvatures = np.zeros(len(x)), np.zeros(x.shape), np.zeros(x.shape)
+        for column, (value, slope, curvature) in self.prior(x) if self.prior else ():
+            density += np.where(self.polytope.fixed[:, column], 0.0, value)
+            slopes[:, column] += slope
+            curvatures[:, column] += curvature
+        return density, slopes, curvatures
+
+
+_FLOOR = 1e-12
+"""The least chance in a logarithm or a ratio, so that no gradient is infinite."""
+
+_STEPS = 10
+
+_SETTLED = 1e-11
+"""Steps end if the approximation gains no more than this times the number of examinees."""
+
+_QUADRATIC = 1e-5
+"""The next step after one that gains this little gains hardly anything."""
+
+_RIDGE = 1e-9
+"""Added to the information, relative to its mean, so that flat directions stay as they are."""
+
+_LONGEST = 1e4
+"""About the longest step: where the objective is linear, a plain step has no end."""
+
+_HALVINGS = 25
+
+
+def objective(form: Form, x: Floats, counts: Floats) -> Floats:
+    """Return what the M-step maximizes, ``(problems,)``; −inf where a chance is not a number."""
+    return _value_and_chances(form, x, counts)[0]
+
+
+def _value_and_chances(form: Form, x: Floats, counts: Floats) -> tuple[Floats, Floats]:
+    chances = np.maximum(form.table(x), _FLOOR)
+    value = np.einsum("icr,icr->i", counts, np.log(chances)) + form.log_prior(x)[0]
+    return np.where(np.isnan(value), -np.inf, value), chances
+
+
+def ascended(form: Form, x: Floats, counts: Floats) -> Floats:
+    """Return parameters that raise the objective of each problem to its maximum.
+
+    Parameters
+    ----------
+    form
+        The form.
+    x
+        ``(problems, parameters)``: the present parameters, inside of the polytope. The objective
+        of no problem decreases.
+    counts
+        ``(problems, cells, responses)``.
+    """
+    polytope = form.polytope
+    enough = _SETTLED * np.maximum(counts.sum(axis=(1, 2)), 1.0)
+    value, chances = _value_and_chances(form, x, counts)
+    n, k = x.shape
+    diagonal, open_ = np.arange(k), np.ones(n, dtype=np.bool_)
+    fixed = polytope.fixed
+    for _ in range(_STEPS):
+        gradient, information = form.score(x, counts, chances)
+        _, prior_slope, prior_curvature = form.log_prior(x)
+        gradient += prior_slope
+        information[:, diagonal, diagonal] += prior_curvature
+        gradient[fixed] = 0.0
+        information[fixed[:, :, None] | fixed[:, None, :]] = 0.0
+        mean = information[:, diagonal, diagonal].mean(axis=1)
+        ridge = _RIDGE * mean + np.abs(gradient).max(axis=1) / _LONGEST + 1e-30
+        information[:, diagonal, diagonal] += np.where(fixed, 1.0, ridge[:, None])
+        plain = np.linalg.solve(information, gradient[..., None])[..., 0]
+        steps: Floats = np.where(open_[:, None], plain, 0.0)
+        for problem in np.flatnonzero(~polytope.holds(x + steps)).tolist():
+            best = polytope.closest(problem, x[problem] + steps[problem], information[problem])
+            if best is not None:
+                steps[problem] = best - x[problem]
+        steps *= polytope.reach(x, steps)[:, None]
+        gain = (gradient * steps).sum(axis=1)
+        open_ &= gain > enough
+        if not open_.any():
+            break
+        steps[~open_] = 0.0
+        x, value, chances = _climbed(form, (x, value, chances), steps, counts)
+        if gain[open_].max() < _QUADRATIC:
+            break
+    return x
+
+
+def _climbed(
+    form: Form, place: tuple[Floats, Floats, Floats], steps: Floats, counts: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Return the place after steps, each halved until it does not lead down.
+
+    A place has the parameters, their objectives, and the chances.
+    """
+    x, value, chances = place
+    worse: NDArray[np.bool_]
+    for _ in range(_HALVINGS):
+        there = x + steps
+        reached, then = _value_and_chances(form, there, counts)
+        worse = ~(reached >= value)
+        if not worse.any():
+            break
+        steps = np.where(worse[:, None], steps / 2, steps)
+    there[worse], reached[worse], then[worse] = x[worse], value[worse], chances[worse]
+    return there, reached, then
