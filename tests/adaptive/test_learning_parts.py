@@ -40,8 +40,8 @@ from bnmind.adaptive.learning.blocks import ItemBlock
 from bnmind.adaptive.learning.comparison import _log_evidence
 from bnmind.adaptive.learning.forms import Form, Polytope, binary, objective
 from bnmind.adaptive.learning.model import block_of, item_rules
-from bnmind.adaptive.learning.model_fit import _pooled_statistic, block_slopes
-from bnmind.adaptive.learning.standard_errors import _notes
+from bnmind.adaptive.learning.model_fit import _pooled_statistic
+from bnmind.adaptive.learning.standard_errors import _notes, item_slopes
 from bnmind.adaptive.response_models.additive import (
     COMPLEMENTARY,
     LinkFunction,
@@ -77,7 +77,7 @@ def test_new_items_are_learned_until_another_step_changes_nothing() -> None:
 def test_slopes_are_those_of_wider_differences(gate: type[ResponseModel]) -> None:
     block = block_of_item(gate)
     values = block.start()
-    slopes = block_slopes(block, values)
+    ((_, slopes),) = item_slopes(block, values)
     for place in range(len(values)):
         found = []
         for step in (0.01, 0.02):

@@ -99,10 +99,9 @@ from bnmind._display import Result, Table, finite, picked, text_of
 from bnmind._messages import counted
 from bnmind._values import Value
 from bnmind.adaptive.beliefs.belief import MISSING
-from bnmind.adaptive.learning.blocks import ItemBlock
 from bnmind.adaptive.learning.em import ResponseLayout, TableExpectation, placed_sums
 from bnmind.adaptive.learning.learn import Learned
-from bnmind.adaptive.learning.standard_errors import skill_scores, table_expectation
+from bnmind.adaptive.learning.standard_errors import item_slopes, skill_scores, table_expectation
 from bnmind.adaptive.responses.examinees import Examinees
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
@@ -763,18 +762,15 @@ def _slopes(
     columns = []
     item = start = 0
     for block, values in zip(layout.blocks, learned.parameters.items, strict=True):
-        changes = block_slopes(block, values)
-        slopes = np.zeros((n_items + pairs.shape[1], changes.shape[1]))
-        for _ in block.names:
+        slopes = np.zeros((n_items + pairs.shape[1], len(values)))
+        for own, changes in item_slopes(block, values):
             at = places[rows[item] : rows[item + 1]] - start
-            scores = np.arange(len(at))
+            in_class = np.tensordot(np.arange(len(at)), changes[at], 1)
             touched, gradient = _touched(item, n_items, pairs), _gradient(item, means)
-            for parameter in np.flatnonzero(np.abs(changes[np.unique(at)]).any(axis=0)):
-                in_class = scores @ changes[:, parameter][at]
-                slopes[touched, parameter] += gradient @ (of_class * in_class)
+            slopes[np.ix_(touched, own)] += gradient @ (of_class[:, None] * in_class)
             item += 1
+            start += len(changes)
         columns.append(slopes)
-        start += len(changes)
     return np.concatenate(columns, axis=1)
 
 
@@ -800,25 +796,6 @@ def _correlations(
 
 
 # --- Slopes ---------------------------------------------------------------------------------------
-
-_STEP = 1e-6
-
-
-def block_slopes(block: ItemBlock, values: Floats) -> Floats:
-    """Return the derivatives of a block's response probabilities, ``(probabilities, parameters)``.
-
-    They are differences within the limits; parameters with equal limits have none.
-    """
-    columns = []
-    for place, (value, (low, high)) in enumerate(zip(values.tolist(), block.limits, strict=True)):
-        step = _STEP * max(1.0, abs(value))
-        up, down = values.copy(), values.copy()
-        up[place], down[place] = min(value + step, high), max(value - step, low)
-        change = block.response_parameters(up) - block.response_parameters(down)
-        width = up[place] - down[place]
-        columns.append(change.reshape(-1) / width if width > 0 else np.zeros(change.size))
-    size = block.response_parameters(values).size
-    return np.array(columns).reshape(len(columns), size).T
 
 
 def class_slopes(learned: Learned, expectation: TableExpectation) -> Floats:
