@@ -33,7 +33,7 @@ from bnmind.adaptive import (
     irt_bank,
     learn,
 )
-from bnmind.adaptive.learning.blocks import ItemRule, TableBlock, two_chances
+from bnmind.adaptive.learning.blocks import ItemRule, TableBlock
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.pgm import Variable
@@ -292,6 +292,3 @@ def test_monotone_chances_are_as_likely_as_those_of_a_general_solver(
     q = np.clip(p, 1e-9, 1 - 1e-9)
     ours = float((right * np.log(q) + (total - right) * np.log(1 - q)).sum())
     assert ours >= solved(right, total, limits) - 1e-4
-    if shape == (2,):
-        two = two_chances(right, total, np.full(2, 0.5), limits[:2], monotone=True)
-        np.testing.assert_allclose(two, p, atol=1e-9)

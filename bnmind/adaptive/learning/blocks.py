@@ -28,7 +28,6 @@ who went beyond it, wrong for those who stopped there, and missing for others.
 
 from __future__ import annotations
 
-import dataclasses
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -50,35 +49,6 @@ from bnmind.pgm import Variable
 
 _SAME = 1e-7
 """Chances in order that differ less are equal."""
-
-
-def two_chances(
-    right: Floats, total: Floats, before: Floats, limits: Floats, *, monotone: bool
-) -> Floats:
-    """Return the most likely chances of success of two groups, ``(…, 2)``, the abler second.
-
-    Parameters
-    ----------
-    right, total
-        ``(…, 2)``: the number of right responses and of all responses in each group.
-    before
-        The chances of empty groups.
-    limits
-        ``(…, 2, 2)``: the least and the largest chance of each group.
-    monotone
-        Whether the second must be at least the first.
-    """
-    share = np.divide(right, total, out=before.copy(), where=total > 0)
-    chance = np.clip(share, limits[..., 0], limits[..., 1])
-    falls = chance[..., 0] > chance[..., 1]
-    if not monotone or not np.any(falls):
-        return chance
-    # The objective is concave: if the order is violated, the optimum has equal chances.
-    sums = total.sum(axis=-1)
-    pooled = np.divide(right.sum(axis=-1), sums, out=np.array(before.mean(axis=-1)), where=sums > 0)
-    low = limits[..., 0].max(axis=-1)
-    pooled = np.maximum(np.minimum(pooled, limits[..., 1].min(axis=-1)), low)
-    return np.where(falls[..., None], pooled[..., None], chance)
 
 
 _INSIDE = 0.01
@@ -245,15 +215,20 @@ class FormBlock(ABC, Sealed):
         """Return parameters by problem, ``(problems, parameters)``."""
         return values.reshape(len(self.form.polytope.least), -1)
 
+    def values_of(self, points: Floats) -> Floats:
+        """Return parameters of the problems in a row; the inverse of `points`."""
+        return points.reshape(-1)
+
     def inside(self, points: Floats) -> Floats:
         """Return the closest valid parameters, in a row."""
-        return self.form.polytope.inside(points).reshape(-1)
+        return self.values_of(self.form.polytope.inside(points))
 
     def between(self, known: Floats, values: Floats) -> Floats:
         """Return valid parameters on the way from known ones to others."""
-        near = self.points(within(values, known, self.limits))
-        holds = self.form.polytope.holds(near)
-        return np.where(holds[:, None], near, self.points(known)).reshape(-1)
+        near = within(values, known, self.limits)
+        holds = self.form.polytope.holds(self.points(near))[:, None]
+        rows = len(holds), -1
+        return np.where(holds, near.reshape(rows), known.reshape(rows)).reshape(-1)
 
     def response_parameters(self, values: Floats) -> Floats:
         """Return the probability of each response in each group."""
@@ -261,7 +236,7 @@ class FormBlock(ABC, Sealed):
 
     def maximize(self, values: Floats, counts: Floats) -> Floats:
         """Return the parameters with the largest expected log-likelihood."""
-        return ascended(self.form, self.points(values), counts).reshape(-1)
+        return self.values_of(ascended(self.form, self.points(values), counts))
 
     def log_prior(self, values: Floats) -> float:
         """Return the logarithm of the prior density, up to a constant."""
@@ -337,123 +312,6 @@ class FixedBlock(RuleBlock):
     def response_models(self, values: Floats) -> tuple[ResponseModel | None, ...]:
         """Return the response model of the item."""
         return (self.rule.model,)
-
-
-@dataclass(frozen=True, eq=False)
-class PairBlock(Sealed):
-    """Items with one guess and one slip each: `Dina` and `Dino`.
-
-    Parameters
-    ----------
-    rules
-        The items.
-    priors
-        Beta distributions of guesses and slips.
-    monotone
-        Whether guess + slip must be at most 1. If not, an item with a larger sum becomes a
-        `Gdina`.
-    """
-
-    rules: tuple[ItemRule, ...]
-    priors: Priors
-    monotone: bool = True
-
-    @cached_property
-    def groups(self) -> tuple[NDArray[np.intp], ...]:
-        """Whether each configuration suffices, for each item."""
-        groups = []
-        for rule in self.rules:
-            assert isinstance(rule.model, GuessSlip)
-            plain = dataclasses.replace(rule.model, guess=0.0, slip=0.0)
-            groups.append((response_channel(plain, rule.parents)[:, 1] > 0.5).astype(np.intp))
-        return tuple(map(sealed, groups))
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The items."""
-        return tuple(rule.name for rule in self.rules)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Two groups, without and with the required skills; two responses."""
-        return 2, 2
-
-    @property
-    def parameters(self) -> tuple[tuple[str, str], ...]:
-        """The guess and the slip of each item."""
-        return tuple((name, what) for name in self.names for what in ("guess", "slip"))
-
-    @property
-    def limits(self) -> Floats:
-        """The bounds of each guess and slip."""
-        return np.array([pair for r in self.rules for pair in (r.guess, r.slip)])
-
-    @property
-    def _chance_limits(self) -> Floats:
-        """``(items, 2, 2)``: the bounds of the chances of the two groups."""
-        limits = self.limits.reshape(-1, 2, 2).copy()
-        limits[:, 1] = 1 - limits[:, 1, ::-1]
-        return limits
-
-    def start(self) -> Floats:
-        """Return the current guesses and slips of the items."""
-        pairs = [(r.model.guess, r.model.slip) for r in self.rules]  # type: ignore[union-attr]
-        return self._within(softened(np.array(pairs)))
-
-    def draw(self, rng: np.random.Generator) -> Floats:
-        """Return guesses and slips between 0.05 and 0.45."""
-        return self._within(rng.uniform(0.05, 0.45, (len(self.rules), 2)))
-
-    def _within(self, pairs: Floats) -> Floats:
-        limits = self.limits
-        return np.clip(pairs.reshape(-1), limits[:, 0], limits[:, 1])
-
-    def response_parameters(self, values: Floats) -> Floats:
-        """Return the chances of wrong and right responses in both groups."""
-        pairs = values.reshape(-1, 2)
-        right = np.stack([pairs[:, 0], 1 - pairs[:, 1]], axis=1)
-        wrong = np.stack([1 - pairs[:, 0], pairs[:, 1]], axis=1)
-        return np.stack([wrong, right], axis=-1)
-
-    def maximize(self, values: Floats, counts: Floats) -> Floats:
-        """Return the shares of right responses, within bounds and in order."""
-        more_right, more = beta_counts(self.priors)
-        chance = two_chances(
-            counts[..., 1] + more_right,
-            counts.sum(axis=-1) + more,
-            self.response_parameters(values)[..., 1],
-            self._chance_limits,
-            monotone=self.monotone,
-        )
-        return self._within(np.stack([chance[:, 0], 1 - chance[:, 1]], axis=1))
-
-    def log_prior(self, values: Floats) -> float:
-        """Return the logarithm of the beta densities."""
-        pairs, limits = values.reshape(-1, 2), self.limits.reshape(-1, 2, 2)
-        return log_beta(pairs[:, 0], self.priors.guess, limits[:, 0]) + log_beta(
-            pairs[:, 1], self.priors.slip, limits[:, 1]
-        )
-
-    def valid(self, values: Floats) -> bool:
-        """Return whether no guess is above one minus the slip."""
-        return not self.monotone or bool(np.all(values.reshape(-1, 2).sum(axis=1) <= 1 + SLACK))
-
-    def response_models(self, values: Floats) -> tuple[ResponseModel | None, ...]:
-        """Return the response models; `Gdina` if more skill lowers the chance."""
-        models: list[ResponseModel] = []
-        for rule, groups, (guess, slip), probabilities in zip(
-            self.rules,
-            self.groups,
-            values.reshape(-1, 2).tolist(),
-            self.response_parameters(values),
-            strict=True,
-        ):
-            if guess + slip > 1 + SLACK:
-                models.append(Gdina(probabilities[groups]))
-            else:
-                assert isinstance(rule.model, GuessSlip)
-                models.append(dataclasses.replace(rule.model, guess=guess, slip=slip))
-        return tuple(models)
 
 
 @dataclass(frozen=True, eq=False)
@@ -544,7 +402,7 @@ class TableBlock(FormBlock):
     def response_parameters(self, values: Floats) -> Floats:
         """Return the probability of each response in each configuration."""
         n, r = self.shape
-        steps = values.reshape(-1, r - 1, n)
+        steps = self.points(values).reshape(-1, r - 1, n)
         ones = np.ones((len(steps), 1, n))
         reached = np.cumprod(np.concatenate([ones, steps], axis=1), axis=1)
         probabilities: Floats = reached * np.concatenate([1 - steps, ones], axis=1)
@@ -563,7 +421,7 @@ class TableBlock(FormBlock):
         wrong = np.flatnonzero(~self.form.polytope.holds(found))
         if len(wrong):
             found[wrong] = self._in_order(self.points(values), right, total, wrong)
-        return found.reshape(-1)
+        return self.values_of(found)
 
     def _in_order(
         self, known: Floats, right: Floats, total: Floats, problems: NDArray[np.intp]
@@ -609,6 +467,89 @@ def _steps(channel: Floats) -> Floats:
         least[1:], least[:-1], out=np.full(least[1:].shape, 0.5), where=least[:-1] > 0
     )
     return steps
+
+
+@dataclass(frozen=True, eq=False)
+class PairBlock(TableBlock):
+    """Items with one guess and one slip each: `Dina` and `Dino`.
+
+    Parameters
+    ----------
+    rules
+        The items.
+    priors
+        Beta distributions of guesses and slips.
+    monotone
+        Whether guess + slip must be at most 1. If not, an item with a larger sum becomes a
+        `Gdina`.
+    """
+
+    @cached_property
+    def groups(self) -> tuple[NDArray[np.intp], ...]:
+        """Whether each configuration suffices, for each item."""
+        groups = []
+        for rule in self.rules:
+            assert isinstance(rule.model, GuessSlip)
+            plain = replace(rule.model, guess=0.0, slip=0.0)
+            groups.append((response_channel(plain, rule.parents)[:, 1] > 0.5).astype(np.intp))
+        return tuple(map(sealed, groups))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Two groups, without and with the required skills; two responses."""
+        return 2, 2
+
+    @property
+    def _sizes(self) -> tuple[int, ...]:
+        return (2,)
+
+    @property
+    def _ordered(self) -> list[int]:
+        return [0]
+
+    @property
+    def parameters(self) -> tuple[tuple[str, str], ...]:
+        """The guess and the slip of each item."""
+        return tuple((name, what) for name in self.names for what in ("guess", "slip"))
+
+    @property
+    def limits(self) -> Floats:
+        """The bounds of each guess and slip."""
+        return np.array([pair for rule in self.rules for pair in (rule.guess, rule.slip)])
+
+    def points(self, values: Floats) -> Floats:
+        """Return the chances of right responses in both groups, ``(items, 2)``."""
+        return np.abs([0.0, 1.0] - values.reshape(-1, 2))
+
+    def values_of(self, points: Floats) -> Floats:
+        """Return guesses and slips."""
+        return self.points(points).reshape(-1)
+
+    def start(self) -> Floats:
+        """Return the current guesses and slips of the items."""
+        pairs = [(r.model.guess, r.model.slip) for r in self.rules]  # type: ignore[union-attr]
+        return np.clip(softened(np.array(pairs).reshape(-1)), *self.limits.T)
+
+    def draw(self, rng: np.random.Generator) -> Floats:
+        """Return guesses and slips between 0.05 and 0.45."""
+        return np.clip(rng.uniform(0.05, 0.45, 2 * len(self.rules)), *self.limits.T)
+
+    def response_models(self, values: Floats) -> tuple[ResponseModel | None, ...]:
+        """Return the response models; `Gdina` if more skill lowers the chance."""
+        models: list[ResponseModel] = []
+        for rule, groups, (guess, slip), probabilities in zip(
+            self.rules,
+            self.groups,
+            values.reshape(-1, 2).tolist(),
+            self.response_parameters(values),
+            strict=True,
+        ):
+            if guess + slip > 1 + SLACK:
+                models.append(Gdina(probabilities[groups]))
+            else:
+                assert isinstance(rule.model, GuessSlip)
+                models.append(replace(rule.model, guess=guess, slip=slip))
+        return tuple(models)
 
 
 @dataclass(frozen=True, eq=False)

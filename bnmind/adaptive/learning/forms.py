@@ -94,10 +94,10 @@ class Polytope(Sealed):
         rows = self.rows[alone]
         dimensions, up = np.abs(rows).argmax(axis=1), rows.sum(axis=1) > 0
         ends = self.least[:, alone] / rows.sum(axis=1)
-        low, high = np.full((2, len(ends), self.rows.shape[1]), [[[-np.inf]], [[np.inf]]])
-        np.maximum.at(low, (slice(None), dimensions[up]), ends[:, up])
-        np.minimum.at(high, (slice(None), dimensions[~up]), ends[:, ~up])
-        return sealed(low >= high)
+        low, high = np.full((2, self.rows.shape[1], len(ends)), [[[-np.inf]], [[np.inf]]])
+        np.maximum.at(low, dimensions[up], ends.T[up])
+        np.minimum.at(high, dimensions[~up], ends.T[~up])
+        return sealed((low >= high).T)
 
     def holds(self, points: Floats, *, tolerance: float = _TOLERANCE) -> NDArray[np.bool_]:
         """Return whether each problem's point, ``(problems, dimensions)``, is inside."""

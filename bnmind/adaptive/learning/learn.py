@@ -50,7 +50,7 @@ from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.item import Certainty, ParameterCertainty, TableCertainty
 from bnmind.adaptive.items.qmatrix import QMatrix
 from bnmind.adaptive.items.skill_distributions import ProfileDistribution
-from bnmind.adaptive.learning.blocks import FixedBlock, ItemBlock, PairBlock, TableBlock
+from bnmind.adaptive.learning.blocks import FixedBlock, ItemBlock, TableBlock
 from bnmind.adaptive.learning.curves import CurveBlock
 from bnmind.adaptive.learning.em import (
     BankAscent,
@@ -183,7 +183,7 @@ class _Sums:
             self.squares, self.first, out=np.zeros_like(self.first), where=self.first > 0
         )
         counts = 1 + share[:, None] * self.counts
-        if isinstance(block, PairBlock | TableBlock) and counts.shape[1] == 2:
+        if isinstance(block, TableBlock) and counts.shape[1] == 2:
             (a, b), (c, d) = block.priors.guess, block.priors.slip
             counts[0] += (b - 1, a - 1)
             counts[-1] += (c - 1, d - 1)
@@ -196,7 +196,7 @@ def _all_slopes(layout: ResponseLayout, items: tuple[Floats, ...]) -> Mapping[st
     for block, values in zip(layout.blocks, items, strict=True):
         if isinstance(block, FixedBlock) or block.shape[0] > _MOST_GROUPS:
             continue
-        if isinstance(block, PairBlock | TableBlock):
+        if isinstance(block, TableBlock):
             found |= dict.fromkeys(block.names)
             continue
         try:

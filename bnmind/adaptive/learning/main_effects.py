@@ -176,7 +176,7 @@ class _LinkBlock(FormBlock):
     def between(self, known: Floats, values: Floats) -> Floats:
         """Return the farthest valid parameters from known ones on the way to others."""
         start, steps = self.points(known), self.points(values - known)
-        return (start + self.polytope.reach(start, steps)[:, None] * steps).reshape(-1)
+        return self.values_of(start + self.polytope.reach(start, steps)[:, None] * steps)
 
     def response_parameters(self, values: Floats) -> Floats:
         """Return the chances of wrong and right responses in each cell."""
@@ -543,7 +543,7 @@ class NoisyBlock(_LinkBlock):
     def _near(self, values: Floats) -> Floats:
         """Return valid parameters, the closest ones if these are not."""
         near = np.clip(values, *self.limits.T)
-        return near if self.valid(near) else self._values(self.inside(self.points(near)))
+        return near if self.valid(near) else self.inside(self.points(near))
 
     @property
     def parameters(self) -> tuple[tuple[str, str], ...]:
@@ -585,13 +585,9 @@ class NoisyBlock(_LinkBlock):
                 rows.append(np.array([1 - edge if self._is_and else edge]))
         return self._near(np.concatenate(rows))
 
-    def maximize(self, values: Floats, counts: Floats) -> Floats:
-        """Return the parameters with the largest expected log-likelihood."""
-        return self._values(super().maximize(values, counts))
-
-    def _values(self, x: Floats) -> Floats:
-        """Return guesses, slips and the edge of parameters of the form."""
-        values = self._turned(np.exp(x.reshape(len(self.rules), -1))).reshape(-1)
+    def values_of(self, points: Floats) -> Floats:
+        """Return guesses, slips and the edge, within their limits."""
+        values = self._turned(np.exp(points)).reshape(-1)
         return np.clip(values, *self.limits.T)
 
     def response_models(self, values: Floats) -> tuple[ResponseModel | None, ...]:

@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from bnmind._values import Sealed
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.skill_distributions import AbilityCPD, LogisticCPD, table_of_steps
-from bnmind.adaptive.learning.blocks import FormBlock, ItemBlock, PairBlock
+from bnmind.adaptive.learning.blocks import FormBlock, ItemBlock
 from bnmind.adaptive.learning.forms import Form, Polytope, ascended, binary
 from bnmind.adaptive.learning.options import Priors
 from bnmind.adaptive.response_models.additive import LOGIT
@@ -112,7 +112,7 @@ def inside(block: ItemBlock, values: Floats, least: float, counts: Floats | None
     counts
         The expected numbers of examinees, for which the change should cost little.
     """
-    bounded = isinstance(block, PairBlock | FormBlock) and block.shape[1] == 2  # by own bounds
+    bounded = isinstance(block, FormBlock) and block.shape[1] == 2  # by own bounds
     if not (least and len(values)) or bounded or is_inside(block, values, least):
         return values
     center = _center(block, least)
