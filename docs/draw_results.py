@@ -341,7 +341,6 @@ def sensitivity(path: Path) -> None:
     for column, label, color, marker in (
         ("relevant only", "bnmind, tables that matter", BLUE, "o"),
         ("gradient", "bnmind, all tables", GREEN, "^"),
-        ("run, all posteriors", "bnmind, all posteriors", GRAY, "|"),
         ("peer", "two contractions, as YODO", RED, "s"),
     ):
         axes.plot([number(row[column]) for row in rows], names, marker, color=color, label=label)

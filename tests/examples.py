@@ -39,7 +39,7 @@ from bnmind.junction.approximate import (
 )
 from bnmind.junction.cases.predict import CaseAnswers, FileAnswers
 from bnmind.junction.competition import CompetitionTask
-from bnmind.junction.gradient import DerivativePlan
+from bnmind.junction.gradient import Derivatives
 from bnmind.junction.graphs import Clique
 from bnmind.junction.sampling import Samples, SamplingPlan
 from bnmind.junction.search import BestExplanations, ExplanationSearch
@@ -308,13 +308,11 @@ def _other_plans() -> Any:
     ]
 
 
-@_add(DerivativePlan, junction.Gradient)
+@_add(Derivatives, junction.Gradient)
 def _derivatives() -> Any:
-    plan = junction.compile_derivatives(
-        network(), target="rain", evidence=["count"], soft=["wet"], relevant_only=True
-    )
-    alone = junction.compile_derivatives(FactorModel((Factor((WET,), np.ones(3)),)))
-    return [plan, alone, plan.posterior("yes", {"count": "1"}), alone.log_evidence()]
+    found = junction.differentiate(network(), "rain", {"count": "1"}, relevant_only=True)
+    alone = junction.differentiate(FactorModel((Factor((WET,), np.ones(3)),)))
+    return [found, alone, found.posterior("yes"), alone.log_evidence]
 
 
 @_add(CompetitionTask)

@@ -171,13 +171,11 @@ def of_functions() -> Iterator[Call]:
             {"structure": [("rain", "wet")], "cases": {"wet": [0, 1]}, "hidden": {"rain": 2}},
         ),
         (
-            junction.compile_derivatives,
+            junction.differentiate,
             {
                 "model": network(),
                 "target": "rain",
-                "evidence": ["count"],
-                "soft": ["wet"],
-                "order": junction.MinFill(),
+                "evidence": {"count": "1"},
                 "limits": junction.Limits(),
                 "relevant_only": True,
             },
@@ -188,7 +186,6 @@ def of_functions() -> Iterator[Call]:
                 "network": network(),
                 "target": "rain",
                 "evidence": {"count": "1"},
-                "order": junction.MinFill(),
                 "limits": junction.Limits(),
             },
         ),

@@ -14,7 +14,7 @@ from bnmind.junction.engine import Engine as Engine
 from bnmind.junction.engine import compile_model as compile_model
 from bnmind.junction.engine import posterior as posterior
 from bnmind.junction.gradient import Gradient as Gradient
-from bnmind.junction.gradient import compile_derivatives as compile_derivatives
+from bnmind.junction.gradient import differentiate as differentiate
 from bnmind.junction.graphs import EliminationOrder as EliminationOrder
 from bnmind.junction.graphs import GivenOrder as GivenOrder
 from bnmind.junction.graphs import InteractionGraph as InteractionGraph

@@ -144,7 +144,7 @@ _PRODUCT_NS, _MULTIPLICATION_NS = 60.0, 1.2
 _AT_ONCE = 2**28
 """The multiplications of a call of the kernel, roughly; Ctrl-C is heard between calls."""
 
-_NOTHING = np.empty(0)
+_NO_GRADIENT = (np.empty(0), np.empty((0, 0)))
 
 _MOST_GREEDY, _WORTH_SEARCHING = 256, 2**14
 """The most variables that are eliminated greedily at first; and the most multiplications of such a
@@ -153,10 +153,10 @@ circuit that is not worth a search for an order."""
 _WORK_OF_A_VARIABLE = 20
 """The operations of a greedy elimination in Python for each pair of variables, roughly."""
 
-_plain_elimination = PlainWork(eliminate, tasks=3)
+_plain_elimination = PlainWork(eliminate, if_cached=150_000, tasks=3)
 """The work of eliminations in Python, before the kernel is compiled."""
 
-_plain_work = PlainWork(answer_cases, tasks=3)
+_plain_work = PlainWork(answer_cases, if_cached=500_000, tasks=8)
 """The work of runs in Python, before the kernel is compiled."""
 
 plain_plans = PlainWork(answer_cases, if_cached=500_000)
@@ -324,7 +324,8 @@ class Circuit(Sealed):
             The most multiplications of a case that is answered.
         """
         columns = [self.columns[name] for name in targets]
-        return self._answer(states, columns, likelihoods or {}, most, (_NOTHING, _NOTHING))
+        nothing = (*_NO_GRADIENT, math.nan)
+        return self._answer(states, columns, likelihoods or {}, most, nothing)
 
     def gradient(
         self, states: NDArray[np.integer[Any]], weights: Floats, *, barren: bool = True
@@ -351,18 +352,53 @@ class Circuit(Sealed):
             noisy distribution; and the answers about all variables, or about none of them without
             barren distributions.
         """
-        arrays = self.arrays
-        ends = [*arrays.first.tolist(), self.cells.size]
-        derivatives = np.zeros(ends[len(arrays.heads)] - 1)
         targets = list(range(len(self._sizes))) if barren else []
-        answers = self._answer(states, targets, {}, math.inf, (weights, derivatives))
+        sums = np.zeros((1, self._n_table_cells))
+        answers = self._answer(states, targets, {}, math.inf, (weights, sums, math.nan))
+        return self._by_table(sums[0]), answers
+
+    def joint_gradients(
+        self, states: NDArray[np.integer[Any]], likelihoods: Mapping[str, Floats]
+    ) -> tuple[Answers, list[list[Floats | None]]]:
+        """Return cases, and the derivatives of P(case) / Σ P(case) with the sum held fixed.
+
+        Impossible cases have derivatives, too. Numbers that are too far apart for floating point
+        may be lost, where the answers are doubtful. There is no derivative if all cases are
+        impossible.
+
+        Parameters
+        ----------
+        states, likelihoods
+            As for `answer`.
+
+        Returns
+        -------
+        answers, partials
+            The answers about no variable; and for each case the derivatives by the entries of all
+            tables, as for `gradient`.
+        """
+        answers = self._answer(states, [], likelihoods, math.inf, (*_NO_GRADIENT, 0.0))
+        total = float(np.logaddexp.reduce(answers.log_evidence))
+        if total == -math.inf:
+            return answers, []
+        rows = np.zeros((len(states), self._n_table_cells))
+        gradient = np.ones(len(states)), rows, total
+        self._answer(states, [], likelihoods, math.inf, gradient)
+        return answers, [self._by_table(row) for row in rows]
+
+    @property
+    def _n_table_cells(self) -> int:
+        return int(self.arrays.first[len(self.places)]) - 1
+
+    def _by_table(self, derivatives: Floats) -> list[Floats | None]:
+        """Return the derivatives by the cells of all tables as arrays for the potentials."""
         partials: list[Floats | None] = [None] * len(self.model.potentials)
-        for table, place in enumerate(self.places):
+        first = self.arrays.first[: len(self.places)] - 1
+        for part, place in zip(np.split(derivatives, first[1:]), self.places, strict=True):
             if place >= 0:
-                shape = [v.n_states for v in self.model.potentials[place].scope]
-                part = derivatives[ends[table] - 1 : ends[table + 1] - 1]
-                partials[place] = part.reshape(shape)
-        return partials, answers
+                scope = self.model.potentials[place].scope
+                partials[place] = part.reshape([v.n_states for v in scope])
+        return partials
 
     def _answer(
         self,
@@ -370,7 +406,7 @@ class Circuit(Sealed):
         columns: list[int],
         likelihoods: Mapping[str, Floats],
         most: float,
-        gradient: tuple[Floats, Floats],
+        gradient: tuple[Floats, Floats, float],
     ) -> Answers:
         n_cases, n_all = len(states), len(self._sizes)
         findings = np.full((n_cases, n_all), -1, dtype=np.int32)
@@ -390,7 +426,8 @@ class Circuit(Sealed):
                 part = slice(start, start + at_once)
                 cases = findings[part], soft_starts, soft[part]
                 answers = numbers[part], log_evidence[part], doubtful[part], work_of[part]
-                derivatives = gradient[0][part], gradient[1]
+                weights, rows, scale = gradient
+                derivatives = weights[part], rows[part] if len(rows) > 1 else rows, scale
                 arguments = self.arrays, work, cases, wanted, answers, most, derivatives
                 cost = len(cases[0]) * self._plain_cost
                 if cost <= _plain_work.left:
@@ -464,6 +501,7 @@ class Circuit(Sealed):
             level=np.empty(n_variables, dtype=np.int64),
             at=np.empty(2 * n_registers, dtype=np.int64),
             exponents=np.empty((2 * n_registers, 2), dtype=np.int64),
+            powers=np.empty(2 * n_registers, dtype=np.int64),
             quiet=np.empty(n_registers, dtype=np.bool_),
             leads=np.empty(n_registers, dtype=np.bool_),
             bits=np.empty(len(arrays.steps), dtype=np.uint64),

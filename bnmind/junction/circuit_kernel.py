@@ -83,6 +83,8 @@ class CircuitWork(NamedTuple):
     """``(2 * registers,)`` the first cell of each register, and then of each adjoint."""
     exponents: Ints
     """``(2 * registers, 2)`` bounds of their exponents."""
+    powers: Ints
+    """``(2 * registers,)`` the powers of two that they are multiples of."""
     quiet: Flags
     """``(registers,)`` whether no evidence is below."""
     leads: Flags
@@ -426,6 +428,7 @@ def _prepare(
     sizes, heads, first = circuit.sizes, circuit.heads, circuit.first
     starts, scopes, is_listed = circuit.scope_starts, circuit.scopes, circuit.is_listed
     n_tables = heads.size
+    work.powers[:] = 0
     for v in range(sizes.size):
         is_whole = listed and is_listed[v]
         is_known = case[v] >= 0
@@ -610,7 +613,7 @@ def _note_sizes(circuit: CircuitArrays, work: CircuitWork) -> None:
 
 @njit
 def _run(
-    circuit: CircuitArrays, work: CircuitWork, end: int, listed: bool, with_tables: bool
+    circuit: CircuitArrays, work: CircuitWork, end: int, flags: tuple[bool, bool, bool]
 ) -> tuple[float, int, bool]:
     """Fill all registers, and then the adjoints that lead to wanted likelihoods.
 
@@ -620,24 +623,25 @@ def _run(
         The circuit, and the arrays of a run that `_prepare` began.
     end
         The first free cell.
-    listed
-        Whether to take the lists of terms.
-    with_tables
-        Whether to fill the adjoints of tables, too.
+    flags
+        Whether to take the lists of terms; to fill the adjoints of tables, too; and to go on if
+        numbers underflow, or the evidence is impossible.
 
     Returns
     -------
     total, power, is_sure
         The probability of the evidence, divided by two to a power, and whether nothing underflowed.
+        It is NaN if the run stopped.
     """
+    listed, with_tables, goes_on = flags
     steps, closed, keeps_order = circuit.steps, circuit.closed, circuit.keeps_order
     at, quiet, leads, exponents = work.at, work.quiet, work.leads, work.exponents
-    known_bits, list_starts = work.bits, circuit.list_starts
+    powers, known_bits, list_starts = work.powers, work.bits, circuit.list_starts
     keys, rows, tables, cells, known = work.keys, work.rows, work.tables, work.cells, work.known
     n_inputs, n_steps, counters = circuit.first.size, steps.shape[0], work.counters
     n_registers = n_inputs + n_steps
     one, every_bit = np.uint64(1), ~np.uint64(0)
-    power, total, own = 0, 0.0, 0
+    total, own, least = 0.0, 0, 0
     for number in range(3 * n_steps):
         if number < n_steps:
             step, direction = number, 0
@@ -650,15 +654,13 @@ def _run(
             may_share = keeps_order[step, 0 if y < 0 else 1] and (x < 0 or y < 0)
         else:
             if number == n_steps:
-                root = at[n_registers - 1]
-                total = 1.0 if root < 0 else cells[root]
-                if total == 0.0:
+                total = 1.0 if at[n_registers - 1] < 0 else cells[at[n_registers - 1]]
+                if total == 0.0 and not goes_on:
                     break
                 at[-1] = _ONE
                 _mark_leads(circuit, work, with_tables)
             step, side = n_steps - 1 - (number - n_steps) // 2, (number - n_steps) % 2
-            direction = 1 + side
-            own = steps[step, side]
+            direction, own = 1 + side, steps[step, side]
             if own < 0 or not leads[own]:
                 continue
             left, right = n_registers + n_inputs + step, steps[step, 1 - side]
@@ -674,12 +676,14 @@ def _run(
             low, high = exponents[left, 0], high + exponents[left, 1]
         if y >= 0:
             low, high = low + exponents[right, 0], high + exponents[right, 1]
+        powers[result] = powers[left] + (powers[right] if right >= 0 else 0)
         if may_share and (bits == every_bit or _is_same(circuit, work, own, n_inputs + step)):
             at[result] = x if y < 0 else y
             exponents[result, 0], exponents[result, 1] = low, high
             continue
-        if low < -_FAR or high > _FAR:
-            return 0.0, 0, False
+        least = min(least, low)
+        if high > _FAR or (low < -_FAR and not goes_on):
+            return math.nan, 0, False
         is_far = low < -_NEAR or high > _NEAR
         n: Any = 1
         if listed and list_starts[step] < list_starts[step + 1]:
@@ -692,8 +696,7 @@ def _run(
             if keys[slot, 0] == 0:
                 _add_layout(circuit, work, step, direction, (left, right, result), key, slot)
             row = rows[slot]
-            n = np.int64(row[1])
-            row[4] = end
+            n, row[4] = np.int64(row[1]), end
             swap = np.int64(row[0])
             row[2 + swap], row[3 - swap] = max(x, 0), max(y, 0)
             if row[5] == one:
@@ -703,10 +706,10 @@ def _run(
         at[result] = end
         if is_far:
             low, high, taken = _scaled(cells, end, end + n)
-            power += taken if direction == 0 else 0
+            powers[result] += taken
         exponents[result, 0], exponents[result, 1] = low, high
         end += n
-    return total, power, True
+    return total, powers[n_registers - 1], least >= -_FAR
 
 
 @njit
@@ -758,43 +761,32 @@ def _add_gradient(
     work: CircuitWork,
     case: NDArray[np.int32],
     weight: float,
+    power: int,
     gradient: Floats,
 ) -> None:
-    """Add the weighted derivatives of ln P of the evidence by all cells of tables.
-
-    P is linear in each table, and its adjoint is known up to a power of two.
-    """
+    """Add the weighted derivatives of P(evidence) by all cells of tables, divided by 2**power."""
     at, size, cells, sizes = work.at, work.size, work.cells, circuit.sizes
     starts, scopes, first = circuit.scope_starts, circuit.scopes, circuit.first
-    n_registers, counters = work.quiet.size, work.counters
+    n_registers = work.quiet.size
     for table in range(circuit.heads.size):
         if at[table] < 0:
             continue  # it does not matter
-        n, place, stride = 1, first[table] - 1, 1
-        for i in range(starts[table + 1] - 1, starts[table] - 1, -1):
-            v = scopes[i]
-            n *= size[v]
-            counters[i - starts[table]] = 0
-            place += stride * max(case[v], 0)
-            stride *= sizes[v]
-        adjoint, mass = at[n_registers + table], 0.0
-        for number in range(2 * n):
-            derivative = 1.0 if adjoint < 0 else cells[adjoint + number % n]
-            if number < n:
-                mass += derivative * cells[1 + place]
-            else:
-                gradient[place] += weight * derivative / mass
-            stride = 1
+        n = 1
+        for i in range(starts[table], starts[table + 1]):
+            n *= size[scopes[i]]
+        adjoint = at[n_registers + table]
+        # Both factors are finite, where their product may not be.
+        own = min(max(work.powers[n_registers + table] - power, -4000), 2000)
+        first_factor, second_factor = 2.0 ** (own // 2), 2.0 ** (own - own // 2)
+        for number in range(n):
+            derivative = weight * (1.0 if adjoint < 0 else cells[adjoint + number])
+            place, left, stride = first[table] - 1, number, 1
             for i in range(starts[table + 1] - 1, starts[table] - 1, -1):
-                v, axis = scopes[i], i - starts[table]
-                if size[v] > 1:
-                    counters[axis] += np.uint64(1)
-                    place += stride
-                    if counters[axis] < size[v]:
-                        break
-                    counters[axis] = 0
-                    place -= stride * size[v]
+                v = scopes[i]
+                place += stride * (case[v] if case[v] >= 0 else left % size[v])
+                left //= size[v]
                 stride *= sizes[v]
+            gradient[place] += derivative * first_factor * second_factor
 
 
 @njit
@@ -805,7 +797,7 @@ def answer_cases(
     targets: Ints,
     answers: tuple[Floats, Floats, Flags, Floats],
     most: float,
-    gradient: tuple[Floats, Floats],
+    gradient: tuple[Floats, Floats, float],
 ) -> None:
     """Answer cases one after the other.
 
@@ -827,11 +819,13 @@ def answer_cases(
     most
         The most multiplications of a case that is answered.
     gradient
-        The weight of each case, ``(cases,)``; and an array to which the weighted derivatives of the
-        logarithms by the cells of all tables are added, which is empty if they are not wanted.
-        They need all variables as targets.
+        The weight of each case, ``(cases,)``; an array to which the weighted derivatives of the
+        logarithms by the cells of all tables are added, in a row for each case or in one for all,
+        and which is empty if they are not wanted; and NaN. Instead of NaN, the logarithm of a
+        number for derivatives of probabilities divided by it: then impossible cases have
+        derivatives, too, and numbers may underflow.
     """
-    weights, derivatives = gradient
+    weights, derivatives, scale = gradient
     findings, soft_starts, soft = cases
     marginals, logarithms, doubts, costs = answers
     at, cells, first, sizes = work.at, work.cells, circuit.first, circuit.sizes
@@ -860,15 +854,22 @@ def answer_cases(
         if listed:
             _prepare(circuit, work, case, soft_starts, True)
         _note_sizes(circuit, work)
-        total, power, is_sure = _run(circuit, work, end, listed, derivatives.size > 0)
+        with_tables, goes_on = derivatives.size > 0, not math.isnan(scale)
+        total, power, is_sure = _run(circuit, work, end, (listed, with_tables, goes_on))
         doubts[number] = not is_sure
         logarithms[number] = -math.inf
-        if not is_sure or total == 0.0 or weight == 0.0:
+        is_known = total > 0.0 and weight > 0.0
+        if with_tables and (is_known or (goes_on and total == 0.0)):
+            divisor, by_two = total, power
+            if goes_on:
+                by_two = math.floor(scale / math.log(2.0))
+                divisor = math.exp(scale - by_two * math.log(2.0))
+            row = derivatives[number % derivatives.shape[0]]
+            _add_gradient(circuit, work, case, weights[number] / divisor, by_two, row)
+        if not is_known:
             marginals[number] = math.nan
             continue
         logarithms[number] = math.log(total) + power * math.log(2.0) + math.log(weight)
-        if derivatives.size > 0:
-            _add_gradient(circuit, work, case, weights[number], derivatives)
         column = 0
         for v in targets:
             marginal = marginals[number, column : column + sizes[v]]

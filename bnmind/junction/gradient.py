@@ -1,8 +1,9 @@
-r"""Derivatives of probabilities by the entries of a model's tables, in one backward pass.
+r"""Derivatives of probabilities by the entries of a model's tables.
 
-A plan is compiled once from a model, evidence variables and a target. Each of its runs contracts
-the tables toward the target, and then once backward for each gradient; see
-`bnmind.junction.program.message_passing`.
+The derivatives of P(target, evidence) by all entries at once are the adjoints of the tables in a
+circuit (see `bnmind.junction.circuit`), of which the evidence leaves only a part. P is linear in
+each entry, and nothing is divided by one, so entries of zero have derivatives too. The derivatives
+of the probability of the evidence, of a posterior, and of an expectation are sums of these.
 
 In a network, an entry cannot change alone, because its row must sum to one. Two derivatives are
 useful. The *partial* derivative g changes one entry and nothing else, as if the table were any
@@ -17,124 +18,47 @@ References
 ----------
 K. B. Laskey, "Sensitivity analysis for probability assessments in Bayesian networks", IEEE Trans.
 SMC 25, 1995; H. Chan and A. Darwiche, "When do numbers really matter?", JAIR 17, 2002
-(proportional covariation); A. Darwiche, J. ACM 50, 2003 (partial derivatives).
+(proportional covariation); A. Darwiche, "A differential approach to inference in Bayesian
+networks", J. ACM 50, 2003 (partial derivatives).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import count, product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import product
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._messages import counted, format_bytes
+from bnmind._messages import format_bytes, many
 from bnmind._values import Sealed, made, sealed
 from bnmind.errors import (
+    BnmindError,
     CancellationError,
     ImpossibleEvidenceError,
     InvalidArgumentError,
     TooLargeError,
 )
 from bnmind.information import Floats
+from bnmind.junction.circuit import Circuit
+from bnmind.junction.circuit_kernel import Flags
+from bnmind.junction.engine_planning import Reader, Seen
 from bnmind.junction.forms import choose_forms, non_negative_table
-from bnmind.junction.graphs import OrderFinder
-from bnmind.junction.inference.compile import compile_all
-from bnmind.junction.inference.compiled_query import (
-    CompiledQuery,
-    all_inputs,
-    positions_of,
-    registers_of,
-)
-from bnmind.junction.inference.evidence import Evidence, read_findings
+from bnmind.junction.inference.evidence import Evidence
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
-from bnmind.junction.program.message_passing import ReverseProgram, reverse_of
-from bnmind.junction.program.program import Arithmetic, Program
-from bnmind.junction.program.program_inputs import Registers, Source
-from bnmind.junction.program.runs import (
-    FlatProgram,
-    FlatRecord,
-    flat_program,
-    has_small_steps,
-    should_be_flat,
-)
 from bnmind.junction.reduction import without_barren
-from bnmind.junction.walk import keeping
 from bnmind.pgm.cpd import FunctionalCPD
 from bnmind.pgm.factor import Factor
-from bnmind.pgm.network import FactorModel, Network, Potential
+from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.noisy import NoisyMaximum, NoisyMinimum
 from bnmind.pgm.tabular import TabularCPD
 from bnmind.pgm.variable import Variable
 
 if TYPE_CHECKING:
     import pandas
-
-# --- The tables of a model, and the derivatives by the first registers as those by the tables -----
-
-
-class InputTable(NamedTuple):
-    """A table of a model, which is the source of a register."""
-
-    names: tuple[str, ...]
-    """The variables of its axes."""
-    shape: tuple[int, ...]
-    """Their numbers of states."""
-    observed: tuple[str, ...]
-    """The evidence variables of several states; their axes come first in the source."""
-    axes: tuple[int, ...]
-    """For each axis of the source, which one of the axes of several states it is."""
-    potential: int | None
-    """The position of the potential of the model whose parameters these are; None if they are
-    part of another form of a potential, or a function."""
-
-    @classmethod
-    def of(
-        cls, potential: Potential, source: Source, numbered: Sequence[str], place: int | None
-    ) -> InputTable:
-        """Return the table of a potential; the variables of the source are numbered."""
-        several = [v.name for v in potential.scope if v.n_states > 1]
-        names = [*source.observed, *[numbered[v] for v in source.scope]]
-        return cls(
-            names=tuple([v.name for v in potential.scope]),
-            shape=tuple([v.n_states for v in potential.scope]),
-            observed=source.observed,
-            axes=tuple(map(several.index, names)),
-            potential=place,
-        )
-
-    def turned(self, entries: Floats) -> Floats:
-        """Return a view of entries with the axes of the source."""
-        return entries.reshape([n for n in self.shape if n > 1]).transpose(self.axes)
-
-    def lifted(self, derivatives: Floats | None, at: Mapping[str, int]) -> Floats:
-        """Return read-only derivatives by the register as those by the whole table.
-
-        Those given must be read-only; None stands for zero everywhere. Entries that contradict the
-        evidence have the derivative zero.
-        """
-        if derivatives is not None and not self.observed:
-            is_whole = derivatives.ndim == len(self.shape)
-            return derivatives if is_whole else derivatives.reshape(self.shape)
-        whole = np.zeros(self.shape)
-        if derivatives is not None:
-            self.turned(whole)[tuple([at[name] for name in self.observed])] = derivatives
-        return sealed(whole)
-
-
-def _are_finite(arrays: Iterable[Floats]) -> bool:
-    """Return whether all numbers of some arrays are finite."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        # A sum may be too large where all its terms are finite.
-        return all(
-            math.isfinite(np.add.reduce(values, axis=None)) or np.isfinite(values).all()
-            for values in arrays
-        )
-
 
 # --- Gradients: a number and its derivatives by the entries of a model's tables -------------------
 
@@ -145,12 +69,12 @@ class Gradient(Sealed):
 
     Examples
     --------
-    >>> from bnmind.junction import compile_derivatives
+    >>> from bnmind.junction import differentiate
     >>> from bnmind.pgm import Variable
     >>> rain, wet = Variable("rain", ("no", "yes")), Variable("wet", ("no", "yes"))
     >>> network = Network((TabularCPD(rain, (), [0.8, 0.2]),
     ...                    TabularCPD(wet, (rain,), [[0.9, 0.1], [0.1, 0.9]])))
-    >>> gradient = compile_derivatives(network, evidence=["wet"]).log_evidence({"wet": "yes"})
+    >>> gradient = differentiate(network, evidence={"wet": "yes"}).log_evidence
     >>> gradient
     Gradient(value=-1.34707, 6 entries)
     >>> gradient["rain"].round(3).tolist()  # P(wet=yes | rain) / P(wet=yes)
@@ -168,7 +92,7 @@ class Gradient(Sealed):
     partials: tuple[Floats | None, ...]
     """The partial derivatives by the entries of each potential of the model, over its ``scope``. In
     a network the child comes first. None for a functional distribution, which has no parameters,
-    for a distribution that the plan left out or wrote as a product of smaller tables."""
+    for a distribution that was left out or written as a product of smaller tables."""
 
     def __repr__(self) -> str:
         entries = sum(one.size for one in self.partials if one is not None)
@@ -188,8 +112,8 @@ class Gradient(Sealed):
         found = self.partials[self._place(name)]
         if found is None:
             raise InvalidArgumentError(
-                f"the table of {name} has no partial derivatives: it is a function, the plan wrote"
-                " it as smaller tables, or it was left out as irrelevant",
+                f"the table of {name} has no partial derivatives: it is a function, it was"
+                " written as smaller tables, or it was left out as irrelevant",
                 name,
             )
         return found
@@ -242,7 +166,7 @@ class Gradient(Sealed):
         UnknownNameError
             If the network has no such variable.
         InvalidArgumentError
-            If its distribution is not noisy, or so large that the plan wrote it as smaller tables.
+            If its distribution is not noisy, or so large that it was written as smaller tables.
         """
         cpd = self.model.potentials[self._place(name)]
         if not isinstance(cpd, NoisyMaximum | NoisyMinimum):
@@ -328,353 +252,99 @@ def format_entries(potential: TabularCPD | Factor) -> list[str]:
     return entries
 
 
-# --- Plans for derivatives, which are compiled once and run for any evidence ----------------------
-
-_LEAST, _MOST = 1e-200, 1e200
-"""Totals outside of these bounds are computed again with scaled registers."""
-
-_FIRST_RUNS = 2
-"""The first runs of a plan are in NumPy."""
+# --- The derivatives of a posterior, and of all that is a sum of them -----------------------------
 
 
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class DerivativePlan(Sealed):
-    """A compiled program that computes a probability and its derivatives by all table entries.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Derivatives(Sealed):
+    """The derivatives of P(target, evidence) by all table entries. Created by `differentiate`."""
 
-    `compile_derivatives` makes these plans. Each method runs the program forward, and then backward
-    once for each gradient.
-    """
-
-    model: Network | FactorModel
-    """The model."""
     target: Variable | None
-    """The variable whose posterior is differentiated; None if only that of the evidence is."""
-    tables: tuple[InputTable, ...]
-    """The tables of the model, which are the first registers."""
-    compiled: CompiledQuery
-    """The contractions of a run toward the target's joint with the evidence."""
-    reverse: ReverseProgram | None
-    """The contractions of the derivatives; None if there is no contraction."""
+    """The target, if there is one."""
+    joints: tuple[Gradient, ...]
+    """For each state of the target P(state, evidence) / P(evidence), with P(evidence) held fixed.
 
-    def __repr__(self) -> str:
-        about = f"P({self.target.name} | evidence)" if self.target else "P(evidence)"
-        entries = sum(math.prod(one.shape) for one in self.tables if one.potential is not None)
-        return f"DerivativePlan({about} by {entries:,} entries, {counted(self.total_size, 'cell')})"
+    The values are the posterior. The derivatives are those of P(state, evidence) alone, divided by
+    P(evidence); sensitivity functions are made of them. Without a target, there is one gradient,
+    that of P(evidence) / P(evidence)."""
 
     @property
-    def total_size(self) -> int:
-        """The sum of the sizes of the cliques, in cells."""
-        return self.compiled.total_size
-
-    @property
-    def program(self) -> Program:
-        """The contractions of a run."""
-        return self.compiled.program
-
-    @property
-    def end(self) -> int | None:
-        """The register of the target's joint with the evidence; None if there is no contraction."""
-        return self.compiled.answers[0].register
-
-    @property
-    def multiplications(self) -> int:
-        """Multiplications of a run and a backward pass."""
-        backward = 0 if self.reverse is None else self.reverse.program.multiplications
-        return self.program.multiplications + backward
-
-    @property
-    def memory(self) -> int:
-        """The predicted bytes of a run: all registers, and about as much for their derivatives.
-
-        Compiled runs have tables of places, which take about as much.
-        """
-        cells = sum(self.program.held)
-        if self.reverse is not None:
-            cells += sum(self.reverse.program.held[self.reverse.program.n_inputs :])
-        copies = cells if has_small_steps(self.program) else self.program.peak_cells
-        return 8 * (cells + copies + sum(math.prod(table.shape) for table in self.tables))
+    def log_evidence(self) -> Gradient:
+        """The gradient of ln P(evidence)."""
+        return self._sum([1.0] * len(self.joints), self.joints[0].log_evidence)
 
     @checked
-    def probabilities(self, evidence: Evidence | None = None) -> tuple[Floats, float]:
-        """Return the posterior of the target ``(states,)``, and ln P(evidence).
-
-        There is no backward pass. The parameters and errors are those of `log_evidence`.
-        """
-        run = self._run(evidence)
-        return np.array(run.posterior), run.log_evidence
-
-    @checked
-    def log_evidence(self, evidence: Evidence | None = None) -> Gradient:
-        """Return ln P(evidence) and its derivative by each entry.
+    def posterior(self, state: Any) -> Gradient:
+        """Return P(target = state | evidence) and its derivative by each entry.
 
         Parameters
         ----------
-        evidence
-            A state for each evidence variable of the plan. For a soft variable, a state, a
-            likelihood ``{state: weight}``, or nothing.
+        state
+            A state of the target.
 
         Raises
         ------
-        ImpossibleEvidenceError
-            If the evidence has probability zero.
-        CancellationError
-            If numbers of the run, or the derivatives, exceed the range of floating point.
-        InvalidArgumentError, UnknownNameError
-            If the evidence is not that of the plan.
+        UnknownNameError, InvalidArgumentError
+            If the target has no such state, or there is no target.
         """
-        run = self._run(evidence)
-        return self._gradient(run, np.ones(run.posterior.shape), run.log_evidence)
+        return self.expectation(np.eye(len(self.joints))[self._target.index(state)])
 
     @checked
-    def posterior(self, state: Any, evidence: Evidence | None = None) -> Gradient:
-        """Return P(target = state | evidence) and its derivative by each entry.
-
-        The parameters and errors are those of `log_evidence`; ``state`` is a state of the target.
-        One backward pass differentiates the ratio P(state, evidence) / P(evidence).
-        """
-        scores = np.zeros(self._target.n_states)
-        scores[self._target.index(state)] = 1.0
-        return self._expected(scores, evidence)
-
-    @checked
-    def expectation(self, scores: Any, evidence: Evidence | None = None) -> Gradient:
+    def expectation(self, scores: Any) -> Gradient:
         """Return the expected score of the target given the evidence, and its derivatives.
 
         Parameters
         ----------
         scores
             ``(states,)`` a number for each state of the target.
-        evidence
-            As for `log_evidence`.
 
         Raises
         ------
         InvalidArgumentError
-            If there is not one finite score for each state of the target.
+            If there is not one finite score for each state of the target, or there is no target.
         """
-        given = np.asarray(scores, dtype=np.float64)
-        if given.shape != (self._target.n_states,) or not np.all(np.isfinite(given)):
+        given, target = np.asarray(scores, dtype=np.float64), self._target
+        if given.shape != (target.n_states,) or not np.all(np.isfinite(given)):
             raise InvalidArgumentError(
-                f"expected {self._target.n_states} finite scores, one for each state of"
-                f" {self._target.name}, got {scores!r}",
+                f"expected {target.n_states} finite scores, one for each state of {target.name},"
+                f" got {scores!r}",
                 scores,
             )
-        return self._expected(given, evidence)
-
-    def _expected(self, scores: Floats, evidence: Evidence | None) -> Gradient:
-        run = self._run(evidence)
-        value = float(scores @ run.posterior)
-        return self._gradient(run, scores - value, value)
-
-    @checked
-    def joints(self, evidence: Evidence | None = None) -> tuple[Gradient, ...]:
-        """Return P(target, evidence) / P(evidence) for each state, with P(evidence) held fixed.
-
-        The values are the posterior. The derivatives are those of P(state, evidence) alone, divided
-        by P(evidence); their sum over the states is the gradient of `log_evidence`. Sensitivity
-        functions are made of them. There is one backward pass for each state.
-
-        Parameters
-        ----------
-        evidence
-            The evidence, as for `posterior`; none by default.
-        """
-        each = np.eye(self._target.n_states)
-        run = self._run(evidence)
-        values = run.posterior.tolist()
-        return tuple([self._gradient(run, w, value) for w, value in zip(each, values, strict=True)])
+        value = float(given @ [joint.value for joint in self.joints])
+        return self._sum(given - value, value)
 
     @property
     def _target(self) -> Variable:
         if self.target is None:
-            raise InvalidArgumentError(
-                "this plan has no target; pass target=... to compile_derivatives"
-            )
+            raise InvalidArgumentError("there is no target; pass target=... to differentiate")
         return self.target
 
-    @cached_property
-    def _runs(self) -> count[int]:
-        """Counts the runs, which affects only the time of the next one."""
-        return count()
-
-    @cached_property
-    def _flat(self) -> tuple[FlatProgram, FlatProgram]:
-        """The program and its reverse for the compiled runs."""
-        reverse = self.reverse
-        assert reverse is not None
-        assert self.end is not None
-        kept = {*reverse.taken, self.end}
-        forward = flat_program(self.program, self.compiled.unchanging, kept)
-        ends = {back.register for back in reverse.adjoints.values()}
-        return forward, flat_program(reverse.program, (), ends, (forward, reverse.taken))
-
-    @cached_property
-    def _ends(self) -> list[tuple[int, Any, slice, tuple[int, ...]]]:
-        """For each input with derivatives, the way from its adjoint, its cells and its shape."""
-        flat, ends = self._flat[1], []
-        for i, back in self.reverse.adjoints.items() if self.reverse else ():
-            shape, start = flat.shapes[back.register], flat.terms[back.register].first
-            ends.append((i, back, slice(start, start + math.prod(shape)), shape))
-        return ends
-
-    def _run(self, evidence: Evidence | None) -> _Run:
-        """Return the forward run."""
-        compiled = self.compiled
-        findings = read_findings(evidence, compiled.evidence, compiled.soft)
-        at = positions_of(compiled, findings)
-        inputs: Any = registers_of(compiled, at, all_inputs(compiled, findings, None))
-        numbers = [float(inputs[i]) for i in compiled.scalars]
-        if min(numbers, default=1.0) > 0:
-            log = sum([math.log(number) for number in numbers])
-            for scaled in (False, True):
-                run = self._forward(inputs, at, log, scaled=scaled)
-                if run is not None:
-                    return run
-        shown = ", ".join(f"{name}={finding}" for name, finding in findings.items())
-        if min(numbers, default=1.0) > 0 and self._is_possible(inputs):
-            raise CancellationError(
-                "the probabilities in a run are too far apart for floating point, so that their"
-                f" derivatives have no correct digits; the evidence is {shown}"
-            )
-        raise ImpossibleEvidenceError(
-            f"expected evidence of positive probability, got zero for {shown or 'the model'}",
-            findings,
-        )
-
-    def _forward(
-        self, inputs: Sequence[Floats], at: Mapping[str, int], log: float, *, scaled: bool
-    ) -> _Run | None:
-        """Return a forward run; None if numbers become too large or too small.
-
-        The tables without hidden variables have a product with the logarithm ``log``.
-        """
-        powers: Sequence[int] = ()
-        registers: Any
-        if (
-            self.reverse
-            and not scaled
-            and should_be_flat(self.program, next(self._runs), _FIRST_RUNS)
-        ):
-            registers = self._flat[0].run(inputs)
-        else:
-            with np.errstate(over="ignore", invalid="ignore"):
-                registers, powers, _ = self.program.run(inputs, Arithmetic(scaled))
-        shape = (self.target.n_states,) if self.target else ()
-        ending = np.ones(shape) if self.end is None else registers[self.end].reshape(shape)
-        total = float(np.add.reduce(ending, axis=None))
-        if not (total > 0 if scaled else _LEAST < total < _MOST) or not math.isfinite(total):
-            return None
-        log_evidence = math.log(total) + log
-        if self.end is not None and powers:
-            log_evidence += math.log(2.0) * powers[self.end]
-        # Runs are made often, and only the plan sees them.
-        return made(
-            _Run,
-            registers=registers,
-            powers=powers,
-            at=at,
-            inputs=tuple(inputs),
-            posterior=ending / total,
-            total=total,
-            log_evidence=log_evidence,
-        )
-
-    def _is_possible(self, inputs: Sequence[Floats]) -> bool:
-        """Return whether the support of the tables allows the evidence, without their sizes."""
-        # Zero or one in place of each number; sums are cut back to one.
-        registers: list[Any] = [(table > 0).astype(np.float64) for table in inputs]
-        for operation, left, right in self.program.steps:
-            registers.append(np.minimum(operation(registers[left], registers[right]), 1.0))
-        return self.end is None or bool(registers[self.end].any())
-
-    def _gradient(self, run: _Run, weights: Floats, value: float) -> Gradient:
-        """Return the gradient of Σ w(x) P(x, e) / P(e), with P(e) held fixed."""
-        found, cells = self._adjoints(run, weights / run.total)
-        # A table without hidden variables is a factor of every term.
-        constant = float(weights.dot(run.posterior))
-        for i in self.compiled.scalars:
-            found[i] = np.asarray(constant / float(run.inputs[i]))
-            cells.append(found[i])
-        are_finite = _are_finite(cells)
-        partials: list[Floats | None] = [None] * len(self.model.potentials)
-        for i, table in enumerate(self.tables):
-            if table.potential is None:
-                continue
-            if not are_finite and i in found and not _are_finite([found[i]]):
-                over = table.names[:1] if isinstance(self.model, Network) else table.names
-                raise CancellationError(
-                    f"the derivatives by the table of {', '.join(over)} are too large for floating"
-                    " point: another entry makes the evidence far more probable"
-                )
-            partials[table.potential] = table.lifted(found.get(i), run.at)
-        return made(
-            Gradient,
-            model=self.model,
-            value=value,
-            log_evidence=run.log_evidence,
-            partials=tuple(partials),
-        )
-
-    def _adjoints(self, run: _Run, seed: Floats) -> tuple[dict[int, Floats], list[Floats]]:
-        """Return the derivatives by the tables that steps take, and arrays that hold all of them.
-
-        The ``seed`` are the derivatives by the last register.
-        """
-        reverse, end = self.reverse, self.end
-        if reverse is None or end is None:
-            return {}, []
-        seed = np.reshape(seed, run.registers[end].shape)
-        if isinstance(run.registers, FlatRecord):
-            flat = self._flat[1]
-            record = flat.run([None] * len(reverse.taken) + [seed], run.registers)
-            found, cells = {}, record.values[: flat.n_kept]
-            for i, back, part, shape in self._ends:
-                found[i] = back(cells[part].reshape(shape))
-            return found, [cells]
-        inputs = [*[run.registers[register] for register in reverse.taken], seed]
-        powers = [*[run.powers[r] for r in reverse.taken], -run.powers[end]] if run.powers else []
-        with np.errstate(over="ignore", invalid="ignore"):
-            filled, powers, _ = reverse.program.run(inputs, Arithmetic(bool(powers)), powers=powers)
-            ends: dict[int, Any] = {
-                back.register: filled[back.register] for back in reverse.adjoints.values()
-            }
-            if powers:
-                ends = {r: np.ldexp(values, powers[r]) for r, values in ends.items()}
-        found = {i: back(sealed(ends[back.register])) for i, back in reverse.adjoints.items()}
-        return found, list(ends.values())
+    def _sum(self, weights: Sequence[float] | Floats, value: float) -> Gradient:
+        """Return the gradient of a weighted sum of the joints."""
+        partials = [
+            None if parts[0] is None else np.tensordot(weights, np.stack(parts), axes=1)
+            for parts in zip(*[joint.partials for joint in self.joints], strict=True)
+        ]
+        return replace(self.joints[0], value=value, partials=tuple(partials))
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class _Run(Sealed):
-    """A forward run."""
+_NO_TARGET = made(Variable, name="", states=("",))
+"""The target where there is none. No other variable has an empty name."""
 
-    registers: Registers
-    powers: Sequence[int]
-    """The powers of two that each register is a multiple of; none if these are one."""
-    at: Mapping[str, int]
-    inputs: tuple[Floats, ...]
-    posterior: Floats
-    """The distribution of the target; the number one if there is none."""
-    total: float
-    """The sum of the last register, as it is recorded."""
-    log_evidence: float
-
-
-# --- Compilation of plans for derivatives from a model, evidence variables and a target -----------
+_MOST_TABLE = 2**22
+"""The most cells of the table of a functional or noisy distribution."""
 
 
 @checked
-def compile_derivatives(
+def differentiate(
     model: Network | FactorModel,
-    *,
     target: str | None = None,
-    evidence: Iterable[str] = (),
-    soft: Iterable[str] = (),
-    order: OrderFinder | None = None,
+    evidence: Evidence | None = None,
+    *,
     limits: Limits = DEFAULT_LIMITS,
     relevant_only: bool = False,
-) -> DerivativePlan:
-    """Compile a plan for the derivatives of a probability by all entries of a model's tables.
+) -> Derivatives:
+    """Return the derivatives of a posterior and of ln P(evidence) by all entries of the tables.
 
     Parameters
     ----------
@@ -684,14 +354,9 @@ def compile_derivatives(
         The variable whose posterior is differentiated; not needed for the derivatives of the
         probability of the evidence.
     evidence
-        The evidence variables. Each run takes a state of each of them.
-    soft
-        Variables with uncertain or missing evidence. For each of them, a run takes a state, a
-        likelihood, or nothing.
-    order
-        The search for an elimination order; by default `Portfolio`.
+        A state, a likelihood ``{state: weight}`` or a missing value for each observed variable.
     limits
-        The limits of the memory and the multiplications of a run with its backward pass.
+        The limits of the computation.
     relevant_only
         Whether to leave out the tables of a network on which neither the target nor the evidence
         depends as long as their rows sum to one. This is faster. They then have no partial
@@ -700,13 +365,17 @@ def compile_derivatives(
     Raises
     ------
     UnknownNameError
-        If a variable is not in the model.
+        If the model has no such variable, or the variable no such state.
     InvalidArgumentError
-        If a variable is named twice, or the target is evidence.
+        If the target is evidence, or the evidence is not valid.
     InvalidModelError
         If a factor is negative or complex.
+    ImpossibleEvidenceError
+        If the evidence has probability zero.
+    CancellationError
+        If numbers of the computation, or the derivatives, exceed the range of floating point.
     TooLargeError
-        If a run would exceed the limits; raised before anything large is allocated.
+        If the computation would exceed the limits; raised before anything large is allocated.
 
     Examples
     --------
@@ -714,74 +383,111 @@ def compile_derivatives(
     >>> rain, wet = Variable("rain", ("no", "yes")), Variable("wet", ("no", "yes"))
     >>> network = Network((TabularCPD(rain, (), [0.8, 0.2]),
     ...                    TabularCPD(wet, (rain,), [[0.9, 0.1], [0.1, 0.9]])))
-    >>> plan = compile_derivatives(network, target="rain", evidence=["wet"])
-    >>> plan
-    DerivativePlan(P(rain | evidence) by 6 entries, 2 cells)
-    >>> gradient = plan.posterior("yes", {"wet": "yes"})
+    >>> gradient = differentiate(network, "rain", {"wet": "yes"}).posterior("yes")
     >>> round(gradient.value, 3), gradient["rain"].round(3).tolist()
     (0.692, [-0.266, 1.065])
     """
-    wanted = None if target is None else model.variable(target)
-    names, likely = ([model.variable(n).name for n in some] for some in (evidence, soft))
-    if target in names:
+    wanted = _NO_TARGET if target is None else model.variable(target)
+    seen = Reader(model).evidence(evidence)
+    if wanted.name in seen.positions or wanted.name in seen.soft:
         raise InvalidArgumentError(f"the target {target} must not be evidence", target)
-    joint = [] if target is None else [target]
     potentials = model.potentials
     if relevant_only:
-        potentials = without_barren(potentials, [*names, *likely, *joint])
+        potentials = without_barren(potentials, [*seen.positions, *seen.soft, wanted.name])
     formed = choose_forms(
         potentials,
         {v.name: tuple(range(v.n_states)) for v in model.variables},
-        observed=names,
-        joints=[joint] if joint else [],
+        observed=seen.positions,
+        joints=[] if target is None else [[target]],
         signed=False,
-        max_cells=min(limits.table_cells, 2**22),
+        max_cells=min(limits.table_cells, _MOST_TABLE),
     )
-    shapes = [[v.n_states for v in p.scope] for p in formed]
-    cells = sum(map(math.prod, shapes))
-    if cells > limits.table_cells:
-        raise TooLargeError(
-            f"the tables of the model would take {format_bytes(8 * cells)}; allowed are"
-            f" max_bytes={limits.max_bytes:,}",
-            needed=8 * cells,
-            budget=limits.max_bytes,
+    # The evidence chooses a part of each table.
+    parts = [tuple([seen.positions.get(v.name, slice(None)) for v in p.scope]) for p in formed]
+    factors = [
+        made(
+            Factor,
+            scope=tuple([v for v in p.scope if v.name not in seen.positions]),
+            values=np.asarray(non_negative_table(p, limits.table_cells)[part]),
         )
-    # A zero has a derivative too, so that no number of a table may simplify the contractions.
-    unknown = [
-        made(Factor, scope=p.scope, values=np.broadcast_to(0.5, shape))
-        for p, shape in zip(formed, shapes, strict=True)
+        for p, part in zip(formed, parts, strict=True)
     ]
-    # The memory of a run together with its backward pass is checked below.
-    roomy = replace(limits, max_bytes=16 * limits.max_bytes)
-    compiled = compile_all(
-        unknown, evidence=names, soft=likely, targets=[joint], order=order, limits=roomy
-    )
-    originals = {id(p): i for i, p in enumerate(model.potentials)}
-    tables, sources = list[InputTable](), list(compiled.sources)
-    for i, potential in enumerate(formed):
-        place = None if isinstance(potential, FunctionalCPD) else originals.get(id(potential))
-        table = InputTable.of(potential, sources[i], compiled.numbered, place)
-        values = sealed(
-            np.asarray(table.turned(non_negative_table(potential, limits.table_cells)), order="C")
+    if target is None:
+        factors.append(made(Factor, scope=(wanted,), values=np.ones(1)))
+    circuit = _circuit(FactorModel(tuple(factors)), wanted.n_states, limits)
+    states = np.full((wanted.n_states, len(circuit.columns)), -1)
+    states[:, circuit.columns[wanted.name]] = range(wanted.n_states)
+    soft = {name: np.tile(weights, (len(states), 1)) for name, weights in seen.soft.items()}
+    answers, found = circuit.joint_gradients(states, soft)
+    if not found:
+        raise _no_derivatives(seen, answers.doubtful)
+    log_evidence = float(np.logaddexp.reduce(answers.log_evidence))
+    places = {id(p): i for i, p in enumerate(model.potentials) if not isinstance(p, FunctionalCPD)}
+    joints = []
+    for log, derivatives in zip(answers.log_evidence.tolist(), found, strict=True):
+        partials: list[Floats | None] = [None] * len(model.potentials)
+        for potential, part, own in zip(formed, parts, derivatives, strict=False):
+            if id(potential) in places:
+                whole = np.zeros([v.n_states for v in potential.scope])
+                whole[part] = own
+                partials[places[id(potential)]] = sealed(whole)
+        gradient = made(
+            Gradient,
+            model=model,
+            value=math.exp(log - log_evidence),
+            log_evidence=log_evidence,
+            partials=tuple(partials),
         )
-        sources[i] = made(Source, **(vars(sources[i]) | {"values": values}))
-        tables.append(table)
-    reverse, end = None, compiled.answers[0].register
-    if end is not None:
-        differentiated = [i for i, table in enumerate(tables) if table.potential is not None]
-        reverse = reverse_of(compiled.program, end, differentiated)
-    plan = made(
-        DerivativePlan,
-        model=model,
-        target=wanted,
-        tables=tuple(tables),
-        compiled=replace(
-            compiled,
-            sources=tuple(sources),
-            program=keeping(compiled.program, reverse.taken if reverse else ()),
-        ),
-        reverse=reverse,
+        _check_finite(gradient)
+        joints.append(gradient)
+    return made(Derivatives, target=None if target is None else wanted, joints=tuple(joints))
+
+
+def _circuit(model: FactorModel, n_runs: int, limits: Limits) -> Circuit:
+    """Return the circuit of a model, with which so many runs are within the limits."""
+    try:
+        circuit = Circuit.of(model, limits=limits)
+    except TooLargeError as fault:
+        raise TooLargeError(
+            f"the derivatives would take about {format_bytes(fault.needed)}; allowed are"
+            f" max_bytes={limits.max_bytes:,}. Observe more variables, or raise the limit.",
+            needed=fault.needed,
+            budget=limits.max_bytes,
+        ) from fault
+    work = 4 * n_runs * circuit.multiplications
+    if work > limits.max_multiplications:
+        raise TooLargeError(
+            f"the derivatives would take {many(work)} multiplications; allowed are"
+            f" max_multiplications={limits.max_multiplications:,}. Observe more variables, or raise"
+            " the limit.",
+            needed=work,
+            budget=limits.max_multiplications,
+        )
+    return circuit
+
+
+def _no_derivatives(seen: Seen, doubtful: Flags) -> BnmindError:
+    """Return the error of evidence without a probability, which is zero unless it is doubtful."""
+    states, soft = seen.in_order()
+    findings = {**states, **soft}
+    shown = ", ".join(f"{name}={finding}" for name, finding in findings.items())
+    if doubtful.any():
+        return CancellationError(
+            "the probabilities in a run are too far apart for floating point, so that their"
+            f" derivatives have no correct digits; the evidence is {shown}"
+        )
+    return ImpossibleEvidenceError(
+        f"expected evidence of positive probability, got zero for {shown or 'the model'}", findings
     )
-    if refusal := limits.refusal(plan.multiplications, plan.memory, compiled.largest):
-        raise refusal
-    return plan
+
+
+def _check_finite(gradient: Gradient) -> None:
+    """Refuse derivatives that are too large."""
+    for potential, partial in zip(gradient.model.potentials, gradient.partials, strict=True):
+        if partial is not None and not np.isfinite(partial).all():
+            names = [v.name for v in potential.scope]
+            over = names[:1] if isinstance(gradient.model, Network) else names
+            raise CancellationError(
+                f"the derivatives by the table of {', '.join(over)} are too large for floating"
+                " point: another entry makes the evidence far more probable"
+            )

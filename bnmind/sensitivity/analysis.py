@@ -4,24 +4,25 @@ Gradients for learning are the derivatives of the log-likelihood of cases by all
 a positive entry is its expected count divided by the entry (J. Binder, D. Koller,
 S. Russell and K. Kanazawa, "Adaptive probabilistic networks with hidden variables", Machine
 Learning 29, 1997). All cases pass through one circuit, whose adjoints are derivatives at entries
-of zero, too. Cases whose numbers are too small for it, and all cases if it is too large, have plans
-for what they observe.
+of zero, too. Cases whose numbers are too far apart for it, and all cases if it is too large, are
+done one by one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked
 from bnmind._messages import counted, each_of
-from bnmind._values import Natural, Sealed
+from bnmind._values import Natural, Sealed, Value
 from bnmind.errors import (
     CancellationError,
     ImpossibleEvidenceError,
@@ -31,13 +32,15 @@ from bnmind.errors import (
 from bnmind.information import Floats
 from bnmind.junction.cases.tables import distinct_cases, frame_of, read_table
 from bnmind.junction.circuit import Circuit
+from bnmind.junction.engine import compile_model
 from bnmind.junction.engine_planning import Reader
-from bnmind.junction.gradient import Gradient, compile_derivatives
-from bnmind.junction.graphs import GivenOrder, OrderFinder
+from bnmind.junction.gradient import Gradient, differentiate
 from bnmind.junction.inference.compile import compile_plan
 from bnmind.junction.inference.evidence import Evidence, real_numbers
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
-from bnmind.pgm.network import Network
+from bnmind.junction.reduction import without_barren
+from bnmind.pgm.factor import Factor
+from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.tabular import TabularCPD
 from bnmind.pgm.variable import Variable
 from bnmind.sensitivity.functions import (
@@ -51,14 +54,16 @@ from bnmind.sensitivity.functions import (
     TwoWayFunction,
     between,
     distances,
+    draw_explanation,
     ends_of,
     first_largest,
     intervals,
+    log_joint,
     moved,
     quotients,
     table_of,
+    with_tables,
 )
-from bnmind.sensitivity.pictures import draw_explanation
 
 if TYPE_CHECKING:
     import pandas
@@ -68,11 +73,11 @@ if TYPE_CHECKING:
 _MOST_CHANGE = 600.0
 """The most that ln P(evidence) may grow by moving two parameters."""
 
-_CORNERS = ((0.0, 0.0), (0.0, 1.0), (1.0, 0.0), (1.0, 1.0))
-"""The extreme values of two parameters."""
+_CORNERS = ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0))
+"""The extreme values of two parameters of one row."""
 
 _ROUNDING = 1e-12
-"""A difference that is smaller than this share of its terms is rounding."""
+"""A difference that is smaller is rounding, as is one of a smaller share of its terms."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -112,8 +117,6 @@ class SensitivityAnalysis(Sealed):
     """For each table that matters an array ``(states of the target, *shape of the table)``: the
     partial derivatives of P(state, evidence) by its entries, divided by P(evidence). Entries that
     contradict the evidence are left out: see `n_parameters`."""
-    order: tuple[str, ...] = field(default=())
-    """The elimination order of the computation."""
     limits: Limits = DEFAULT_LIMITS
     """The limits of each computation."""
 
@@ -150,8 +153,7 @@ class SensitivityAnalysis(Sealed):
         ImpossibleEvidenceError
             If the evidence is impossible there.
         """
-        order = GivenOrder(self.order) if self.order else None
-        return analyze(network, self.target.name, self.evidence, order=order, limits=self.limits)
+        return analyze(network, self.target.name, self.evidence, limits=self.limits)
 
     @checked
     def function(self, parameter: Parameter) -> SensitivityFunction:
@@ -187,7 +189,7 @@ class SensitivityAnalysis(Sealed):
         """Return the posterior as a function of two parameters.
 
         Their rows covary in proportion. Two parameters of one row leave the rest of the row to the
-        others. For parameters of different tables, two more networks are analyzed.
+        others. For parameters of different rows, two more networks are analyzed.
 
         Parameters
         ----------
@@ -206,19 +208,17 @@ class SensitivityAnalysis(Sealed):
         """
         places = [one.place(self.network) for one in (first, second)]
         tables = [table_of(self.network, one.variable) for one in (first, second)]
-        in_one_table = tables[0] is tables[1]
-        in_one_row = in_one_table and places[0][1:] == places[1][1:]
+        in_one_row = tables[0] is tables[1] and places[0][1:] == places[1][1:]
         if in_one_row and (places[0] == places[1] or tables[0].variable.n_states < 3):
             raise InvalidArgumentError(
                 f"{first} and {second} cannot vary independently of each other"
             )
-        if in_one_table:
-            corners = ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0)) if in_one_row else _CORNERS
-            ends = [dict(zip(places, corner, strict=True)) for corner in corners]
+        if in_one_row:
+            ends = [dict(zip(places, corner, strict=True)) for corner in _CORNERS]
             joints = [self._joint(first.variable, moved(tables[0].values, end)) for end in ends]
         else:
-            moved_first = [first.changed(self.network, s) for s in (0.0, 1.0)]
-            joints = [joint for network in moved_first for joint in self._ends_in(network, second)]
+            changed = [first.changed(self.network, s) for s in (0.0, 1.0)]
+            joints = [joint for network in changed for joint in self._ends_in(network, second)]
         return TwoWayFunction(
             parameters=(first, second),
             values=(float(tables[0].values[places[0]]), float(tables[1].values[places[1]])),
@@ -288,9 +288,8 @@ class SensitivityAnalysis(Sealed):
                 "at_high": at_high,
                 "swing": np.abs(at_high - at_low),
                 "derivative": derivative,
-                "matters": (np.abs(derivative) > _ROUNDING * terms) & (low < high),
             }
-            parts.append((cpd, numbers))
+            parts.append((cpd, numbers, (np.abs(derivative) > _ROUNDING * terms) & (low < high)))
         return _ranked(parts, "swing", n, ascending=False)
 
     @checked
@@ -348,9 +347,8 @@ class SensitivityAnalysis(Sealed):
                 "low": low,
                 "high": high,
                 "distance": np.where(low > high, 0.0, np.minimum(*ends)),
-                "matters": (low > 0) | (high < 1),
             }
-            parts.append((cpd, numbers))
+            parts.append((cpd, numbers, (low > 0) | (high < 1)))
         return _ranked(parts, "distance", n, ascending=True)
 
     def _place(self, state: Any) -> int:
@@ -388,7 +386,7 @@ class SensitivityAnalysis(Sealed):
 
 
 def _ranked(
-    parts: Sequence[tuple[TabularCPD, Mapping[str, NDArray[Any]]]],
+    parts: Sequence[tuple[TabularCPD, Mapping[str, Floats], Any]],
     by: str,
     n: int | None,
     *,
@@ -399,20 +397,22 @@ def _ranked(
 
     if not parts:
         return pandas.DataFrame({"parameter": [], by: []})
-    frame = pandas.DataFrame(
-        {key: np.concatenate([own[key].ravel() for _, own in parts]) for key in parts[0][1]}
-    )
-    chosen = frame[frame.pop("matters")].sort_values(by, ascending=ascending, kind="stable")[:n]
-    starts = np.cumsum([0, *[cpd.values.size for cpd, _ in parts]])
-    names = []
+    frames = [
+        pandas.DataFrame({key: numbers[matters] for key, numbers in columns.items()}).set_index(
+            np.flatnonzero(matters)
+        )
+        for _, columns, matters in parts
+    ]
+    frame = pandas.concat(frames, keys=range(len(parts)))
+    frame = frame.sort_values(by, ascending=ascending, kind="stable")[:n]
     # Names take time, so that only the rows of the frame get one.
-    for entry in chosen.index.tolist():
-        owner = int(np.searchsorted(starts, entry, side="right")) - 1
-        cpd = parts[owner][0]
-        place = np.unravel_index(entry - starts[owner], cpd.values.shape)
+    names = []
+    for table, entry in frame.index:
+        cpd = parts[table][0]
+        place = np.unravel_index(entry, cpd.values.shape)
         names.append(str(Parameter.at(cpd, tuple(map(int, place)))))
-    chosen.insert(0, "parameter", names)
-    return chosen.reset_index(drop=True)
+    frame.insert(0, "parameter", names)
+    return frame.reset_index(drop=True)
 
 
 @checked
@@ -421,12 +421,9 @@ def analyze(
     target: str,
     evidence: Evidence | None = None,
     *,
-    order: OrderFinder | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> SensitivityAnalysis:
     """Return how the posterior of a target depends on every entry of the tables.
-
-    It takes one forward and as many backward passes as the target has states.
 
     Parameters
     ----------
@@ -437,28 +434,17 @@ def analyze(
         The variable of interest.
     evidence
         A state, a likelihood ``{state: weight}`` or a missing value for each observed variable.
-    order
-        The search for an elimination order; by default `bnmind.junction.Portfolio`.
     limits
         The limits of the computation.
 
     Raises
     ------
     UnknownNameError, ImpossibleEvidenceError, TooLargeError, InvalidArgumentError
-        As in `bnmind.junction.compile_derivatives` and its plan.
+        As in `bnmind.junction.differentiate`.
     """
     states, soft = Reader(network).evidence(evidence).in_order()
     findings = {**states, **{name: weights.copy() for name, weights in soft.items()}}
-    plan = compile_derivatives(
-        network,
-        target=target,
-        evidence=states,
-        soft=soft,
-        order=order,
-        limits=limits,
-        relevant_only=True,
-    )
-    joints = plan.joints(findings)
+    joints = differentiate(network, target, findings, limits=limits, relevant_only=True).joints
     partials = {}
     for i, cpd in enumerate(network.cpds):
         parts = [one for joint in joints if (one := joint.partials[i]) is not None]
@@ -471,7 +457,6 @@ def analyze(
         posterior=np.array([joint.value for joint in joints]),
         log_evidence=joints[0].log_evidence,
         partials=partials,
-        order=plan.compiled.trees[0].order.variables,
         limits=limits,
     )
 
@@ -500,8 +485,8 @@ def log_likelihood_gradient(
     Returns
     -------
     Gradient
-        Its value is Σ ln P(case). Functional distributions have no derivatives, nor have noisy ones
-        if all entries of the tables are positive; name their `to_tabular` for these.
+        Its value is Σ ln P(case). Functional and noisy distributions have no derivatives; name
+        their `to_tabular` for these.
 
     Raises
     ------
@@ -566,12 +551,10 @@ def _gradients(
     with suppress(TooLargeError):
         partials, answers = Circuit.of(network, limits=limits).gradient(rows, counts)
         logs, doubtful = answers.log_evidence, answers.doubtful
-    # Cases with the same observed variables come together, and have one plan.
-    planned = lru_cache(maxsize=1)(lambda observed: _planned(network, observed, limits))
-    for number in sorted(np.flatnonzero(doubtful), key=lambda i: (rows[i] < 0).tolist()):
+    for number in np.flatnonzero(doubtful).tolist():
         findings = _findings(network, rows[number])
         try:
-            own = planned(tuple(findings))(findings)
+            own = _gradient_of_case(network, findings, limits)
         except ImpossibleEvidenceError:
             logs[number] = -np.inf
             continue
@@ -583,24 +566,261 @@ def _gradients(
     return logs, partials
 
 
-def _planned(
-    network: Network, observed: Sequence[str], limits: Limits
-) -> Callable[[Mapping[str, str]], Gradient]:
-    """Return a function of findings that returns their ln P with its gradient.
+def _gradient_of_case(network: Network, findings: Mapping[str, str], limits: Limits) -> Gradient:
+    """Return ln P of findings with its gradient.
 
     An expected count keeps all digits, and gives the derivative by a positive entry. If there are
-    zeros, a backward pass divides nothing; it refuses numbers that are too far apart.
+    zeros, nothing is divided; numbers that are too far apart are refused.
     """
     tables = [cpd.values if isinstance(cpd, TabularCPD) else None for cpd in network.cpds]
     if not all(np.all(values > 0) for values in tables if values is not None):
-        return compile_derivatives(network, evidence=observed, limits=limits).log_evidence
+        return differentiate(network, evidence=findings, limits=limits).log_evidence
     families = [[v.name for v in cpd.scope] for cpd in network.cpds]
-    plan = compile_plan(network, evidence=observed, targets=families, limits=limits)
+    plan = compile_plan(network, evidence=[*findings], targets=families, limits=limits)
+    answer = plan.run(findings)
+    value, pairs = answer.log_evidence, zip(tables, answer.joints, strict=True)
+    partials = [None if values is None else np.real(joint) / values for values, joint in pairs]
+    return Gradient(model=network, value=value, log_evidence=value, partials=tuple(partials))
 
-    def by_counts(findings: Mapping[str, str]) -> Gradient:
-        answer = plan.run(findings)
-        value, pairs = answer.log_evidence, zip(tables, answer.joints, strict=True)
-        partials = [None if values is None else np.real(joint) / values for values, joint in pairs]
-        return Gradient(model=network, value=value, log_evidence=value, partials=tuple(partials))
 
-    return by_counts
+# --- Bounds of a posterior if entries of tables are known only within intervals ------------------
+#
+# If one table is uncertain, the posterior is a quotient of two linear functions of the table, whose
+# rows vary in polytopes (their intervals, and the sum one). Dinkelbach's algorithm finds its least
+# and largest values exactly: for a guess λ, the table that maximizes P(x, e) − λ P(e) is found
+# greedily, and its posterior is the next guess.
+#
+# If several tables are uncertain, the exact bounds are hard to find. Outer bounds hold for certain:
+# each P(x, e) is a sum of products of entries, so that it is at most that with the largest numbers
+# of all intervals, and at least that with the smallest ones. (The bounds of Chan and Darwiche, by
+# the distance of tables, are never closer: they bound each of these sums by one ratio for each
+# table.)
+#
+# The attained bounds are posteriors of real choices of all tables, found by optimizing one table
+# after the other. The exact bounds lie between the attained and the outer ones.
+#
+# References
+# ----------
+# W. Dinkelbach, "On nonlinear fractional programming", Management Science 13, 1967; F. G. Cozman,
+# "Credal networks", Artificial Intelligence 120, 2000; H. Chan and A. Darwiche, Int. J. Approx.
+# Reasoning 38, 2005.
+
+_Range: TypeAlias = tuple[Floats, Floats]
+"""The least and the largest entries of a table."""
+
+_MOST_ROUNDS = 3
+"""The passes over all uncertain tables when several are optimized one after the other."""
+
+_MOST_TABLES = 64
+"""The most uncertain tables that are optimized for the attained bounds; the others stay."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PosteriorBounds(Value):
+    """The bounds of a posterior probability if entries are known only within intervals."""
+
+    low: float
+    """No choice of the entries gives a smaller posterior."""
+    high: float
+    """No choice of the entries gives a larger posterior."""
+    is_exact: bool
+    """Whether the bounds are attained: one uncertain table. Otherwise they are outer bounds."""
+    attained_low: float
+    """The smallest posterior found for a choice of the entries; only the first 64 uncertain tables
+    are optimized."""
+    attained_high: float
+    """The largest posterior found in the same way."""
+
+    def __str__(self) -> str:
+        if self.is_exact:
+            return f"exactly from {self.low:.4g} to {self.high:.4g}"
+        text = f"within {self.low:.4g} to {self.high:.4g}"
+        return f"{text}; attained: {self.attained_low:.4g} to {self.attained_high:.4g}"
+
+
+@checked
+def posterior_bounds(
+    network: Network,
+    target: str,
+    state: Any,
+    evidence: Evidence | None = None,
+    *,
+    intervals: Mapping[str, tuple[Any, Any]],
+    limits: Limits = DEFAULT_LIMITS,
+) -> PosteriorBounds:
+    """Return bounds of a posterior if entries of tables are known only within intervals.
+
+    Parameters
+    ----------
+    network
+        The network. Its tables with intervals may be any within these.
+    target, state
+        The variable and its state.
+    evidence
+        The findings.
+    intervals
+        For some variables, the least and the largest entries, as arrays of the shape of the table.
+        Each row must contain a distribution. Where both are equal, the entry is known.
+    limits
+        The limits of the computation.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the intervals are not valid.
+    ImpossibleEvidenceError
+        If the evidence is impossible for every choice of the entries.
+    UnknownNameError, TooLargeError
+        As in `analyze`.
+
+    Examples
+    --------
+    >>> from bnmind.pgm import TabularCPD, Variable
+    >>> rain, wet = Variable("rain", ("no", "yes")), Variable("wet", ("no", "yes"))
+    >>> network = Network((TabularCPD(rain, (), [0.8, 0.2]),
+    ...                    TabularCPD(wet, (rain,), [[0.9, 0.1], [0.1, 0.9]])))
+    >>> print(posterior_bounds(network, "rain", "yes", {"wet": "yes"},
+    ...                        intervals={"rain": ([0.7, 0.1], [0.9, 0.3])}))
+    exactly from 0.5 to 0.7941
+    """
+    place = network.variable(target).index(state)
+    ranges = {name: _known_range(network, name, pair) for name, pair in intervals.items()}
+    # In the middle, the evidence is possible if any choice makes it so.
+    middles = {name: _middle(*pair) for name, pair in ranges.items()}
+    analysis = analyze(with_tables(network, middles), target, evidence, limits=limits)
+    uncertain = {
+        name: (low, high)
+        for name, (low, high) in ranges.items()
+        if name in analysis.partials and np.any(low < high)
+    }
+    least, most = (_best(analysis, place, uncertain, sign) for sign in (-1, 1))
+    low, high = (least, most) if len(uncertain) < 2 else _outer(analysis, place, uncertain)
+    return PosteriorBounds(
+        low=min(low, least),
+        high=max(high, most),
+        is_exact=len(uncertain) < 2,
+        attained_low=least,
+        attained_high=most,
+    )
+
+
+def greedy_rows(scores: Floats, low: Floats, high: Floats) -> Floats:
+    """Return the table within intervals whose rows have the largest expected scores.
+
+    Parameters
+    ----------
+    scores, low, high
+        ``(states, …)`` the scores, the least and the largest probabilities.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> greedy_rows(np.array([1.0, 3.0]), np.array([0.25, 0.0]), np.array([1.0, 0.5])).tolist()
+    [0.5, 0.5]
+    """
+    order = np.argsort(-scores, axis=0, kind="stable")
+    least = np.take_along_axis(low, order, axis=0)
+    room = np.take_along_axis(high, order, axis=0) - least
+    left = 1.0 - low.sum(axis=0) - (np.cumsum(room, axis=0) - room)
+    table = np.empty(low.shape)
+    np.put_along_axis(table, order, least + np.clip(left, 0.0, room), axis=0)
+    return table
+
+
+def _best(
+    analysis: SensitivityAnalysis, place: int, ranges: Mapping[str, _Range], sign: int
+) -> float:
+    """Return the least (sign −1) or largest posterior, by optimizing each table in turn."""
+    for _ in range(_MOST_ROUNDS if len(ranges) > 1 else 1):
+        before = analysis.posterior[place]
+        for name, pair in islice(ranges.items(), _MOST_TABLES):
+            table = _best_table(analysis, place, name, pair, sign)
+            analysis = analysis.in_network(with_tables(analysis.network, {name: table}))
+        if abs(analysis.posterior[place] - before) <= _ROUNDING:
+            break
+    return float(analysis.posterior[place])
+
+
+def _best_table(
+    analysis: SensitivityAnalysis, place: int, name: str, pair: _Range, sign: int
+) -> Floats:
+    """Return the table within intervals that is best for the posterior."""
+    slopes = analysis.partials[name]
+    found, value = table_of(analysis.network, name).values, float(analysis.posterior[place])
+    # Each round is strictly better, and there are finitely many corners.
+    for _ in range(100):
+        scores = sign * (slopes[place] - value * slopes.sum(axis=0))
+        candidate = greedy_rows(scores, *pair)
+        parts = np.tensordot(slopes, candidate, candidate.ndim)
+        total = float(parts.sum())
+        better = float(parts[place] / total) if total > 0 else value
+        if sign * (better - value) <= 1e-15:
+            break
+        found, value = candidate, better
+    return found
+
+
+def _outer(
+    analysis: SensitivityAnalysis, place: int, ranges: Mapping[str, _Range]
+) -> tuple[float, float]:
+    """Return guaranteed bounds of the posterior for all choices of the entries."""
+    small, large = (_log_joint(analysis, ranges, side) for side in (0, 1))
+    return _share(small[place], np.delete(large, place)), _share(
+        large[place], np.delete(small, place)
+    )
+
+
+def _log_joint(analysis: SensitivityAnalysis, ranges: Mapping[str, _Range], side: int) -> Floats:
+    """Return ln P(target, evidence) with the least or the largest entries of all tables."""
+    potentials = without_barren(analysis.network.cpds, {analysis.target.name, *analysis.evidence})
+    factors = tuple(
+        Factor(cpd.scope, ranges[name][side]) if (name := cpd.scope[0].name) in ranges else cpd
+        for cpd in potentials
+    )
+    engine = compile_model(FactorModel(factors), limits=analysis.limits)
+    try:
+        return log_joint(engine, analysis.target, analysis.evidence)
+    except ImpossibleEvidenceError:
+        return np.full(analysis.target.n_states, -np.inf)
+
+
+def _share(part: float, others: Floats) -> float:
+    """Return the share of a part, from the logarithms of the part and of the others.
+
+    It is zero if all are impossible, which no choice of entries attains.
+    """
+    total = np.logaddexp.reduce(others, initial=part)
+    return float(np.exp(part - total)) if part > -math.inf else 0.0
+
+
+def _known_range(network: Network, name: str, pair: tuple[Any, Any]) -> _Range:
+    """Return intervals without numbers that the sum of their row excludes."""
+    cpd = table_of(network, name)
+    low, high = (real_numbers(one, f"the intervals of {name}") for one in pair)
+    problem = ""
+    if not low.shape == high.shape == cpd.values.shape:
+        problem = (
+            f"expected intervals of shape {cpd.values.shape} for {name}, got {low.shape} and"
+            f" {high.shape}"
+        )
+    elif not np.all((low >= 0) & (low <= high) & (high <= 1)):
+        problem = f"the intervals of {name} must be within 0 and 1, the least number first"
+    elif np.any(low.sum(axis=0) > 1 + 1e-9) or np.any(high.sum(axis=0) < 1 - 1e-9):
+        problem = f"some row of the intervals of {name} contains no distribution"
+    if problem:
+        raise InvalidArgumentError(problem, pair)
+    least = np.maximum(low, 1 - (high.sum(axis=0) - high))
+    most = np.minimum(high, 1 - (low.sum(axis=0) - low))
+    low, high = np.minimum(least, most), np.maximum(least, most)
+    # Numbers that differ by rounding are known.
+    known = high - low < _ROUNDING
+    return np.where(known, high, low), high
+
+
+def _middle(low: Floats, high: Floats) -> Floats:
+    """Return a table whose entries lie within intervals, all at the same share of them."""
+    total = (high - low).sum(axis=0)
+    share = np.divide(1 - low.sum(axis=0), total, out=np.zeros(total.shape), where=total > 0)
+    middle = low + np.clip(share, 0.0, 1.0) * (high - low)
+    table: Floats = middle / middle.sum(axis=0)
+    return table

@@ -38,8 +38,7 @@ from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable
 from bnmind.sensitivity.analysis import SensitivityAnalysis, analyze
-from bnmind.sensitivity.functions import Relative, first_largest, log_joint
-from bnmind.sensitivity.pictures import draw_explanation
+from bnmind.sensitivity.functions import Relative, draw_explanation, first_largest, log_joint
 
 if TYPE_CHECKING:
     import pandas
@@ -124,13 +123,11 @@ class WeightOfEvidence(Result, Sealed):
         else:
             yield f"The findings {'prove it' if self.total > 0 else 'rule it out'}."
         yield "\nWeight of each finding, in bits:"
-        yield Table(
-            ("finding", "given the others", "alone", "probability without it"),
-            [
-                (one.finding, _bits(one.given_others), _bits(one.alone), percent(one.without))
-                for one in self.findings
-            ],
-        )
+        rows = [
+            (one.finding, _bits(one.given_others), _bits(one.alone), percent(one.without))
+            for one in self.findings
+        ]
+        yield Table(("finding", "given the others", "alone", "probability without it"), rows)
 
 
 @checked
@@ -268,40 +265,31 @@ class ExplainedConclusion(Result, Sealed):
 
     def _shown(self) -> Iterator[str | Table]:
         yield from self.weights._shown()
-        rows: Any = list(self.tornado.itertuples(index=False))
-        if not rows:
+        found: list[Any] = list(self.tornado.itertuples(index=False))
+        if not found:
             yield f"\nNo entry of a table changes the probability of {self.conclusion}."
             return
         change = f"±{100 * self.change:g} %"
         yield f"\nProbability of {self.conclusion} if a parameter changes by {change}:"
-        yield Table(
-            ("parameter", "value", "changes to", "if lower", "if higher"),
-            [
-                (
-                    str(row.parameter),
-                    f"{row.value:.4g}",
-                    f"{row.low:.4g} or {row.high:.4g}",
-                    _percent_of(row.at_low),
-                    _percent_of(row.at_high),
-                )
-                for row in rows
-            ],
-        )
+        rows = []
+        for one in found:
+            ends = _percent_of(one.at_low), _percent_of(one.at_high)
+            low_or_high = f"{one.low:.4g} or {one.high:.4g}"
+            rows.append([one.parameter, f"{one.value:.4g}", low_or_high, *ends])
+        yield Table(("parameter", "value", "changes to", "if lower", "if higher"), rows)
         kept = self.deviations
         if kept is None:
             return
         if not len(kept):
             yield f"\nNo single parameter can make another state than {self.conclusion} likelier."
             return
-        yield (f"\n{self.conclusion} stays the most probable state while a parameter is within:")
-        rows = kept.itertuples(index=False)
-        yield Table(
-            ("parameter", "value", "from", "to"),
-            [
-                (str(row.parameter), f"{row.value:.4g}", f"{row.low:.4g}", f"{row.high:.4g}")
-                for row in rows
-            ],
-        )
+        yield f"\n{self.conclusion} stays the most probable state while a parameter is within:"
+        found = list(kept.itertuples(index=False))
+        rows = [
+            [one.parameter, f"{one.value:.4g}", f"{one.low:.4g}", f"{one.high:.4g}"]
+            for one in found
+        ]
+        yield Table(("parameter", "value", "from", "to"), rows)
 
 
 @checked

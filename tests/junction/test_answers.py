@@ -21,13 +21,13 @@ import bnmind.junction.inference.compiled_query as compiled_query
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.information import Floats
 from bnmind.junction import (
-    compile_derivatives,
     compile_explanation,
     compile_model,
     compile_plan,
     compile_sampling,
     compile_search,
     compile_sliced,
+    differentiate,
 )
 from bnmind.pgm import Network
 from tests.modes import examples
@@ -244,8 +244,7 @@ def test_derivatives_are_ratios_of_sums(question: Question) -> None:
     """
     if not possible(question):
         return
-    plan = compile_derivatives(question.network, evidence=question.hard(), soft=question.soft())
-    gradient = plan.log_evidence(question.evidence)
+    gradient = differentiate(question.network, evidence=question.evidence).log_evidence
     assert gradient.value == pytest.approx(math.log(question.joint.sum()), abs=1e-9)
     for cpd in question.network.cpds:
         values = getattr(cpd, "values", None)

@@ -11,7 +11,7 @@ import pytest
 from bnmind.errors import InvalidArgumentError
 from bnmind.pgm import Network, TabularCPD, Variable
 from bnmind.sensitivity import posterior_bounds
-from bnmind.sensitivity.bounds import greedy_rows
+from bnmind.sensitivity.analysis import greedy_rows
 from tests.sensitivity.test_analysis import GARDEN, posterior_of
 
 

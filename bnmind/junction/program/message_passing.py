@@ -1,18 +1,13 @@
-"""The messages of a junction tree as steps of a program, and programs of derivatives."""
+"""The messages of a junction tree as steps of a program."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
-
-from bnmind._values import Sealed, sealed
-from bnmind.information import Floats
 from bnmind.junction.program.contraction import ProgramBuilder, Variables
-from bnmind.junction.program.program import Product, Program, Sum
 
 # Stations: auxiliary cliques through which many neighbors of a clique exchange their messages.
 #
@@ -294,110 +289,3 @@ class Passing:
 
 def _size(variables: Iterable[int], sizes: Sequence[int]) -> int:
     return math.prod([sizes[v] for v in variables])
-
-
-# --- The derivatives of a number that a program computes, as a program ----------------------------
-#
-# A program computes a number F from its inputs. The *adjoint* of a register is the derivative of F
-# by its entries. The adjoint of the last register is given, the *seed*; the steps are visited in
-# reverse. A step C = Σ A B over the variables that C lacks gives
-#
-# .. math:: \bar A = \sum \bar C B, \qquad \bar B = \sum \bar C A
-#
-# over the variables that A, or B, lacks. So the adjoints are contractions as well, and about two
-# more runs give all of them. Nothing is divided, so that entries of zero have derivatives too.
-#
-# References
-# ----------
-# A. Darwiche, "A differential approach to inference in Bayesian networks", J. ACM 50, 2003; J. Park
-# and A. Darwiche, "A differential semantics for jointree algorithms", Artificial Intelligence 156,
-# 2004; A. Griewank and A. Walther, *Evaluating Derivatives*, 2008, chapter 3.
-
-
-class _Back(NamedTuple):
-    """The way from the adjoint of an input to an array over the axes of that input."""
-
-    register: int
-    axes: tuple[int, ...] | None
-    """The order of the register's axes; None if they are in order."""
-    view: tuple[int, ...]
-    """Its shape then, with axes of length one for variables that it lacks."""
-    ones: Floats | None
-    """An array in the shape of the input; None if the register lacks no variable."""
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether the register is that array."""
-        return self.axes is None and self.ones is None
-
-    def __call__(self, values: Floats) -> Floats:
-        if self.axes is not None:
-            values = values.transpose(self.axes)
-        return values if self.ones is None else sealed(self.ones * values.reshape(self.view))
-
-
-@dataclass(frozen=True, eq=False)
-class ReverseProgram(Sealed):
-    """The derivatives of a number by the inputs of another program."""
-
-    program: Program
-    """Its inputs are registers of the other program, and the seed."""
-    taken: tuple[int, ...]
-    """These registers of the other program."""
-    adjoints: Mapping[int, _Back]
-    """Where the derivatives by each wanted input are; inputs without any are not there."""
-
-
-def reverse_of(program: Program, end: int, wanted: Collection[int]) -> ReverseProgram:
-    """Return the program of the derivatives by some inputs.
-
-    Parameters
-    ----------
-    program
-        A program of products and sums that takes no register twice, so that its steps are a tree.
-    end
-        The register that the number depends on; its adjoint is the seed.
-    wanted
-        The inputs.
-    """
-    n_inputs = program.n_inputs
-    leads = [False] * len(program.scopes)
-    for register in wanted:
-        leads[register] = True
-    for number, (_, left, right) in enumerate(program.steps, n_inputs):
-        leads[number] = leads[left] or leads[right]
-    reached, steps = {end}, list[tuple[int, int, int | None]]()
-    for number in range(end, n_inputs - 1, -1):
-        if number in reached and leads[number]:
-            operation, left, right = program.steps[number - n_inputs]
-            assert isinstance(operation, Product | Sum)  # the caller expands functions
-            is_sum = isinstance(operation, Sum)
-            for register, other in [(left, None)] if is_sum else [(left, right), (right, left)]:
-                if leads[register]:
-                    assert register not in reached  # in a tree
-                    reached.add(register)
-                    steps.append((register, number, other))
-    taken = sorted({other for *_, other in steps if other is not None})
-    place = {register: i for i, register in enumerate(taken)}
-    sizes = program.sizes
-    builder = ProgramBuilder(sizes, [program.scopes[r] for r in (*taken, end)])
-    adjoint: dict[int, int] = {end: len(taken)} if leads[end] else {}
-    for register, number, other in steps:
-        operands = [adjoint[number]] if other is None else [adjoint[number], place[other]]
-        result = builder.contract(operands, frozenset(program.scopes[register]))
-        assert result is not None  # without heads
-        adjoint[register] = result
-    found = {}
-    for register in wanted:
-        if register in adjoint:
-            own = adjoint[register]
-            scope, to = builder.scopes[own], program.scopes[register]
-            axes = tuple([scope.index(v) for v in to if v in scope])
-            shape = [sizes[v] for v in to]
-            found[register] = _Back(
-                register=own,
-                axes=None if axes == tuple(range(len(axes))) else axes,
-                view=tuple([sizes[v] if v in scope else 1 for v in to]),
-                ones=None if len(axes) == len(to) else np.broadcast_to(1.0, shape),
-            )
-    return ReverseProgram(builder.build([b.register for b in found.values()]), tuple(taken), found)

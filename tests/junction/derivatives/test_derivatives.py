@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import types
 from fractions import Fraction
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+import bnmind.junction.circuit as circuit_module
 from bnmind.errors import (
     CancellationError,
     ImpossibleEvidenceError,
@@ -19,8 +21,7 @@ from bnmind.errors import (
     TooLargeError,
     UnknownNameError,
 )
-from bnmind.junction import Gradient, Limits, compile_derivatives, compile_plan
-from bnmind.junction.gradient import DerivativePlan
+from bnmind.junction import Gradient, Limits, compile_plan, differentiate
 from bnmind.pgm import (
     Factor,
     FactorModel,
@@ -56,8 +57,8 @@ GARDEN = Network(
 @st.composite
 def questions(
     draw: st.DrawFn,
-) -> tuple[Network | FactorModel, dict[str, object], list[str], str]:
-    """Return a model, findings, the names of the soft ones, and a target without a state."""
+) -> tuple[Network | FactorModel, dict[str, object], str]:
+    """Return a model, findings, and a target without a state."""
     if draw(st.booleans()):
         model: Network | FactorModel = draw(networks(max_variables=6, max_states=3))
     else:
@@ -69,25 +70,15 @@ def questions(
     names = draw(st.permutations([v.name for v in model.variables]))
     target, rest = names[0], names[1:]
     findings: dict[str, object] = {}
-    soft = []
     for name in rest:
         v = model.variable(name)
         kind = draw(st.sampled_from(["none", "none", "hard", "hard", "soft"]))
         if kind == "hard":
             findings[name] = draw(st.sampled_from(v.states))
         elif kind == "soft":
-            soft.append(name)
             findings[name] = [draw(st.sampled_from([0.0, 0.5, 2.0])) for _ in v.states]
     assume(products(model, tables_of(model), indicators(model, findings))[0] > 1e-12)
-    return model, findings, soft, target
-
-
-def planned(
-    model: Network | FactorModel, findings: dict[str, object], soft: list[str], target: str
-) -> DerivativePlan:
-    """Return the plan of a question."""
-    hard = [name for name in findings if name not in soft]
-    return compile_derivatives(model, target=target, evidence=hard, soft=soft)
+    return model, findings, target
 
 
 def assert_close(first: Any, second: Any, rtol: float = 1e-7, atol: float = 0.0) -> None:
@@ -112,17 +103,17 @@ def check(gradient: Gradient, value: float, derivatives: list[np.ndarray]) -> No
 @settings(max_examples=30, deadline=None)
 @given(questions())
 def test_derivatives_equal_those_of_the_enumerated_polynomial(
-    question: tuple[Network | FactorModel, dict[str, object], list[str], str],
+    question: tuple[Network | FactorModel, dict[str, object], str],
 ) -> None:
-    model, findings, soft, target = question
-    plan = planned(model, findings, soft, target)
+    model, findings, target = question
+    found = differentiate(model, target, findings)
     total, by_entry = products(model, tables_of(model), indicators(model, findings))
     ratios = [one / total for one in by_entry]
-    check(plan.log_evidence(findings), math.log(total), ratios)
-    joints = plan.joints(findings)
-    for state, joint in zip(model.variable(target).states, joints, strict=True):
+    check(found.log_evidence, math.log(total), ratios)
+    check(differentiate(model, evidence=findings).log_evidence, math.log(total), ratios)
+    for state, joint in zip(model.variable(target).states, found.joints, strict=True):
         value, derivatives = posterior_derivatives(model, target, state, findings)
-        check(plan.posterior(state, findings), value, derivatives)
+        check(found.posterior(state), value, derivatives)
         weights = indicators(model, {**findings, target: state})
         part, by_part = products(model, tables_of(model), weights)
         check(joint, part / total, [one / total for one in by_part])
@@ -131,11 +122,11 @@ def test_derivatives_equal_those_of_the_enumerated_polynomial(
 @settings(max_examples=12, deadline=None)
 @given(questions(), st.data())
 def test_derivatives_equal_finite_differences(
-    question: tuple[Network | FactorModel, dict[str, object], list[str], str], data: st.DataObject
+    question: tuple[Network | FactorModel, dict[str, object], str], data: st.DataObject
 ) -> None:
-    model, findings, soft, target = question
+    model, findings, target = question
     state = data.draw(st.sampled_from(model.variable(target).states))
-    gradient = planned(model, findings, soft, target).posterior(state, findings)
+    gradient = differentiate(model, target, findings).posterior(state)
     chosen = data.draw(st.sampled_from(range(len(model.potentials))))
     mine = gradient.partials[chosen]
     assume(mine is not None)
@@ -168,11 +159,11 @@ def test_effects_equal_differences_of_networks_whose_rows_sum_to_one(
     place: Any = np.unravel_index(data.draw(st.integers(0, cpd.values.size - 1)), cpd.values.shape)
     entry = cpd.values[place]
     assume(0.01 < entry < 0.99)
-    relevant = compile_derivatives(network, target=target.name, relevant_only=True)
-    whole = compile_derivatives(network, target=target.name)
+    relevant = differentiate(network, target.name, relevant_only=True)
+    whole = differentiate(network, target.name)
     for state in target.states:
         effects = [
-            plan.posterior(state).effect(cpd.variable.name)[place] for plan in (relevant, whole)
+            found.posterior(state).effect(cpd.variable.name)[place] for found in (relevant, whole)
         ]
         values = []
         for change in (-1e-5, 1e-5):
@@ -193,15 +184,15 @@ def test_derivatives_of_a_small_network_are_those_of_exact_fractions() -> None:
     no_rain, rain = Fraction(8, 10), Fraction(2, 10)
     dry, soaked = no_rain * Fraction(9, 10), no_rain * Fraction(1, 10) + rain
     total = dry * Fraction(1, 10) + soaked * Fraction(1, 4)
-    plan = compile_derivatives(GARDEN, target="rain", evidence=["slip"])
-    gradient = plan.log_evidence({"slip": "maybe"})
+    found = differentiate(GARDEN, "rain", {"slip": "maybe"})
+    gradient = found.log_evidence
     assert gradient.value == pytest.approx(math.log(total), rel=1e-14)
     # The entry P(wet=no | rain=yes) is zero, and so is P(slip=yes | wet=no).
     assert gradient["wet"][0, 1] == pytest.approx(float(rain * Fraction(1, 10) / total), rel=1e-14)
     expected = [[0, 0], [float(dry / total), float(soaked / total)], [0, 0]]
     assert_close(gradient["slip"], expected, rtol=1e-14)
     part = rain * Fraction(1, 4)
-    posterior = plan.posterior("yes", {"slip": "maybe"})
+    posterior = found.posterior("yes")
     assert posterior.value == pytest.approx(float(part / total), rel=1e-14)
     slope = (Fraction(1, 4) * total - part * Fraction(1, 4)) / total**2
     assert posterior["rain"][1] == pytest.approx(float(slope), rel=1e-13)
@@ -211,7 +202,7 @@ def test_derivatives_by_positive_entries_are_expected_counts_divided_by_them() -
     found, seen = {"wet": "yes", "slip": "maybe"}, ["wet", "slip"]
     families = [[v.name for v in cpd.scope] for cpd in GARDEN.cpds]
     posterior = compile_plan(GARDEN, evidence=seen, targets=families).run(found)
-    gradient = compile_derivatives(GARDEN, evidence=seen).log_evidence(found)
+    gradient = differentiate(GARDEN, evidence=found).log_evidence
     assert gradient.value == pytest.approx(posterior.log_evidence)
     for cpd, counts, partial in zip(GARDEN.cpds, posterior.joints, gradient.partials, strict=True):
         assert partial is not None
@@ -231,20 +222,53 @@ def test_improbable_evidence_has_derivatives() -> None:
         )
     )
     findings = {v.name: "yes" for v in signs}
-    plan = compile_derivatives(network, target="rare", evidence=list(findings))
-    gradient = plan.log_evidence(findings)
+    found = differentiate(network, "rare", findings)
+    gradient = found.log_evidence
     assert gradient.value == pytest.approx(800 * math.log(0.1))
     assert_close(gradient["sign7"], [[0, 0], [7.5, 2.5]])
-    posterior = plan.posterior("yes", findings)
+    posterior = found.posterior("yes")
     assert posterior.value == pytest.approx(0.25)
     assert_close(posterior["sign7"], [[0, 0], [-1.875, 1.875]])
 
 
+def test_impossible_states_have_derivatives_however_improbable_the_evidence_is() -> None:
+    # P(never=yes) is zero, and P(e) is about 1e-800.
+    rare, never = Variable("rare", ("no", "yes")), Variable("never", ("no", "yes"))
+    signs = [Variable(f"sign{i}", ("no", "yes")) for i in range(800)]
+    network = Network(
+        (
+            TabularCPD(rare, (), np.array([0.75, 0.25])),
+            TabularCPD(never, (rare,), np.array([[1.0, 1.0], [0.0, 0.0]])),
+            *(TabularCPD(v, (rare,), np.array([[0.9, 0.9], [0.1, 0.1]])) for v in signs),
+        )
+    )
+    found = differentiate(network, "never", {v.name: "yes" for v in signs})
+    assert [joint.value for joint in found.joints] == [1.0, 0.0]
+    assert_close(found.joints[1]["never"], [[0, 0], [0.75, 0.25]])
+    assert not found.joints[1]["sign7"].any()
+
+
+def test_findings_that_prove_a_cause_have_derivatives() -> None:
+    # Their likelihood ratio is 1e1200, more than any float.
+    cause, effect = Variable("cause", ("no", "yes")), Variable("effect", ("no", "yes"))
+    signs = [Variable(f"sign{i}", ("no", "yes")) for i in range(400)]
+    network = Network(
+        (
+            TabularCPD(cause, (), np.array([0.5, 0.5])),
+            TabularCPD(effect, (cause,), np.array([[0.9, 0.3], [0.1, 0.7]])),
+            *(TabularCPD(v, (cause,), np.array([[0.9995, 0.5], [0.0005, 0.5]])) for v in signs),
+        )
+    )
+    gradient = differentiate(network, "effect", {v.name: "yes" for v in signs}).posterior("yes")
+    assert gradient.value == pytest.approx(0.7)
+    assert_close(gradient["effect"], [[0, -0.7], [0, 0.3]], atol=1e-12)
+
+
 def test_the_expectation_is_the_sum_of_posteriors_times_scores() -> None:
-    plan = compile_derivatives(GARDEN, target="slip", evidence=["rain"])
+    found = differentiate(GARDEN, "slip", {"rain": "no"})
     scores = np.array([0.0, 1.0, 4.0])
-    expectation = plan.expectation(scores, {"rain": "no"})
-    each = [plan.posterior(state, {"rain": "no"}) for state in SLIP.states]
+    expectation = found.expectation(scores)
+    each = [found.posterior(state) for state in SLIP.states]
     assert expectation.value == pytest.approx(
         sum(s * g.value for s, g in zip(scores, each, strict=True))
     )
@@ -252,9 +276,9 @@ def test_the_expectation_is_the_sum_of_posteriors_times_scores() -> None:
     assert_close(expectation["wet"], weighted, atol=1e-14)
 
 
-def test_a_plan_of_relevant_tables_leaves_out_those_below() -> None:
-    plan = compile_derivatives(GARDEN, target="rain", evidence=["wet"], relevant_only=True)
-    gradient = plan.posterior("yes", {"wet": "yes"})
+def test_relevant_tables_leave_out_those_below() -> None:
+    found = differentiate(GARDEN, "rain", {"wet": "yes"}, relevant_only=True)
+    gradient = found.posterior("yes")
     assert gradient.partials[2] is None
     assert gradient.effect("slip").tolist() == [[0, 0], [0, 0], [0, 0]]
     with pytest.raises(InvalidArgumentError, match="no partial derivatives"):
@@ -263,15 +287,14 @@ def test_a_plan_of_relevant_tables_leaves_out_those_below() -> None:
 
 
 def test_a_certain_entry_gives_way_to_the_others_equally() -> None:
-    gradient = compile_derivatives(GARDEN, target="slip").posterior("yes")
+    gradient = differentiate(GARDEN, "slip").posterior("yes")
     partial = gradient["wet"]
     assert gradient.effect("wet")[1, 1] == pytest.approx(partial[1, 1] - partial[0, 1])
     assert gradient.effect("wet")[0, 1] == pytest.approx(partial[0, 1] - partial[1, 1])
 
 
 def test_a_frame_lists_the_largest_effects_first() -> None:
-    plan = compile_derivatives(GARDEN, target="rain", evidence=["slip"])
-    frame = plan.posterior("yes", {"slip": "maybe"}).to_frame()
+    frame = differentiate(GARDEN, "rain", {"slip": "maybe"}).posterior("yes").to_frame()
     assert list(frame.columns) == ["table", "entry", "probability", "partial", "effect"]
     assert len(frame) == 2 + 4 + 6
     assert np.all(np.diff(frame["effect"].abs()) <= 0)
@@ -282,8 +305,8 @@ def test_large_noisy_nodes_are_written_as_smaller_tables() -> None:
     causes = tuple(Variable(f"cause{i}", ("no", "yes")) for i in range(25))
     effect = noisy_or(Variable("effect", ("no", "yes")), causes, [0.3] * 25, leak=0.1)
     priors = [TabularCPD(v, (), np.array([0.9, 0.1])) for v in causes]
-    plan = compile_derivatives(Network((*priors, effect)), target="cause3", evidence=["effect"])
-    gradient = plan.posterior("yes", {"effect": "yes"})
+    found = differentiate(Network((*priors, effect)), "cause3", {"effect": "yes"})
+    gradient = found.posterior("yes")
     assert gradient.partials[-1] is None
     slope = gradient.effect("cause3")[1]
     values = []
@@ -311,8 +334,7 @@ def test_noisy_distributions_have_derivatives_by_their_parameters(kind: Any) -> 
         return float(plan.run({"effect": "1"})["a"]["2"])
 
     network = Network((*priors, kind(effect, causes, tuple(links), leak)))
-    plan = compile_derivatives(network, target="a", evidence=["effect"])
-    gradient = plan.posterior("2", {"effect": "1"})
+    gradient = differentiate(network, "a", {"effect": "1"}).posterior("2")
     partials = gradient.contributions("effect")
     parts = [leak, *links]
     assert [one.shape for one in partials] == [one.shape for one in parts]
@@ -333,37 +355,36 @@ def test_noisy_distributions_have_derivatives_by_their_parameters(kind: Any) -> 
 
 
 def test_impossible_evidence_and_wrong_arguments_are_refused() -> None:
-    plan = compile_derivatives(GARDEN, target="rain", evidence=["wet"])
-    impossible = compile_derivatives(GARDEN, evidence=["wet", "rain"])
+    found = differentiate(GARDEN, "rain", {"wet": "no"})
     with pytest.raises(ImpossibleEvidenceError, match="zero for"):
-        impossible.log_evidence({"wet": "no", "rain": "yes"})
-    with pytest.raises(InvalidArgumentError):
-        plan.log_evidence({})
+        differentiate(GARDEN, evidence={"wet": "no", "rain": "yes"})
     with pytest.raises(UnknownNameError):
-        plan.posterior("perhaps", {"wet": "no"})
+        found.posterior("perhaps")
     with pytest.raises(InvalidArgumentError, match="no target"):
-        impossible.posterior("yes", {"wet": "no", "rain": "no"})
+        differentiate(GARDEN, evidence={"wet": "no"}).posterior("yes")
     with pytest.raises(InvalidArgumentError, match="2 finite scores"):
-        plan.expectation([1, 2, 3], {"wet": "no"})
+        found.expectation([1, 2, 3])
     with pytest.raises(InvalidArgumentError, match="must not be evidence"):
-        compile_derivatives(GARDEN, target="rain", evidence=["rain"])
-    with pytest.raises(InvalidArgumentError, match="twice"):
-        compile_derivatives(GARDEN, evidence=["rain"], soft=["rain"])
-    with pytest.raises(InvalidArgumentError, match="sequence"):
-        compile_derivatives(GARDEN, evidence="rain")
+        differentiate(GARDEN, "rain", {"rain": "yes"})
+    with pytest.raises(InvalidArgumentError, match="must not be evidence"):
+        differentiate(GARDEN, "rain", {"rain": [0.5, 1.0]})
+    with pytest.raises(InvalidArgumentError, match="evidence"):
+        differentiate(GARDEN, evidence="rain")  # type: ignore[arg-type]
     with pytest.raises(UnknownNameError):
-        compile_derivatives(GARDEN, target="rian")
+        differentiate(GARDEN, "rian")
     signed = FactorModel((Factor((RAIN,), np.array([1.0, -1.0])),))
     with pytest.raises(InvalidModelError, match="negative"):
-        compile_derivatives(signed)
+        differentiate(signed)
 
 
-def test_a_plan_that_does_not_fit_is_refused_with_its_prediction() -> None:
-    with pytest.raises(TooLargeError, match="max_bytes"):
-        compile_derivatives(GARDEN, target="rain", limits=Limits(max_bytes=200))
-    with pytest.raises(TooLargeError, match=r"would take 96 bytes.* max_bytes=50") as caught:
-        compile_derivatives(GARDEN, target="rain", limits=Limits(max_bytes=50))
-    assert (caught.value.needed, caught.value.budget) == (8 * (2 + 4 + 6), 50)
+def test_a_computation_that_does_not_fit_is_refused_with_its_prediction() -> None:
+    for most in (200, 50):
+        with pytest.raises(TooLargeError, match=f"would take .* max_bytes={most}") as caught:
+            differentiate(GARDEN, "rain", limits=Limits(max_bytes=most))
+        assert caught.value.budget == most
+        assert caught.value.needed >= 8 * (2 + 4 + 6)
+    with pytest.raises(TooLargeError, match="max_multiplications=10"):
+        differentiate(GARDEN, "rain", limits=Limits(max_multiplications=10))
 
 
 def test_derivatives_beyond_floating_point_are_refused() -> None:
@@ -376,6 +397,41 @@ def test_derivatives_beyond_floating_point_are_refused() -> None:
         )
     )
     findings = {v.name: "yes" for v in signs}
-    plan = compile_derivatives(network, evidence=list(findings))
     with pytest.raises(CancellationError, match="table of cause"):
-        plan.log_evidence(findings)
+        differentiate(network, evidence=findings)
+
+
+def test_derivatives_by_a_large_table_follow_their_formula() -> None:
+    rng = np.random.default_rng(1)
+    states = tuple(f"s{i}" for i in range(140))
+    a, b, c = Variable("a", states), Variable("b", states), Variable("c", ("0", "1"))
+    first = rng.dirichlet(np.ones(140))
+    second = rng.dirichlet(np.ones(140), 140).T
+    third = rng.dirichlet(np.ones(2), 140).T
+    network = Network(
+        (TabularCPD(a, (), first), TabularCPD(b, (a,), second), TabularCPD(c, (b,), third))
+    )
+    gradient = differentiate(network, "a", {"c": "1"}).posterior("s3")
+    weights = (np.arange(140) == 3) - gradient.value
+    likely = first @ (third[1] @ second)
+    expected = third[1][:, None] * (weights * first) / likely
+    assert_close(gradient["b"], expected, rtol=1e-12, atol=1e-18)
+
+
+@settings(max_examples=8, deadline=None)
+@given(questions())
+def test_derivatives_are_the_same_in_python(
+    question: tuple[Network | FactorModel, dict[str, object], str],
+) -> None:
+    model, findings, target = question
+    both = []
+    for left in (0, math.inf):
+        work = types.SimpleNamespace(left=left, spend=lambda _: None)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(circuit_module, "_plain_work", work)
+            both.append(
+                differentiate(model, target, findings).posterior(model.variable(target).states[-1])
+            )
+    assert both[0].value == both[1].value
+    for mine, twin in zip(both[0].partials, both[1].partials, strict=True):
+        np.testing.assert_array_equal(mine, twin)

@@ -1,4 +1,4 @@
-"""Single runs of derivatives: without a backward pass, beyond floating point, and refusals."""
+"""Derivatives beside special evidence and tables, beyond floating point, and refusals."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bnmind.errors import CancellationError, InvalidArgumentError, TooLargeError
-from bnmind.junction import Limits, compile_derivatives
+from bnmind.junction import Limits, differentiate
 from bnmind.pgm import Factor, FactorModel, FunctionalCPD, Network, TabularCPD, Variable
 from tests.junction.derivatives.test_derivatives import GARDEN
 from tests.networks import enumerate_joint
@@ -18,28 +18,23 @@ A, B = Variable("a", ("0", "1")), Variable("b", ("0", "1"))
 
 
 def test_probabilities_are_those_of_the_enumerated_joint() -> None:
-    plan = compile_derivatives(GARDEN, target="rain", evidence=["wet"], soft=["slip"])
     joint = enumerate_joint(GARDEN).values[:, 1] @ np.array([0.5, 1.0, 0.25])
     findings = {"wet": "yes", "slip": {"no": 0.5, "maybe": 1.0, "yes": 0.25}}
-    posterior, log_evidence = plan.probabilities(findings)
+    found = differentiate(GARDEN, "rain", findings)
+    posterior = [one.value for one in found.joints]
     np.testing.assert_allclose(posterior, joint / joint.sum(), rtol=1e-12)
-    assert log_evidence == pytest.approx(math.log(joint.sum()), rel=1e-12)
-    assert plan.log_evidence(findings).log_evidence == log_evidence
-    assert plan.total_size == 2 + 3  # rain, and slip
-    posterior[:] = 0
-    np.testing.assert_allclose(plan.probabilities(findings)[0], joint / joint.sum())
+    assert {one.log_evidence for one in found.joints} == {found.log_evidence.value}
+    assert found.log_evidence.value == pytest.approx(math.log(joint.sum()), rel=1e-12)
 
 
 def test_a_target_beside_the_evidence_alone_has_its_own_table() -> None:
     network = Network(
         (TabularCPD(A, (), np.array([0.3, 0.7])), TabularCPD(B, (), np.array([0.9, 0.1])))
     )
-    posterior, log_evidence = compile_derivatives(
-        network, target="a", evidence=["b"]
-    ).probabilities({"b": "1"})
-    np.testing.assert_allclose(posterior, [0.3, 0.7])
-    assert log_evidence == pytest.approx(math.log(0.1))
-    gradient = compile_derivatives(network, evidence=["a", "b"]).log_evidence({"a": "0", "b": "1"})
+    found = differentiate(network, "a", {"b": "1"})
+    np.testing.assert_allclose([one.value for one in found.joints], [0.3, 0.7])
+    assert found.log_evidence.value == pytest.approx(math.log(0.1))
+    gradient = differentiate(network, evidence={"a": "0", "b": "1"}).log_evidence
     assert gradient.value == pytest.approx(math.log(0.3 * 0.1))
     np.testing.assert_allclose(gradient["a"], [1 / 0.3, 0])
     np.testing.assert_allclose(gradient["b"], [0, 1 / 0.1])
@@ -50,23 +45,20 @@ def test_evidence_too_improbable_for_a_run_is_not_called_impossible() -> None:
     apart = [Factor((A,), np.array([1.0, 1e-200])) for _ in range(2)]
     last = Factor((A, B), np.array([[0.0, 1.0], [1.0, 0.0]]))
     model = FactorModel((*apart, last))
-    plan = compile_derivatives(model, evidence=["b"])
     with pytest.raises(CancellationError) as caught:
-        plan.log_evidence({"b": "0"})
+        differentiate(model, evidence={"b": "0"})
     assert str(caught.value) == (
         "the probabilities in a run are too far apart for floating point, so that their"
         " derivatives have no correct digits; the evidence is b=0"
     )
-    assert plan.log_evidence({"b": "1"}).value == pytest.approx(0.0)
+    assert differentiate(model, evidence={"b": "1"}).log_evidence.value == pytest.approx(0.0)
 
 
 def test_tables_without_entries_have_no_derivatives_and_say_so() -> None:
     total = FunctionalCPD.sum_of("total", (Variable.of_integers("x", range(2)),) * 1)
     (x,) = total.parents
     network = Network((TabularCPD(x, (), np.array([0.4, 0.6])), total))
-    gradient = compile_derivatives(network, target="x", evidence=["total"]).posterior(
-        "1", {"total": "1"}
-    )
+    gradient = differentiate(network, "x", {"total": "1"}).posterior("1")
     with pytest.raises(InvalidArgumentError) as caught:
         gradient.effect("total")
     assert str(caught.value) == (
@@ -75,14 +67,14 @@ def test_tables_without_entries_have_no_derivatives_and_say_so() -> None:
     with pytest.raises(InvalidArgumentError) as caught:
         gradient["total"]
     assert str(caught.value) == (
-        "the table of total has no partial derivatives: it is a function, the plan wrote it as"
+        "the table of total has no partial derivatives: it is a function, it was written as"
         " smaller tables, or it was left out as irrelevant"
     )
     with pytest.raises(InvalidArgumentError) as caught:
         gradient.contributions("x")
     assert str(caught.value) == "x is not a noisy maximum or minimum: it is a TabularCPD"
     factors = FactorModel((Factor((A,), np.array([1.0, 3.0])),))
-    of_factors = compile_derivatives(factors).log_evidence()
+    of_factors = differentiate(factors).log_evidence
     with pytest.raises(InvalidArgumentError) as caught:
         of_factors["a"]
     assert str(caught.value) == "a product of factors has no table of a variable; see `partials`"
@@ -100,6 +92,6 @@ def test_a_tree_that_does_not_fit_is_refused_before_the_run() -> None:
     pairs = [(a, b) for i, a in enumerate(variables) for b in variables[:i]]
     model = FactorModel(tuple(Factor(pair, rng.random((4, 4))) for pair in pairs))
     with pytest.raises(TooLargeError) as caught:
-        compile_derivatives(model, limits=Limits(max_bytes=2**13))
+        differentiate(model, limits=Limits(max_bytes=2**13))
     assert caught.value.budget == 2**13
     assert caught.value.needed >= 8 * 4**6
