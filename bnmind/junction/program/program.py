@@ -495,7 +495,6 @@ class Program:
         inputs: Sequence[Values],
         kind: Arithmetic = PLAIN,
         progress: Callable[[int], None] | None = None,
-        powers: Sequence[int] = (),
     ) -> tuple[list[Values], list[int], bool]:
         """Return the registers after the last step; those not kept are empty.
 
@@ -507,8 +506,6 @@ class Program:
             The treatment of numbers that are too small or too large.
         progress
             A function that is called with the number of steps done.
-        powers
-            The powers of two that the inputs of a scaled run are multiples of; one by default.
 
         Returns
         -------
@@ -526,7 +523,7 @@ class Program:
                     for register in spent:
                         registers[register] = empty
                 return registers, [], watch.has_lost
-            own = list(powers) or [0] * len(registers)
+            own = [0] * len(registers)
             if kind.scaled:
                 for number, table in enumerate(inputs):
                     registers[number], power = _scaled(table, kind, watch)

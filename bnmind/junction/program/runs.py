@@ -110,10 +110,10 @@ a copy of the tables take about as much as all."""
 _work_in_numpy = PlainWork(run_products, if_cached=300_000)
 """The work in NumPy, before the kernels are compiled."""
 
-_FIXED, _VALUES, _EARLIER, _ELSEWHERE = 0, 1, 2, -1
-"""The arrays that products take: the inputs that are the same in all runs; the other registers of a
-run and the number one, where all results are; and the registers of an earlier run. Inputs that no
-product takes, such as positions, are in no array."""
+_FIXED, _VALUES, _ELSEWHERE = 0, 1, -1
+"""The arrays that products take: the inputs that are the same in all runs; and the other registers
+of a run and the number one, where all results are. Inputs that no product takes, such as positions,
+are in no array."""
 
 _NOTHING = read_only(np.empty(0))
 
@@ -171,26 +171,14 @@ class FlatProgram(Sealed):
     """The shape of each register."""
     n_cells: int
     """The cells of the other registers, and of the number one after them."""
-    n_kept: int
-    """The cells of the registers that are needed after a run; they are the first ones."""
     parts: tuple[ProductList | int, ...]
     """The products, and between them the registers that NumPy fills."""
     exponents: NDArray[np.int64]
     """``(registers, 2)`` bounds of the exponents of the inputs that are the same in all runs."""
 
-    def run(self, inputs: Sequence[Any], earlier: FlatRecord | None = None) -> FlatRecord:
-        """Return the registers of a run, which may take those of an earlier one."""
-        record = self._run(inputs, None, _NOTHING if earlier is None else earlier.values)
-        assert record is not None  # without a check of its numbers
-        return record
-
     def run_in_range(self, inputs: Sequence[Any]) -> FlatRecord | None:
         """Return the registers of a run; None if any number may have underflowed or overflowed."""
-        return self._run(inputs, self.exponents.copy(), _NOTHING)
-
-    def _run(
-        self, inputs: Sequence[Any], exponents: NDArray[np.int64] | None, earlier: Floats
-    ) -> FlatRecord | None:
+        exponents = self.exponents.copy()
         # The products fill all other registers.
         values = np.empty(self.n_cells)
         values[-1] = 1.0
@@ -201,7 +189,7 @@ class FlatProgram(Sealed):
         record = made(FlatRecord, program=self, values=known, inputs=inputs)
         for part in self.parts:
             if isinstance(part, ProductList):
-                if not part.run((self.fixed, known, earlier), values, exponents):
+                if not part.run((self.fixed, known), values, exponents):
                     return None
                 continue
             operation, left, right = self.program.steps[part - self.program.n_inputs]
@@ -248,7 +236,6 @@ def flat_program(
     program: Program,
     inputs: Sequence[Any] = (),
     kept: Collection[int] | None = None,
-    earlier: tuple[FlatProgram, Sequence[int]] | None = None,
 ) -> FlatProgram:
     """Return the steps of a program as products of terms.
 
@@ -260,8 +247,6 @@ def flat_program(
         The first inputs, as far as they are the same in all runs; otherwise None.
     kept
         The registers that are needed after a run; all by default.
-    earlier
-        A program that runs before, and those of its registers that are the first inputs.
     """
     positions = {left for operation, left, _ in program.steps if isinstance(operation, _ByPlace)}
     used = {register for _, *operands in program.steps for register in operands} - positions
@@ -275,13 +260,8 @@ def flat_program(
         first = cells.take(program.cells(register))
         terms[register] = Term(_VALUES, first, program.scopes[register], register)
 
-    if earlier is not None:
-        for register, taken in enumerate(earlier[1]):
-            array, first, _, _ = earlier[0].terms[taken]
-            place = _EARLIER if array == _VALUES else array
-            terms[register] = Term(place, first, program.scopes[register], register)
     n_inputs = program.n_inputs
-    for register in range(len(terms), n_inputs):
+    for register in range(n_inputs):
         if register not in used:
             terms[register] = Term(_ELSEWHERE, 0, program.scopes[register])
         elif register < len(inputs) and inputs[register] is not None:
@@ -294,7 +274,6 @@ def flat_program(
     for register in range(n_inputs, len(program.scopes)) if kept is None else sorted(kept):
         if register >= n_inputs or register in changing:
             take(register)
-    n_kept = cells.length
     for register in changing:
         if register not in terms:
             take(register)
@@ -326,12 +305,11 @@ def flat_program(
     parts.append(builder.build())
     return FlatProgram(
         program=program,
-        fixed=np.concatenate([_NOTHING, *fixed]) if earlier is None else earlier[0].fixed,
+        fixed=np.concatenate([_NOTHING, *fixed]),
         changing=tuple(changing),
         terms=tuple([terms[register] for register in range(len(program.scopes))]),
         shapes=tuple(shapes),
         n_cells=cells.length + 1,
-        n_kept=n_kept,
         parts=tuple(parts),
         exponents=exponents,
     )
