@@ -137,9 +137,6 @@ from bnmind.adaptive.pilot import MostInformativePilot as MostInformativePilot
 from bnmind.adaptive.pilot import PilotItems as PilotItems
 from bnmind.adaptive.pilot import PilotRule as PilotRule
 from bnmind.adaptive.pilot import RandomPilot as RandomPilot
-from bnmind.adaptive.response_models.additive import IDENTITY as IDENTITY
-from bnmind.adaptive.response_models.additive import LOG as LOG
-from bnmind.adaptive.response_models.additive import LOGIT as LOGIT
 from bnmind.adaptive.response_models.additive import Acdm as Acdm
 from bnmind.adaptive.response_models.additive import LeakyOr as LeakyOr
 from bnmind.adaptive.response_models.additive import Llm as Llm
@@ -159,6 +156,9 @@ from bnmind.adaptive.response_models.gates import Dina as Dina
 from bnmind.adaptive.response_models.gates import Dino as Dino
 from bnmind.adaptive.response_models.gates import NoisyAnd as NoisyAnd
 from bnmind.adaptive.response_models.gates import NoisyOr as NoisyOr
+from bnmind.adaptive.response_models.links import IDENTITY as IDENTITY
+from bnmind.adaptive.response_models.links import LOG as LOG
+from bnmind.adaptive.response_models.links import LOGIT as LOGIT
 from bnmind.adaptive.response_models.registry import RESPONSE_MODELS as RESPONSE_MODELS
 from bnmind.adaptive.response_models.tables import Gdina as Gdina
 from bnmind.adaptive.response_models.tables import ParametricModel as ParametricModel

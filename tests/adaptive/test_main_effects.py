@@ -39,9 +39,9 @@ from bnmind.adaptive import (
     Sequential,
     learn,
 )
-from bnmind.adaptive.learning.forms import Form, Polytope, ascended, binary, objective
+from bnmind.adaptive.learning.forms import Form, Polytope, ascended, objective
 from bnmind.adaptive.learning.learn import LearningModel
-from bnmind.adaptive.response_models.additive import COMPLEMENTARY, LinkFunction
+from bnmind.adaptive.response_models.links import COMPLEMENTARY, LinkFunction, binary
 from bnmind.errors import InvalidArgumentError, InvalidModelError
 from bnmind.information import Floats
 from tests.modes import examples

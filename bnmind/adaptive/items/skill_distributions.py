@@ -42,7 +42,7 @@ from bnmind._arguments import checked
 from bnmind._messages import each_of, shown
 from bnmind._registry import Argument, Registered
 from bnmind._values import Finite, NonNegative, Value
-from bnmind.adaptive.response_models.base import logistic
+from bnmind.adaptive.response_models.links import logistic
 from bnmind.errors import InvalidArgumentError, InvalidModelError, TooLargeError
 from bnmind.information import Floats
 from bnmind.pgm import CPD, TabularCPD, Variable

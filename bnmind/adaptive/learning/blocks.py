@@ -38,11 +38,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._values import Sealed, sealed
-from bnmind.adaptive.learning.forms import Form, Polytope, ascended, binary
+from bnmind.adaptive.learning.forms import Form, Polytope, ascended
 from bnmind.adaptive.learning.options import Bounds, Priors, kept_off
-from bnmind.adaptive.response_models.additive import IDENTITY
 from bnmind.adaptive.response_models.base import ResponseModel, response_channel
 from bnmind.adaptive.response_models.gates import GuessSlip
+from bnmind.adaptive.response_models.links import IDENTITY, binary
 from bnmind.adaptive.response_models.tables import Gdina, Sequential
 from bnmind.information import Floats
 from bnmind.pgm import Variable

@@ -51,16 +51,8 @@ import numpy as np
 
 from bnmind._values import sealed
 from bnmind.adaptive.learning.blocks import FormBlock, ItemRule
-from bnmind.adaptive.learning.forms import (
-    CUMULATIVE,
-    SOFTMAX,
-    Densities,
-    Form,
-    Polytope,
-    binary,
-)
+from bnmind.adaptive.learning.forms import Densities, Form, Polytope
 from bnmind.adaptive.learning.options import Priors
-from bnmind.adaptive.response_models.additive import LOGIT
 from bnmind.adaptive.response_models.base import (
     LEAST_SLOPE,
     ResponseModel,
@@ -69,6 +61,7 @@ from bnmind.adaptive.response_models.base import (
     with_parameters,
 )
 from bnmind.adaptive.response_models.curves import (
+    AbilityCurve,
     Graded,
     GradedResponse,
     Logistic,
@@ -210,6 +203,13 @@ class CurveBlock(FormBlock):
         return self.shape[1] - 1
 
     @property
+    def _design(self) -> Floats:
+        """``(configurations, predictors, parameters)``, without asymptotes."""
+        model = self.rules[0].model
+        assert isinstance(model, AbilityCurve)
+        return model.design(ability_values(self.rules[0].parents[0]), self._n_steps)
+
+    @property
     def parameters(self) -> tuple[tuple[str, str], ...]:
         """Slopes, intercepts, thresholds and asymptotes of each item."""
         return tuple((name, what) for name in self.names for what in self.curve_names)
@@ -278,11 +278,9 @@ class LogisticBlock(CurveBlock):
     @cached_property
     def form(self) -> Form:
         """The curves."""
-        theta = ability_values(self.rules[0].parents[0])
-        design = np.stack([theta, np.ones(len(theta))], axis=-1)[:, None]
         apart = np.array([[0.0, 0.0, -1.0, 1.0]]) if all(self._edges) else None
         polytope = Polytope.of(self.bounds, apart, _APART)
-        return Form(binary(LOGIT), design, polytope, self._edges, self._prior)
+        return Form(Logistic.link, self._design, polytope, self._edges, self._prior)
 
     def _numbers(self) -> Floats:
         return super()._numbers()[:, [True, True, *self._edges]]
@@ -341,12 +339,7 @@ class LogLinearBlock(CurveBlock):
     @cached_property
     def form(self) -> Form:
         """The curves."""
-        theta, n = ability_values(self.rules[0].parents[0])[:, None, None], self._n_steps
-        of_theta = np.eye(n) if self._nominal else np.arange(1.0, n + 1)[:, None]
-        added = np.eye(n) if self._nominal else np.tril(np.ones((n, n)))
-        added = np.broadcast_to(added, (len(theta), n, n))
-        design = np.concatenate([theta * of_theta, added], axis=2)
-        return Form(SOFTMAX, design, Polytope.of(self.bounds), prior=self._prior)
+        return Form(PartialCredit.link, self._design, Polytope.of(self.bounds), prior=self._prior)
 
     def _changed(self, values: Floats, change: Floats) -> Floats:
         if not self._nominal:
@@ -402,22 +395,23 @@ class GradedBlock(CurveBlock):
 
         Halfway between two thresholds with the least gap, a response has about the least chance.
         """
-        parents, n = self.rules[0].parents, self._n_steps
+        n, m = self._n_steps, self._n_slopes
+        falls = -self._sign * np.diff(np.eye(m + n)[m:], axis=0)
+        gap = max(4 * self.rules[0].least, _GAP)
+        polytope = Polytope.of(self.bounds, falls, gap)
+        return Form(GradedResponse.link, self._design, polytope, prior=self._prior)
+
+    @property
+    def _design(self) -> Floats:
         if self._of_ability:
-            levels = ability_values(parents[0])[None]
-        else:
-            sizes = tuple(v.n_states for v in parents)
-            levels = np.indices(sizes).reshape(len(parents), -1).astype(np.float64)
-            if not isinstance(self.rules[0].model.slopes, tuple):  # type: ignore[union-attr]
-                levels = levels.sum(axis=0, keepdims=True)
-        n_cells = levels.shape[1]
-        of_levels = np.broadcast_to(levels.T[:, None], (n_cells, n, len(levels)))
-        added = np.broadcast_to(self._sign * np.eye(n), (n_cells, n, n))
-        falls = -self._sign * np.diff(np.eye(n + len(levels))[len(levels) :], axis=0)
-        polytope = Polytope.of(self.bounds, falls, max(4 * self.rules[0].least, _GAP))
-        return Form(
-            CUMULATIVE, np.concatenate([of_levels, added], axis=2), polytope, prior=self._prior
-        )
+            return super()._design
+        parents, n, m = self.rules[0].parents, self._n_steps, self._n_slopes
+        sizes = tuple([v.n_states for v in parents])
+        levels = np.indices(sizes).reshape(len(parents), -1).T.astype(np.float64)
+        if m < len(parents):
+            levels = levels.sum(axis=1, keepdims=True)
+        of_levels = np.broadcast_to(levels[:, None], (len(levels), n, m))
+        return np.concatenate([of_levels, np.broadcast_to(-np.eye(n), (len(levels), n, n))], axis=2)
 
     def _changed(self, values: Floats, change: Floats) -> Floats:
         n, sign = self._n_slopes, -self._sign

@@ -38,14 +38,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._values import Sealed, sealed
-from bnmind.adaptive.response_models.additive import LOGIT, LinkFunction
-from bnmind.adaptive.response_models.base import both_tails, softmax
+from bnmind.adaptive.response_models.links import Link, between
 from bnmind.information import Floats
 
 _TOLERANCE = 1e-10
@@ -162,72 +161,6 @@ class Polytope(Sealed):
         return found
 
 
-class Link(NamedTuple):
-    """How predictors become chances."""
-
-    chances: Callable[[Floats], Floats]
-    """The chances ``(…, responses)`` of predictors ``(…, predictors)``."""
-    slopes: Callable[[Floats], Floats]
-    """Their derivatives, ``(…, predictors, responses)``."""
-    bends: Callable[[Floats], Floats] | None = None
-    """Their second derivatives by a single predictor; None to take expected information."""
-
-
-def binary(link: LinkFunction) -> Link:
-    """Return the link of two responses of which the second has a chance on a scale."""
-
-    def chances(predictors: Floats) -> Floats:
-        right = np.clip(link.chance(predictors[..., 0]), 0.0, 1.0)
-        return np.stack([1 - right, right], axis=-1)
-
-    def both(of_right: Callable[[Floats], Floats]) -> Callable[[Floats], Floats]:
-        def of_responses(predictors: Floats) -> Floats:
-            right = of_right(predictors)
-            return np.stack([-right, right], axis=-1)
-
-        return of_responses
-
-    of_logit = link is LOGIT
-    return Link(_logistic_chances if of_logit else chances, both(link.slope), both(link.bend))
-
-
-def _logistic_chances(predictors: Floats) -> Floats:
-    right, wrong = both_tails(predictors[..., 0])
-    return np.stack([wrong, right], axis=-1)
-
-
-def _cumulative_chances(predictors: Floats) -> Floats:
-    above, below = both_tails(predictors)
-    # Subtract the smaller pair of tails, for accuracy.
-    between = np.where(
-        predictors[..., :-1] + predictors[..., 1:] < 0,
-        above[..., :-1] - above[..., 1:],
-        below[..., 1:] - below[..., :-1],
-    )
-    return np.concatenate([below[..., :1], np.maximum(between, 0), above[..., -1:]], axis=-1)
-
-
-def _cumulative_slopes(predictors: Floats) -> Floats:
-    above, below = both_tails(predictors)
-    n = predictors.shape[-1]
-    return (above * below)[..., None] * (np.eye(n, n + 1, 1) - np.eye(n, n + 1))
-
-
-def _softmax_chances(predictors: Floats) -> Floats:
-    return softmax(np.concatenate([np.zeros_like(predictors[..., :1]), predictors], axis=-1))
-
-
-def _softmax_slopes(predictors: Floats) -> Floats:
-    chances = _softmax_chances(predictors)
-    n = predictors.shape[-1]
-    return chances[..., 1:, None] * (np.eye(n, n + 1, 1) - chances[..., None, :])
-
-
-CUMULATIVE = Link(_cumulative_chances, _cumulative_slopes)
-"""Graded responses: predictor r is the logit of the chance of at least r; they decrease."""
-SOFTMAX = Link(_softmax_chances, _softmax_slopes)
-"""Predictor r is the logarithm of the chance of response r over that of response 0."""
-
 Densities: TypeAlias = tuple[Floats, Floats, Floats]
 """Of each problem, the log-density of a prior of a parameter, its slope, and its curvature: the
 second derivative with the other sign, or a positive number in its place."""
@@ -274,11 +207,7 @@ class Form(Sealed):
         chances = self.link.chances(self._predictors(x))
         if not any(self.edges):
             return chances
-        low, high = self._asymptotes(x)
-        wrong, right = chances[..., 0], chances[..., 1]
-        return np.stack(
-            [(1 - high) * right + (1 - low) * wrong, high * right + low * wrong], axis=-1
-        )
+        return between(*self._asymptotes(x), chances)
 
     def slopes(self, x: Floats) -> Floats:
         """Return their derivatives, ``(problems, parameters, cells, responses)``."""

@@ -44,16 +44,11 @@ from bnmind.adaptive.learning.blocks import (
     softened,
     within,
 )
-from bnmind.adaptive.learning.forms import Form, Polytope, binary
-from bnmind.adaptive.response_models.additive import (
-    LOG,
-    LinkFunction,
-    MainEffects,
-    Nida,
-    sufficient,
-)
+from bnmind.adaptive.learning.forms import Form, Polytope
+from bnmind.adaptive.response_models.additive import MainEffects, Nida, sufficient
 from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.adaptive.response_models.gates import NoisySkills
+from bnmind.adaptive.response_models.links import LOG, LinkFunction, binary
 from bnmind.information import Floats
 from bnmind.pgm import NoisyMinimum, Variable
 

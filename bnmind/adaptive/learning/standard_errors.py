@@ -61,9 +61,10 @@ from bnmind.adaptive.learning.em import Patterns, TableExpectation, placed_sums
 from bnmind.adaptive.learning.learn import Learned
 from bnmind.adaptive.learning.main_effects import EffectsBlock, SharedBlock
 from bnmind.adaptive.learning.options import Priors
-from bnmind.adaptive.response_models.additive import IDENTITY, LinkFunction, MainEffects
+from bnmind.adaptive.response_models.additive import MainEffects
 from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.adaptive.response_models.curves import GradedResponse, Nominal, PartialCredit
+from bnmind.adaptive.response_models.links import IDENTITY, LinkFunction
 from bnmind.adaptive.response_models.registry import model_name
 from bnmind.adaptive.response_models.tables import Gdina, Sequential
 from bnmind.errors import InvalidModelError, TooLargeError

@@ -85,7 +85,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Self
 
@@ -98,60 +98,24 @@ from bnmind._values import Probability, Value, sealed
 from bnmind.adaptive.response_models.base import (
     Number,
     Scale,
-    both_tails,
     chance_faults,
     check_item,
     check_skills,
-    logistic,
     mastery,
     refuse,
     refuse_large,
     table,
 )
+from bnmind.adaptive.response_models.links import (
+    COMPLEMENTARY,
+    IDENTITY,
+    LOG,
+    LOGIT,
+    LinkFunction,
+)
 from bnmind.errors import InvalidArgumentError, InvalidModelError
 from bnmind.information import Floats
 from bnmind.pgm import TabularCPD, Variable
-
-
-@dataclass(frozen=True)
-class LinkFunction:
-    """A link function: the scale on which effects add up."""
-
-    name: str
-    of: Callable[[Floats], Floats]
-    """η of p."""
-    chance: Callable[[Floats], Floats]
-    """p of η."""
-    slope: Callable[[Floats], Floats]
-    """dp/dη of η."""
-    bend: Callable[[Floats], Floats]
-    """d²p/dη² of η."""
-
-
-IDENTITY = LinkFunction("identity", lambda p: p, lambda x: x, np.ones_like, np.zeros_like)
-"""η = p."""
-
-LOGIT = LinkFunction(
-    "logit",
-    lambda p: np.log(p) - np.log1p(-p),
-    logistic,
-    lambda x: np.multiply(*both_tails(x)),
-    lambda x: np.multiply(*both_tails(x)) * (1 - 2 * logistic(x)),
-)
-"""η = ln(p / (1 − p))."""
-
-LOG = LinkFunction("log", np.log, np.exp, np.exp, np.exp)
-"""η = ln p."""
-
-COMPLEMENTARY = LinkFunction(
-    "complementary log",
-    lambda p: -np.log1p(-p),
-    lambda x: -np.expm1(-x),
-    lambda x: np.exp(-x),
-    lambda x: -np.exp(-x),
-)
-"""η = −ln(1 − p)."""
-
 
 ROUNDING = 1e-9
 """Chances outside of [0, 1] by no more than this are corrected."""

@@ -23,7 +23,7 @@ from typing import Annotated, Any, Protocol, runtime_checkable
 
 import numpy as np
 from annotated_types import Gt
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from bnmind._messages import counted, shown
 from bnmind._values import Bounded, sealed
@@ -96,47 +96,6 @@ def normalized_rows(values: Floats) -> Floats:
     # Rows that sum to one up to rounding are not changed, so that a copy has the same digits.
     off = np.abs(sums - 1) > 4 * values.shape[1] * np.finfo(np.float64).eps
     return sealed(np.where(off, values / sums, values))
-
-
-def graded(distances: ArrayLike) -> Floats:
-    """Return the chance of each graded response, ``(responses, …)``.
-
-    Parameters
-    ----------
-    distances
-        ``(responses − 1, …)``: the ability minus each threshold, decreasing. The response
-        is at least r with probability 1 / (1 + exp(−distance_r)).
-    """
-    d = np.asarray(distances, dtype=np.float64)
-    above, below = logistic(d), logistic(-d)
-    # Subtract the smaller pair of tails, for accuracy.
-    between = np.where(d[:-1] + d[1:] < 0, above[:-1] - above[1:], below[1:] - below[:-1])
-    return np.concatenate([below[:1], np.maximum(between, 0.0), above[-1:]])
-
-
-def logistic(distances: ArrayLike) -> Floats:
-    """Return 1 / (1 + exp(−x)) without overflow, accurate in both tails."""
-    x = np.asarray(distances, dtype=np.float64)
-    with np.errstate(invalid="ignore"):  # of nan
-        result: Floats = np.exp(-np.logaddexp(0.0, -x))
-    return result
-
-
-def both_tails(distances: Floats) -> tuple[Floats, Floats]:
-    """Return 1 / (1 + exp(−x)) and 1 / (1 + exp(x)), both accurate; faster than `logistic`."""
-    small = np.exp(-np.abs(distances))
-    near = 1 / (1 + small)
-    far = small * near
-    up = distances >= 0
-    return np.where(up, near, far), np.where(up, far, near)
-
-
-def softmax(logits: ArrayLike) -> Floats:
-    """Return exp(x_r) / Σ_q exp(x_q) over the last axis, without overflow."""
-    x = np.asarray(logits, dtype=np.float64)
-    weights = np.exp(x - x.max(axis=-1, keepdims=True))
-    result: Floats = weights / weights.sum(axis=-1, keepdims=True)
-    return result
 
 
 @runtime_checkable

@@ -63,7 +63,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from annotated_types import Ge, MinLen
@@ -76,15 +76,21 @@ from bnmind.adaptive.response_models.base import (
     Number,
     check_item,
     fisher,
-    graded,
-    logistic,
     one_each,
+    parameter_vector,
     parent_abilities,
     refuse_large,
     slope_faults,
-    softmax,
     table,
     threshold_faults,
+)
+from bnmind.adaptive.response_models.links import (
+    CUMULATIVE,
+    LOGIT,
+    SOFTMAX,
+    Link,
+    between,
+    binary,
 )
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
@@ -124,19 +130,17 @@ class Graded(Value):
         """Return the distribution of an item given its parents."""
         check_item(item, self.n_responses)
         refuse_large(item, parents)
-        slopes = one_each("slopes", self.slopes, (item, *parents))
-        levels = np.ix_(
-            *[slope * np.arange(v.n_states) for slope, v in zip(slopes, parents, strict=True)]
-        )
-        total = sum(levels, np.zeros(()))
-        thresholds = np.asarray(self.thresholds).reshape(-1, *(1,) * total.ndim)
-        return table(item, parents, graded(total[None] - thresholds))
+        slopes = np.array(one_each("slopes", self.slopes, (item, *parents)))
+        levels = np.indices([v.n_states for v in parents]).reshape(len(parents), -1)
+        predictors = (slopes @ levels)[:, None] - np.array(self.thresholds)
+        return table(item, parents, CUMULATIVE.chances(predictors).T)
 
 
 @dataclass(frozen=True)
 class AbilityCurve(Value, ABC):
     """A base of models of one ability: chances of the responses, and how steeply they change."""
 
+    link: ClassVar[Link]
     _error = InvalidModelError
 
     @property
@@ -144,13 +148,28 @@ class AbilityCurve(Value, ABC):
     def n_responses(self) -> int:
         """The number of responses."""
 
+    @staticmethod
     @abstractmethod
+    def design(theta: Floats, n_steps: int) -> Floats:
+        """Return what the parameters add to the predictors at each ability.
+
+        ``(abilities, predictors, parameters)``, with slopes and intercepts as parameters.
+        """
+
     def _chances(self, theta: Floats) -> Floats:
         """Return the chance of each response at each ability, ``(abilities, responses)``."""
+        return self.link.chances(self._predictors(theta))
 
-    @abstractmethod
     def _slopes(self, theta: Floats) -> Floats:
         """Return the derivatives of the chances by the ability, ``(abilities, responses)``."""
+        rates = self._predictors(np.array(1.0)) - self._predictors(np.array(0.0))
+        slopes: Floats = rates @ self.link.slopes(self._predictors(theta))
+        return slopes
+
+    def _predictors(self, theta: Floats) -> Floats:
+        design = self.design(theta, self.n_responses - 1)
+        predictors: Floats = design @ parameter_vector(self)[: design.shape[-1]]
+        return predictors
 
     @checked
     def probabilities(self, abilities: ArrayLike) -> Floats:
@@ -200,6 +219,8 @@ class Logistic(AbilityCurve):
         high abilities, in [0, 1].
     """
 
+    link = binary(LOGIT)
+
     slope: Number = 1.0
     difficulty: Number = 0.0
     lower: Probability = 0.0
@@ -217,17 +238,16 @@ class Logistic(AbilityCurve):
         """Two."""
         return 2
 
+    @staticmethod
+    def design(theta: Floats, n_steps: int) -> Floats:
+        """Return the abilities and ones."""
+        return np.stack([theta, np.ones(theta.shape)], axis=-1)[..., None, :]
+
     def _chances(self, theta: Floats) -> Floats:
-        wrong, right = graded((self.slope * (theta - self.difficulty))[None])
-        # Without subtractions from 1, so that both tails keep their digits.
-        high = self.upper * right + self.lower * wrong
-        low = (1 - self.upper) * right + (1 - self.lower) * wrong
-        return np.stack([low, high], axis=-1)
+        return between(self.lower, self.upper, super()._chances(theta))
 
     def _slopes(self, theta: Floats) -> Floats:
-        wrong, right = graded((self.slope * (theta - self.difficulty))[None])
-        slope = (self.upper - self.lower) * self.slope * wrong * right
-        return np.stack([-slope, slope], axis=-1)
+        return (self.upper - self.lower) * super()._slopes(theta)
 
 
 @dataclass(frozen=True)
@@ -243,6 +263,8 @@ class GradedResponse(AbilityCurve):
         one has probability 1/2; increasing, or decreasing if the slope is negative.
     """
 
+    link = CUMULATIVE
+
     slope: Number
     thresholds: tuple[Number, ...]
 
@@ -257,20 +279,10 @@ class GradedResponse(AbilityCurve):
         """The number of thresholds plus one."""
         return len(self.thresholds) + 1
 
-    def _chances(self, theta: Floats) -> Floats:
-        return np.moveaxis(graded(self._distances(theta)), 0, -1)
-
-    def _slopes(self, theta: Floats) -> Floats:
-        distances = self._distances(theta)
-        falls = self.slope * logistic(distances) * logistic(-distances)
-        edge = np.zeros_like(falls[:1])
-        slopes = np.concatenate([edge, falls]) - np.concatenate([falls, edge])
-        return np.moveaxis(slopes, 0, -1)
-
-    def _distances(self, theta: Floats) -> Floats:
-        thresholds = np.asarray(self.thresholds).reshape(-1, *(1,) * theta.ndim)
-        distances: Floats = self.slope * (theta[None] - thresholds)
-        return distances
+    @staticmethod
+    def design(theta: Floats, n_steps: int) -> Floats:
+        """Return the ability for each response but the first, and which one it is."""
+        return _with_ability(theta, np.ones((n_steps, 1)), np.eye(n_steps))
 
 
 @dataclass(frozen=True)
@@ -294,6 +306,8 @@ class PartialCredit(AbilityCurve):
     [0.063, 0.468, 0.468]
     """
 
+    link = SOFTMAX
+
     slope: Number
     thresholds: Annotated[tuple[Number, ...], MinLen(1)]
 
@@ -306,16 +320,11 @@ class PartialCredit(AbilityCurve):
         """The number of thresholds plus one."""
         return len(self.thresholds) + 1
 
-    def _chances(self, theta: Floats) -> Floats:
-        steps = self.slope * (theta[..., None] - np.asarray(self.thresholds))
-        first = np.zeros((*theta.shape, 1))
-        return softmax(np.concatenate([first, np.cumsum(steps, axis=-1)], axis=-1))
-
-    def _slopes(self, theta: Floats) -> Floats:
-        chances = self._chances(theta)
-        scores = np.arange(self.n_responses) * self.slope
-        slopes: Floats = chances * (scores - (chances @ scores)[..., None])
-        return slopes
+    @staticmethod
+    def design(theta: Floats, n_steps: int) -> Floats:
+        """Return the ability as often as there are steps to a response, and these steps."""
+        steps = np.arange(1.0, n_steps + 1)[:, None]
+        return _with_ability(theta, steps, np.tril(np.ones((n_steps, n_steps))))
 
 
 @dataclass(frozen=True)
@@ -337,6 +346,8 @@ class Nominal(AbilityCurve):
     [0.274, 0.452, 0.274]
     """
 
+    link = SOFTMAX
+
     slopes: Annotated[tuple[Number, ...], MinLen(1)]
     intercepts: tuple[Number, ...]
 
@@ -349,12 +360,13 @@ class Nominal(AbilityCurve):
         """The number of slopes plus one."""
         return len(self.slopes) + 1
 
-    def _chances(self, theta: Floats) -> Floats:
-        intercepts = np.array([0.0, *self.intercepts])
-        return softmax(theta[..., None] * np.array([0.0, *self.slopes]) + intercepts)
+    @staticmethod
+    def design(theta: Floats, n_steps: int) -> Floats:
+        """Return the ability for each response but the first, and which one it is."""
+        return _with_ability(theta, np.eye(n_steps), np.eye(n_steps))
 
-    def _slopes(self, theta: Floats) -> Floats:
-        chances = self._chances(theta)
-        scores = np.array([0.0, *self.slopes])
-        slopes: Floats = chances * (scores - (chances @ scores)[..., None])
-        return slopes
+
+def _with_ability(theta: Floats, times: Floats, added: Floats) -> Floats:
+    """Return multiples of an ability beside constants, ``(abilities, predictors, parameters)``."""
+    constants = np.broadcast_to(added, (*theta.shape, *added.shape))
+    return np.concatenate([theta[..., None, None] * times, constants], axis=-1)

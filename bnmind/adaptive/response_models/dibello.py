@@ -59,11 +59,10 @@ from bnmind.adaptive.response_models.base import (
     Number,
     Scale,
     check_item,
-    graded,
     refuse_large,
-    softmax,
     table,
 )
+from bnmind.adaptive.response_models.links import CUMULATIVE, softmax
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
 from bnmind.pgm import TabularCPD, Variable
@@ -197,7 +196,7 @@ class Link(StrEnum):
             return softmax(np.cumsum(steps, axis=1))
         # Response r or better is at least as probable as r + 1 or better.
         falling = np.maximum.accumulate(effective[:, ::-1], axis=1)[:, ::-1]
-        return np.ascontiguousarray(graded(_D * falling.T).T)
+        return CUMULATIVE.chances(_D * falling)
 
 
 @dataclass(frozen=True)
