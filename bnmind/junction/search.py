@@ -345,10 +345,8 @@ class Progress:
         arrays.barred[: starts[node]] = -math.inf
         arrays.barred[starts[:node] + part.states[:node]] = 0.0
         arrays.barred[starts[node] + np.array(part.excluded, dtype=np.int64)] = -math.inf
-        # Subtrees below the node are those of all parts.
-        arrays.is_cached[:], arrays.is_open[:] = tree.is_cached, tree.is_open
-        arrays.is_cached[: node + 1], arrays.is_open[: node + 1] = 0, 1
         arrays.control[:] = 0
+        arrays.control[4] = node  # subtrees below the node are those of all parts
         arrays.least[0] = self._threshold
         self._part = part
         return part

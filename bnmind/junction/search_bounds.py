@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, chain
 from operator import mul
 from typing import Any, NamedTuple, TypeAlias
 
@@ -354,24 +354,20 @@ def shifted_tables(tables: Sequence[LogTable], sizes: Sequence[int]) -> tuple[Lo
     if not tables:
         return ()
     cells = np.concatenate([t.values.ravel() for t in tables])
-    starts = np.cumsum([0, *(t.values.size for t in tables)])
+    starts = np.cumsum([0, *(t.values.size for t in tables)], dtype=np.int64)
     uses: list[list[tuple[int, int, int]]] = [[] for _ in sizes]
-    for number, table in enumerate(tables):
+    for table, start, end in zip(tables, starts, starts[1:], strict=False):
         for axis, v in enumerate(table.scope):
-            after = math.prod(table.values.shape[axis + 1 :])
-            uses[v].append((int(starts[number]), int(starts[number + 1]), after))
-    shared = [(v, each) for v, each in enumerate(uses) if len(each) > 1]
-    flat = np.array([use for _, each in shared for use in each], dtype=np.int64).reshape(-1, 3)
-    first = np.cumsum([0, *(len(each) for _, each in shared)], dtype=np.int64)
-    n_states = np.array([sizes[v] for v, _ in shared], dtype=np.int64)
-    visited = 2 * sum(end - start for start, end, _ in flat.tolist())
-    sweeps = min(300, _MOST_CELLS // max(1, visited))
-    starts = starts.astype(np.int64)
+            stride = math.prod(table.values.shape[axis + 1 :])
+            uses[v].append((start, end, stride))
+    shared = [v for v, each in enumerate(uses) if len(each) > 1]
+    flat = np.array([use for v in shared for use in uses[v]], dtype=np.int64).reshape(-1, 3)
+    first = np.cumsum([0, *(len(uses[v]) for v in shared)], dtype=np.int64)
+    n_states = np.array([sizes[v] for v in shared], dtype=np.int64)
+    visited = 2 * int((flat[:, 1] - flat[:, 0]).sum())
+    work = np.empty((max(map(len, uses)), max(sizes)))
     bound = _bound(cells, starts)
-    largest = max(1, int(n_states.max(initial=1)))
-    most_uses = int(np.diff(first).max(initial=1))
-    work = np.empty((most_uses, largest))
-    for sweep in range(max(1, sweeps)):
+    for sweep in range(max(1, min(300, _MOST_CELLS // max(1, visited)))):
         _sweep(cells, flat, first, n_states, work)
         if sweep % 5 == 4:
             lower = _bound(cells, starts)
@@ -406,33 +402,24 @@ def _sweep(
         n_uses = first[v + 1] - first[v]
         for u in range(n_uses):
             start, end, stride = uses[first[v] + u]
-            for x in range(size):
-                work[u, x] = -np.inf
-            at = start
-            while at < end:
+            blocks = cells[start:end].reshape(-1, size, stride)
+            work[u, :size] = -np.inf
+            for i in range(len(blocks)):
                 for x in range(size):
-                    largest = work[u, x]
-                    for _ in range(stride):
-                        if cells[at] > largest:
-                            largest = cells[at]
-                        at += 1
-                    work[u, x] = largest
+                    for j in range(stride):
+                        work[u, x] = max(work[u, x], blocks[i, x, j])
         for x in range(size):
-            mean = 0.0
-            for u in range(n_uses):
-                mean += work[u, x]
-            mean /= n_uses
+            mean = work[:n_uses, x].sum() / n_uses
             for u in range(n_uses):
                 # A state is possible in all tables; without cells left, nothing is moved.
                 work[u, x] = mean - work[u, x] if mean > -np.inf else 0.0
         for u in range(n_uses):
             start, end, stride = uses[first[v] + u]
-            at = start
-            while at < end:
+            blocks = cells[start:end].reshape(-1, size, stride)
+            for i in range(len(blocks)):
                 for x in range(size):
-                    for _ in range(stride):
-                        cells[at] += work[u, x]
-                        at += 1
+                    for j in range(stride):
+                        blocks[i, x, j] += work[u, x]
 
 
 # --- Orders of elimination for a search: summed variables first, then maximized ones --------------
@@ -500,8 +487,26 @@ MOST_CONTEXTS = 2**62
 """The most configurations of a context whose values are cached."""
 
 
+class Lists(NamedTuple):
+    """A list of numbers for each node, as one array with the starts of its parts."""
+
+    items: Ints
+    starts: Ints
+
+
+class Places(NamedTuple):
+    """Places in an array, each a sum over the states of some nodes, times their strides."""
+
+    firsts: Ints
+    """The places where all states are 0."""
+    starts: Ints
+    nodes: Ints
+    strides: Ints
+    """The nodes of each place from the top, and their strides, as one array each."""
+
+
 class TreeArrays(NamedTuple):
-    """A pseudo-tree and its tables. Lists of lists are one array, with the starts of its parts."""
+    """A pseudo-tree and its tables."""
 
     variables: Ints
     """The variable of each node from node 1."""
@@ -511,29 +516,18 @@ class TreeArrays(NamedTuple):
     ends: Ints
     """The subtree of node i consists of the nodes i to ends[i] − 1. Its first child is i + 1, and
     child ends[j] comes after child j."""
-    bucket_starts: Ints
-    bucket: Ints
-    """The tables whose deepest variable is that of the node."""
-    own_starts: Ints
-    own: Ints
-    """The tables that the mini-buckets of the node give."""
-    uses_starts: Ints
-    uses: Ints
-    use_strides: Ints
-    """The exact tables that have the variable of the node, and the strides of its axis."""
-    is_exact: Ints
-    """Whether each table is one of the model, or the exact value of a part of it."""
-    context_starts: Ints
-    context: Ints
-    context_strides: Ints
+    contexts: Places
+    """The numbers of the configurations of the context of each node."""
     is_cached: Ints
     is_open: Ints
-    scopes_starts: Ints
-    scopes: Ints
-    strides: Ints
-    """The nodes of each table from the top, and the strides of their axes; the last one is 1."""
-    firsts: Ints
-    """The first cell of each table."""
+    bucket: Lists
+    """The tables whose deepest variable is that of the node."""
+    own: Lists
+    """The tables that the mini-buckets of the node give."""
+    tables: Places
+    """The cells of each table; the stride of the last node is 1."""
+    is_exact: Ints
+    """Whether each table is one of the model, or the exact value of a part of it."""
     cells: Floats
     choice_starts: Ints
     """Where the states of each node start in an array of the states of all nodes."""
@@ -592,14 +586,17 @@ def search_tree(
         sizes=_ints(node_sizes),
         parents=_ints(parents),
         ends=_ints(ends),
-        context_strides=_flat([[min(n, MOST_CONTEXTS) for n in each[:-1]] for each in strides]),
+        contexts=_places(
+            [0] * len(nodes),
+            contexts,
+            [[min(n, MOST_CONTEXTS) for n in each[:-1]] for each in strides],
+        ),
         is_cached=_ints(
             [0 < i < end - 1 and strides[i][-1] < MOST_CONTEXTS for i, end in enumerate(ends)]
         ),
         is_open=_ints(n_divided[ends] > n_divided[:-1]),
         choice_starts=_ints(np.cumsum([0, *node_sizes])),
         solution_starts=_ints(np.cumsum([0, *(end - i for i, end in enumerate(ends))])),
-        **_lists(context=contexts),
         **_tables(bounds, number, constant),
     )
 
@@ -618,8 +615,6 @@ def _tables(bounds: Bounds, number: dict[int, int], constant: float) -> dict[str
     """Return the arrays of the tables, given the numbers of the nodes by variable."""
     bucket: list[list[int]] = [[] for _ in number]
     own: list[list[int]] = [[] for _ in number]
-    uses: list[list[int]] = [[] for _ in number]
-    use_strides: list[list[int]] = [[] for _ in number]
     scopes: list[list[int]] = []
     strides: list[list[int]] = []
     cells, is_exact = [np.zeros(0)], []
@@ -630,24 +625,19 @@ def _tables(bounds: Bounds, number: dict[int, int], constant: float) -> dict[str
             exact += float(message.values)
         elif all(v in number for v in message.scope):
             f, scope, shape = len(scopes), [number[v] for v in message.scope], message.values.shape
-            strides.append([math.prod(shape[axis + 1 :]) for axis in range(len(shape))])
             for i in scope[-1:]:
                 bucket[i].append(f)
             if is_relaxed:
                 own[number[message.source]].append(f)
-            else:
-                for i, stride in zip(scope, strides[-1], strict=True):
-                    uses[i].append(f)
-                    use_strides[i].append(stride)
             scopes.append(scope)
+            strides.append([math.prod(shape[axis + 1 :]) for axis in range(len(shape))])
             is_exact.append(not is_relaxed)
             cells.append(message.values.ravel())
     return {
-        **_lists(bucket=bucket, own=own, uses=uses, scopes=scopes),
-        "use_strides": _flat(use_strides),
+        "bucket": _lists(bucket),
+        "own": _lists(own),
+        "tables": _places(np.cumsum([0, *map(len, cells)])[1:-1], scopes, strides),
         "is_exact": _ints(is_exact),
-        "strides": _flat(strides),
-        "firsts": _ints(np.cumsum([0, *map(len, cells)])[1:-1]),
         "cells": np.concatenate(cells),
         "constant": np.array([bounds.total + constant, exact]),
     }
@@ -657,15 +647,15 @@ def _ints(values: Iterable[int]) -> Ints:
     return np.array([int(v) for v in values], dtype=np.int64)
 
 
-def _lists(**lists: Sequence[Sequence[int]]) -> dict[str, Any]:
-    """Return lists of lists as one array each, with the starts of their parts."""
-    arrays = {name: _flat(parts) for name, parts in lists.items()}
-    starts = {name: np.cumsum([0, *map(len, parts)]) for name, parts in lists.items()}
-    return {**arrays, **{f"{name}_starts": _ints(each) for name, each in starts.items()}}
+def _lists(lists: Sequence[Sequence[int]]) -> Lists:
+    return Lists(_ints(chain(*lists)), _ints(np.cumsum([0, *map(len, lists)])))
 
 
-def _flat(lists: Sequence[Sequence[int]]) -> Ints:
-    return _ints([value for each in lists for value in each])
+def _places(
+    firsts: Iterable[int], nodes: Sequence[Sequence[int]], strides: Sequence[Sequence[int]]
+) -> Places:
+    items, starts = _lists(nodes)
+    return Places(_ints(firsts), starts, items, _ints(chain(*strides)))
 
 
 # --- The problem of a search, and its bounds at levels of growing memory --------------------------

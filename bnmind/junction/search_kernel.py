@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bnmind._jit import njit
 from bnmind.information import Floats
-from bnmind.junction.search_bounds import Ints, TreeArrays
+from bnmind.junction.search_bounds import Ints, Places, TreeArrays
 
 # --- Depth-first AND/OR branch and bound, compiled, which can be interrupted and continued --------
 #
@@ -80,15 +80,13 @@ class SearchArrays(NamedTuple):
     solution: Ints
     """The best states of each subtree; the first is −1 where it was not searched."""
     control: Ints
-    """The current node, what to do next, the top of the search, and whether a returned value is
-    exact."""
+    """The current node, what to do next, the top of the search, whether a returned value is exact,
+    and the last node that the part of the search holds apart from others: nodes up to it are
+    searched even if they are not open, and their values are not cached."""
     returned: Floats
     """The value that a subtree returned, or of a leaf."""
     barred: Floats
     """Zero, or −inf for a state that the search leaves out."""
-    is_open: Ints
-    is_cached: Ints
-    """Which nodes are searched, and whose values are cached."""
     cache_keys: Ints
     """Configurations of contexts; the places are a power of two."""
     cache_nodes: Ints
@@ -98,11 +96,12 @@ class SearchArrays(NamedTuple):
 
 
 @njit
-def _context_key(tree: TreeArrays, states: Ints, node: int) -> int:
-    key = 0
-    for at in range(tree.context_starts[node], tree.context_starts[node + 1]):
-        key += tree.context_strides[at] * states[tree.context[at]]
-    return key
+def place_in(places: Places, states: Ints, number: int, skipped: int) -> int:
+    """Return a place at the current states, without the last ``skipped`` axes."""
+    place: int = places.firsts[number]
+    for at in range(places.starts[number], places.starts[number + 1] - skipped):
+        place += places.strides[at] * states[places.nodes[at]]
+    return place
 
 
 @njit
@@ -114,11 +113,11 @@ def _place(node: int, key: int, size: int) -> np.int64:
 
 
 @njit
-def cached_value(tree: TreeArrays, arrays: SearchArrays, node: int) -> int | np.int64:
+def _cached_value(tree: TreeArrays, arrays: SearchArrays, node: int) -> int | np.int64:
     """Return where the value of a subtree in its context stands in the cache; −1 if nowhere."""
-    if not arrays.is_cached[node] or arrays.cache_keys.size == 0:
+    if not tree.is_cached[node] or node <= arrays.control[4] or arrays.cache_keys.size == 0:
         return -1
-    key = _context_key(tree, arrays.states, node)
+    key = place_in(tree.contexts, arrays.states, node, 0)
     place = _place(node, key, arrays.cache_keys.size)
     if arrays.cache_nodes[place] == node and arrays.cache_keys[place] == key:
         return place
@@ -129,9 +128,9 @@ def cached_value(tree: TreeArrays, arrays: SearchArrays, node: int) -> int | np.
 def _remember(
     tree: TreeArrays, arrays: SearchArrays, node: int, value: float, is_exact: bool
 ) -> None:
-    if not arrays.is_cached[node] or arrays.cache_keys.size == 0:
+    if not tree.is_cached[node] or node <= arrays.control[4] or arrays.cache_keys.size == 0:
         return
-    key = _context_key(tree, arrays.states, node)
+    key = place_in(tree.contexts, arrays.states, node, 0)
     place = _place(node, key, arrays.cache_keys.size)
     arrays.cache_nodes[place] = node
     arrays.cache_keys[place] = key
@@ -140,26 +139,17 @@ def _remember(
 
 
 @njit
-def table_start(tree: TreeArrays, states: Ints, table: int, skipped: int) -> int:
-    """Return the cell of a table at the current states, without the last ``skipped`` axes."""
-    cell: int = tree.firsts[table]
-    for at in range(tree.scopes_starts[table], tree.scopes_starts[table + 1] - skipped):
-        cell += tree.strides[at] * states[tree.scopes[at]]
-    return cell
-
-
-@njit
 def _fill_bounds(tree: TreeArrays, arrays: SearchArrays, node: int) -> None:
     """Compute the bounds of the states of a node, and order the states by them."""
     start = tree.choice_starts[node]
     size = tree.sizes[node]
     base = tree.constant[0] if node == 0 else 0.0
-    for at in range(tree.own_starts[node], tree.own_starts[node + 1]):
-        base -= tree.cells[table_start(tree, arrays.states, tree.own[at], 0)]
+    for at in range(tree.own.starts[node], tree.own.starts[node + 1]):
+        base -= tree.cells[place_in(tree.tables, arrays.states, tree.own.items[at], 0)]
     for x in range(size):
         arrays.upper[start + x] = base + arrays.barred[start + x]
-    for at in range(tree.bucket_starts[node], tree.bucket_starts[node + 1]):
-        cell = table_start(tree, arrays.states, tree.bucket[at], 1)
+    for at in range(tree.bucket.starts[node], tree.bucket.starts[node + 1]):
+        cell = place_in(tree.tables, arrays.states, tree.bucket.items[at], 1)
         for x in range(size):
             arrays.upper[start + x] += tree.cells[cell + x]
     # Insertion sort; equal bounds keep the order of the states.
@@ -258,7 +248,7 @@ def run_search(
     reason = -1
     while reason < 0:
         if phase == ENTER:
-            if node != top and not arrays.is_open[node]:
+            if node != top and not tree.is_open[node] and node > control[4]:
                 value, is_exact = 0.0, True
                 arrays.solution[tree.solution_starts[node]] = -1
                 phase = RETURN
@@ -267,7 +257,7 @@ def run_search(
                 reason = PAUSED
                 continue
             visited += 1
-            place = cached_value(tree, arrays, node) if node != top else -1
+            place = _cached_value(tree, arrays, node) if node != top else -1
             if place >= 0:
                 is_exact = arrays.cache_is_exact[place] != 0
                 value = arrays.cache_values[place]
@@ -320,28 +310,24 @@ def run_search(
     return reason, visited
 
 
-# --- Good configurations for the start of a search: dives along the bounds, and local search ------
+# --- Good configurations for the start of a search: dives along the bounds, and near ones ---------
 #
-# A dive assigns the nodes from the top, each in the state with the best bound plus noise. A hill
-# climb then changes single states as long as that raises the value. Dives may prefer the states of
-# the best configuration known, so that they stay near it.
+# A dive assigns the nodes from the top, each in the state with the best bound plus noise. Dives may
+# prefer the states of the best configuration known, so that they stay near it.
 #
 # References
 # ----------
 # K. Kask and R. Dechter, "Mini-bucket heuristics for improved search", UAI (1999): greedy and
 # stochastic use of mini-bucket bounds.
 
-_MOST_ROUNDS = 50
-"""The most rounds of a hill climb."""
-
 
 @njit
 def exact_value(tree: TreeArrays, states: Ints) -> float:
     """Return the sum of the exact tables in a configuration."""
     total: float = tree.constant[1]
-    for table in range(tree.firsts.size):
+    for table in range(tree.tables.firsts.size):
         if tree.is_exact[table]:
-            total += tree.cells[table_start(tree, states, table, 0)]
+            total += tree.cells[place_in(tree.tables, states, table, 0)]
     return total
 
 
@@ -363,60 +349,32 @@ def dive(tree: TreeArrays, states: Ints, extra: Floats) -> float:
         size = tree.sizes[node]
         for x in range(size):
             scores[x] = extra[tree.choice_starts[node] + x]
-        for at in range(tree.bucket_starts[node], tree.bucket_starts[node + 1]):
-            cell = table_start(tree, states, tree.bucket[at], 1)
+        for at in range(tree.bucket.starts[node], tree.bucket.starts[node + 1]):
+            cell = place_in(tree.tables, states, tree.bucket.items[at], 1)
             for x in range(size):
                 scores[x] += tree.cells[cell + x]
         states[node] = np.argmax(scores[:size])
         if scores[states[node]] == -np.inf:
             return -np.inf
-    _climb(tree, states, scores)
     return exact_value(tree, states)
-
-
-@njit
-def _fill_exact(tree: TreeArrays, states: Ints, node: int, scores: Floats) -> None:
-    """Compute the sums of the exact tables of a node for its states, given the other nodes."""
-    size = tree.sizes[node]
-    for x in range(size):
-        scores[x] = 0.0
-    for at in range(tree.uses_starts[node], tree.uses_starts[node + 1]):
-        stride = tree.use_strides[at]
-        cell = table_start(tree, states, tree.uses[at], 0) - stride * states[node]
-        for x in range(size):
-            scores[x] += tree.cells[cell + stride * x]
 
 
 @njit
 def changed_values(tree: TreeArrays, states: Ints) -> Floats:
     """Return by how much the value changes with the state of one node, for all states of nodes."""
     changes = np.zeros(tree.choice_starts[-1])
+    for table in range(tree.tables.firsts.size):
+        if tree.is_exact[table]:
+            cell = place_in(tree.tables, states, table, 0)
+            for at in range(tree.tables.starts[table], tree.tables.starts[table + 1]):
+                node, stride = tree.tables.nodes[at], tree.tables.strides[at]
+                for x in range(tree.sizes[node]):
+                    other = cell + stride * (x - states[node])
+                    changes[tree.choice_starts[node] + x] += tree.cells[other]
     for node in range(tree.sizes.size):
         own = changes[tree.choice_starts[node] : tree.choice_starts[node + 1]]
-        _fill_exact(tree, states, node, own)
         own -= own[states[node]]
     return changes
-
-
-@njit
-def _climb(tree: TreeArrays, states: Ints, scores: Floats) -> None:
-    """Change single states as long as that raises the value."""
-    for _ in range(_MOST_ROUNDS):
-        has_moved = False
-        for node in range(1, tree.sizes.size):
-            size = tree.sizes[node]
-            before = states[node]
-            _fill_exact(tree, states, node, scores)
-            best = before
-            for x in range(size):
-                # By an explicit margin, so that rounding errors do not move states to and fro.
-                if scores[x] > scores[best] + 1e-12 * (1.0 + abs(scores[best])):
-                    best = x
-            if best != before:
-                states[node] = best
-                has_moved = True
-        if not has_moved:
-            return
 
 
 # --- The state of a search, its bound, and the reading of its result ------------------------------
@@ -426,6 +384,9 @@ _BYTES_OF_PLACE = 25
 
 _MOST_PLACES = 2**22
 """The most places of the cache."""
+
+_ALL_NODES = np.iinfo(np.int64).max
+"""No limit for the nodes of a search."""
 
 
 def search_arrays(tree: TreeArrays, cache_bytes: int, most_nodes: float) -> SearchArrays:
@@ -454,10 +415,8 @@ def search_arrays(tree: TreeArrays, cache_bytes: int, most_nodes: float) -> Sear
         ordered=np.zeros(int(tree.choice_starts[-1]), dtype=np.int64),
         upper=np.zeros(int(tree.choice_starts[-1])),
         solution=np.full(int(tree.solution_starts[-1]), -1, dtype=np.int64),
-        control=np.zeros(4, dtype=np.int64),
+        control=np.zeros(5, dtype=np.int64),
         barred=np.zeros(int(tree.choice_starts[-1])),
-        is_open=tree.is_open.copy(),
-        is_cached=tree.is_cached.copy(),
         returned=np.zeros(1),
         cache_keys=np.zeros(places, dtype=np.int64),
         cache_nodes=np.zeros(places, dtype=np.int64),
@@ -508,41 +467,24 @@ def raise_least(tree: TreeArrays, arrays: SearchArrays, least: float) -> None:
         arrays.least[child] = max(float(arrays.least[child]), needed)
 
 
+@njit
 def solved_states(tree: TreeArrays, arrays: SearchArrays, tolerance: float) -> Ints:
     """Return the states of all nodes in the best configuration of a search that found one.
 
-    Where the value of a subtree came from the cache, the subtree is searched again.
+    Where the value of a subtree came from its bound or from the cache, it is searched again.
     """
-    n = len(tree.sizes)
-    states = arrays.solution[:n].copy()
-    node = 0
-    while (node := _filled_to(tree, arrays, states, node)) < n:
-        place = cached_value(tree, arrays, node)
-        least = float(arrays.cache_values[place]) - 4 * tolerance if place >= 0 else -np.inf
-        for each in (least, -np.inf):
-            arrays.least[node] = each
-            arrays.control[:] = (node, ENTER, node, 0)
-            reason, _ = run_search(tree, arrays, np.iinfo(np.int64).max, tolerance, False)
-            assert reason == DONE
-            if arrays.best[node] > -np.inf:
-                break
-        start, end = int(tree.solution_starts[node]), int(tree.ends[node])
-        states[node:end] = arrays.solution[start : start + end - node]
-    return states
-
-
-@njit
-def _filled_to(tree: TreeArrays, arrays: SearchArrays, states: Ints, node: int) -> int:
-    """Fill in the states of subtrees with exact bounds from a node on; return the next open gap."""
-    while node < states.size:
+    states = arrays.solution[: tree.sizes.size].copy()
+    for node in range(states.size):
         if states[node] < 0:
-            if arrays.is_open[node]:
-                break
-            for at in range(node, tree.ends[node]):
-                _fill_bounds(tree, arrays, at)
-                states[at] = arrays.ordered[tree.choice_starts[at]]
-                arrays.states[at] = states[at]
-            node = tree.ends[node] - 1
+            place = _cached_value(tree, arrays, node)
+            least = arrays.cache_values[place] - 4 * tolerance if place >= 0 else -np.inf
+            for each in (least, -np.inf):
+                arrays.least[node] = each
+                arrays.control[:4] = np.array([node, ENTER, node, 0])
+                run_search(tree, arrays, _ALL_NODES, tolerance, False)
+                if arrays.best[node] > -np.inf:
+                    break
+            start, end = tree.solution_starts[node], tree.ends[node]
+            states[node:end] = arrays.solution[start : start + end - node]
         arrays.states[node] = states[node]
-        node += 1
-    return node
+    return states
