@@ -24,7 +24,7 @@ from bnmind.junction.inference.compile import compile_plan
 from bnmind.junction.inference.evidence import Evidence, read_findings
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.inference.plan import impossible
-from bnmind.junction.sampling import distributions, pick
+from bnmind.junction.sampling import distributions, draw
 from bnmind.junction.slices import SlicedPlan, SliceSums, compile_sliced
 from bnmind.pgm.cpd import CPD, FunctionalCPD
 from bnmind.pgm.network import Network
@@ -502,15 +502,14 @@ def _samples(
             name = cpd.variable.name
             at = [states[v.name] for v in cpd.parents]
             place = seen.positions.get(name)
-            if isinstance(cpd, FunctionalCPD):
-                drawn = np.broadcast_to(cpd.function(*at), n).astype(np.intp)
-                if place is not None:
-                    logs += np.log(drawn == place)
-            elif place is not None:
-                logs += np.log(distributions(cpd, at)[:, place])
+            if place is None:
+                states[name] = draw(cpd, at, n, rng)
             else:
-                drawn = pick(distributions(cpd, at), rng.random(n))
-            states[name] = drawn if place is None else np.full(n, place, dtype=np.intp)
+                if isinstance(cpd, FunctionalCPD):
+                    logs += np.log(cpd.function(*at) == place)
+                else:
+                    logs += np.log(distributions(cpd, at)[:, place])
+                states[name] = np.full(n, place, dtype=np.intp)
             if name in seen.soft:
                 logs += np.log(seen.soft[name][states[name]])
     return states, logs

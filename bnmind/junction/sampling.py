@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._messages import counted, many
-from bnmind._values import ReadOnlyDict, Value, sealed
-from bnmind.errors import InvalidArgumentError, TooLargeError, UnknownNameError
+from bnmind._values import Natural, ReadOnlyDict, Value, sealed
+from bnmind.errors import TooLargeError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.junction.graphs import OrderFinder
 from bnmind.junction.inference.evidence import Evidence, read_findings
@@ -150,7 +150,7 @@ class SamplingPlan(Value):
 
     @checked
     def run(
-        self, evidence: Evidence | None = None, *, n_samples: int, rng: np.random.Generator
+        self, evidence: Evidence | None = None, *, n_samples: Natural, rng: np.random.Generator
     ) -> Samples:
         """Return independent samples of the joint distribution given the evidence.
 
@@ -174,8 +174,6 @@ class SamplingPlan(Value):
             If there are too many states to draw; or if each case has its own plan, and the plan for
             this evidence exceeds its limits.
         """
-        if n_samples < 0:
-            raise InvalidArgumentError(f"n_samples must be at least 0, got {n_samples}", n_samples)
         drawn_states = n_samples * len(self.model.variables)
         if drawn_states > MOST_STATES:
             raise TooLargeError(
@@ -198,7 +196,7 @@ class SamplingPlan(Value):
         # The plan numbers the evidence, but does not draw it.
         at.update((v.name, np.full(n_samples, v.index(evidence[v.name]))) for v in self.evidence)
         for cpd in self.forward:
-            at[cpd.variable.name] = _draw(cpd, [at[v.name] for v in cpd.parents], n_samples, rng)
+            at[cpd.variable.name] = draw(cpd, [at[v.name] for v in cpd.parents], n_samples, rng)
         columns = [at[v.name] for v in self.model.variables]
         positions = np.stack(columns, axis=1)
         positions.setflags(write=False)
@@ -235,10 +233,10 @@ def pick(weights: Floats, luck: Floats) -> States:
     return choices
 
 
-def _draw(cpd: CPD, parents: list[States], n_samples: int, rng: np.random.Generator) -> States:
+def draw(cpd: CPD, parents: list[States], n_samples: int, rng: np.random.Generator) -> States:
     """Return draws of a variable given positions of its parents."""
     if isinstance(cpd, FunctionalCPD):
-        return np.broadcast_to(cpd.function(*parents), (n_samples,))
+        return np.broadcast_to(cpd.function(*parents), n_samples).astype(np.intp)
     drawn = np.zeros(n_samples, dtype=np.intp)
     for part in in_parts(n_samples, cpd.variable.n_states):
         weights = distributions(cpd, [positions[part] for positions in parents])

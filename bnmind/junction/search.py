@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._messages import counted
-from bnmind._values import Value
+from bnmind._values import Count, Value
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
 from bnmind.junction.forms import small_tables
@@ -542,7 +542,7 @@ class ExplanationSearch(Value):
     @checked
     def best(
         self,
-        count: int,
+        count: Count,
         *,
         max_nodes: int | None = None,
         seconds: float | None = None,

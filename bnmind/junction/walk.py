@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from bnmind._arguments import checked
 from bnmind._display import Result, Table
 from bnmind._messages import counted, listed, many
-from bnmind._values import Value
+from bnmind._values import Count, Value
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
 from bnmind.junction.forms import small_tables, without_effects
@@ -512,7 +512,7 @@ class ExplanationPlan(Value):
         return self._explanation(found, states[:, 0], found.log_total)
 
     @checked
-    def best(self, count: int, evidence: Evidence | None = None) -> tuple[Explanation, ...]:
+    def best(self, count: Count, evidence: Evidence | None = None) -> tuple[Explanation, ...]:
         """Return the most probable configurations given the evidence, in descending order.
 
         Equally probable configurations (up to a relative difference of 1e-10 of the logarithms)
@@ -560,8 +560,6 @@ class ExplanationPlan(Value):
 
 def check_count(count: int, variables: Sequence[Variable]) -> int:
     """Return the number of configurations; raise an error if ``count`` of them are too many."""
-    if count < 1:
-        raise InvalidArgumentError(f"count must be at least 1, got {count}", count)
     possible = math.prod([v.n_states for v in variables])
     needed = min(count, possible) * max(1, len(variables))
     if needed > MOST_EXPLAINED:

@@ -161,7 +161,7 @@ def test_a_search_for_several_ends_with_the_gap() -> None:
 
 def test_too_few_and_too_many_explanations_are_refused() -> None:
     search = compile_search(grid(12, 2))
-    with pytest.raises(InvalidArgumentError, match="count must be at least 1"):
+    with pytest.raises(InvalidArgumentError, match="count to be a whole number of at least 1"):
         search.best(0)
     with pytest.raises(TooLargeError, match="ask for fewer"):
         search.best(2**30)
