@@ -258,7 +258,7 @@ class Progress:
                 self._offer_explanation()
             self._dive(_DIVES, 0)
             self._open(_Part(-math.inf, 0, np.zeros(len(level.tree.sizes), np.int64), 0, ()))
-            self._end_first_if_equal()
+            self._end_first()
         elif before is None or not np.array_equal(before, level.tree.variables):
             self._parts, self._part = [], None
             self._divide_all()
@@ -286,7 +286,7 @@ class Progress:
                 states = solved_states(level.tree, arrays, tolerance)
                 value = self._offer(states)
             if self._is_first:
-                self._end_first()
+                self._first_bound = self.value
             elif is_better:
                 self._divide(part, states, value)
         elif self._is_first:
@@ -294,17 +294,14 @@ class Progress:
                 self._dive(_FEW_DIVES, rounds * _FEW_DIVES)
                 raise_least(level.tree, arrays, self.value)
             self._first_bound = min(self._first_bound, upper_bound(level.tree, arrays))
-            self._end_first_if_equal()
-
-    def _end_first_if_equal(self) -> None:
-        if self.value >= self._first_bound - self._tolerance:
-            self._end_first()
+        self._end_first()
 
     def _end_first(self) -> None:
-        """Go on after the best configuration."""
-        self._is_first, self._part = False, None
-        if self._count > 1 and self._best:
-            self._divide_all()
+        """Go on after the best configuration if no other one can be better."""
+        if self._is_first and self.value >= self._first_bound - self._tolerance:
+            self._is_first, self._part = False, None
+            if self._count > 1 and self._best:
+                self._divide_all()
 
     def _dive(self, number: int, start: int) -> None:
         """Make some dives, from the one with number ``start``."""

@@ -71,12 +71,8 @@ class SearchArrays(NamedTuple):
     best: Floats
     failed: Floats
     totals: Floats
-    positions: Ints
-    """How many states of each node were tried."""
-    ordered: Ints
-    """The states of each node, the most promising first."""
     upper: Floats
-    """Their bounds."""
+    """The bounds of the states of each node; −inf for those that were tried."""
     solution: Ints
     """The best states of each subtree; the first is −1 where it was not searched."""
     control: Ints
@@ -140,7 +136,7 @@ def _remember(
 
 @njit
 def _fill_bounds(tree: TreeArrays, arrays: SearchArrays, node: int) -> None:
-    """Compute the bounds of the states of a node, and order the states by them."""
+    """Compute the bounds of the states of a node."""
     start = tree.choice_starts[node]
     size = tree.sizes[node]
     base = tree.constant[0] if node == 0 else 0.0
@@ -152,14 +148,6 @@ def _fill_bounds(tree: TreeArrays, arrays: SearchArrays, node: int) -> None:
         cell = place_in(tree.tables, arrays.states, tree.bucket.items[at], 1)
         for x in range(size):
             arrays.upper[start + x] += tree.cells[cell + x]
-    # Insertion sort; equal bounds keep the order of the states.
-    for x in range(size):
-        bound = arrays.upper[start + x]
-        at = x
-        while at > 0 and arrays.upper[start + arrays.ordered[start + at - 1]] < bound:
-            arrays.ordered[start + at] = arrays.ordered[start + at - 1]
-            at -= 1
-        arrays.ordered[start + at] = x
 
 
 @njit
@@ -268,23 +256,22 @@ def run_search(
             _fill_bounds(tree, arrays, node)
             arrays.best[node] = -np.inf
             arrays.failed[node] = -np.inf
-            arrays.positions[node] = 0
             phase = NEXT
         elif phase == NEXT:
             threshold = max(arrays.least[node], arrays.best[node])
             start = tree.choice_starts[node]
-            bound = -np.inf
-            x = -1
-            if arrays.positions[node] < tree.sizes[node]:
-                x = arrays.ordered[start + arrays.positions[node]]
-                bound = arrays.upper[start + x]
+            x = 0
+            for other in range(1, tree.sizes[node]):
+                if arrays.upper[start + other] > arrays.upper[start + x]:
+                    x = other
+            bound = arrays.upper[start + x]
             if bound <= threshold + tolerance:
                 is_exact = arrays.best[node] > arrays.least[node]
                 value = arrays.best[node] if is_exact else max(arrays.failed[node], bound)
                 _remember(tree, arrays, node, value, is_exact)
                 phase = RETURN
                 continue
-            arrays.positions[node] += 1
+            arrays.upper[start + x] = -np.inf
             arrays.states[node] = x
             arrays.totals[node] = bound
             if node + 1 < tree.ends[node]:
@@ -411,8 +398,6 @@ def search_arrays(tree: TreeArrays, cache_bytes: int, most_nodes: float) -> Sear
         best=np.full(n, -np.inf),
         failed=np.full(n, -np.inf),
         totals=np.zeros(n),
-        positions=np.zeros(n, dtype=np.int64),
-        ordered=np.zeros(int(tree.choice_starts[-1]), dtype=np.int64),
         upper=np.zeros(int(tree.choice_starts[-1])),
         solution=np.full(int(tree.solution_starts[-1]), -1, dtype=np.int64),
         control=np.zeros(5, dtype=np.int64),
@@ -437,23 +422,17 @@ def _path(tree: TreeArrays, arrays: SearchArrays) -> list[int]:
 
 def upper_bound(tree: TreeArrays, arrays: SearchArrays) -> float:
     """Return an upper bound of the value of all configurations, in the middle of a search."""
+    phase = arrays.control[1]
     bound = 0.0
-    path = _path(tree, arrays)
-    for depth, node in enumerate(reversed(path)):
-        is_entering = depth == 0 and arrays.control[1] == ENTER
-        if is_entering:
-            if node == 0:
-                bound = float(tree.constant[0])
-            continue
-        start, at = int(tree.choice_starts[node]), int(arrays.positions[node])
-        options = [float(arrays.best[node]), float(arrays.failed[node])]
-        if at < tree.sizes[node]:
-            options.append(float(arrays.upper[start + arrays.ordered[start + at]]))
-        if depth > 0:
-            options.append(float(arrays.totals[node]) + min(0.0, bound))
-        elif arrays.control[1] != NEXT:
-            options.append(float(arrays.totals[node]))
-        bound = max(options)
+    for depth, node in enumerate(reversed(_path(tree, arrays))):
+        if depth > 0 or phase != ENTER:
+            start, end = tree.choice_starts[node : node + 2]
+            options = [arrays.best[node], arrays.failed[node], *arrays.upper[start:end]]
+            if depth > 0 or phase != NEXT:
+                options.append(arrays.totals[node] + min(0.0, bound))
+            bound = float(max(options))
+        elif node == 0:
+            bound = float(tree.constant[0])
     return bound
 
 
