@@ -94,14 +94,21 @@ def sweep_order(
     n_states
         The number of states of each cause.
     """
-    search = _Search(effects_of, n_results, n_states)
+    causes_of: dict[int, set[int]] = {}
+    for c, effects in effects_of.items():
+        for e in effects:
+            causes_of.setdefault(e, set()).add(c)
+    search = _Search(
+        {c: frozenset(effects) for c, effects in effects_of.items()},
+        causes_of,
+        {e: math.log2(n_results[e]) for e in causes_of},
+        n_states,
+    )
     best: SweepOrder | None = None
     work = 0.0
-    for start in sorted(
-        search.causes_of, key=lambda e: (len(search.touched(search.causes_of[e])), e)
-    ):
+    for start in sorted(causes_of, key=lambda e: (len(search.touched(causes_of[e])), e)):
         found = search.order(start)
-        work += search.work_of_an_order
+        work += _SEARCH_WORK * sum(map(len, effects_of.values())) * len(causes_of)
         if best is None or found.cost < best.cost:
             best = found
         if work > best.cost:
@@ -109,24 +116,14 @@ def sweep_order(
     return best or SweepOrder((), 0.0, 0.0, 1.0)
 
 
-class _Search:
+class _Search(NamedTuple):
     """Orders of one connected part, each from a first effect."""
 
-    def __init__(
-        self,
-        effects_of: Mapping[int, Sequence[int]],
-        n_results: Mapping[int, int],
-        n_states: Sequence[int],
-    ) -> None:
-        self.effects_of = {c: frozenset(effects) for c, effects in effects_of.items()}
-        self.causes_of: dict[int, set[int]] = {}
-        for c, effects in effects_of.items():
-            for e in effects:
-                self.causes_of.setdefault(e, set()).add(c)
-        self.bits = {e: math.log2(n_results[e]) for e in self.causes_of}
-        self.n_states = n_states
-        arcs = sum(map(len, self.effects_of.values()))
-        self.work_of_an_order = _SEARCH_WORK * arcs * len(self.causes_of)
+    effects_of: Mapping[int, frozenset[int]]
+    causes_of: Mapping[int, set[int]]
+    bits: Mapping[int, float]
+    """The binary digits of the partial results of each effect."""
+    n_states: Sequence[int]
 
     def touched(self, causes: Iterable[int]) -> set[int]:
         """Return all effects of some causes."""
