@@ -434,10 +434,8 @@ def constrained_order(
     sizes: Sequence[int],
     is_summed: Sequence[bool],
     finder: OrderFinder,
-) -> tuple[tuple[int, ...], int]:
+) -> tuple[int, ...]:
     """Return the variables of more than one state in an order of elimination.
-
-    The second number is the total size of the cliques of the maximized variables.
 
     Parameters
     ----------
@@ -460,7 +458,7 @@ def constrained_order(
     first, _ = peeled(around, weights, summed, most=0, heaviest=math.inf)
     edges = [(str(v), str(u)) for v in rest for u in around[v]]
     found = finder(graph_of_scopes({str(v): sizes[v] for v in rest}, edges))
-    return (*first, *(int(name) for name in found.variables)), found.total_size
+    return (*first, *(int(name) for name in found.variables))
 
 
 # --- The tree that a branch and bound walks, as arrays for compiled code --------------------------
@@ -681,8 +679,8 @@ class Level(NamedTuple):
     """Whether the sums over the summed variables must be computed at each leaf."""
 
 
-Orders: TypeAlias = dict[bool, tuple[tuple[int, ...], int]]
-"""Orders of elimination and their sizes, after a short and after a longer search."""
+Orders: TypeAlias = dict[bool, tuple[int, ...]]
+"""Orders of elimination after a short and after a longer search."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -696,7 +694,8 @@ class SearchProblem:
     max_cells: int
     """The most cells of all tables of the bounds."""
     thorough: OrderFinder | None = None
-    """The search for the order of the levels with more memory; None for the same order."""
+    """The search for the order of the levels with more memory, which never finds a worse one; None
+    for the same order."""
     orders: Orders = field(default_factory=dict)
     """The orders found so far, which problems with evidence on the same variables share."""
 
@@ -707,27 +706,23 @@ class SearchProblem:
             return self.tables.tables
         return shifted_tables(self.tables.tables, self.tables.sizes)
 
-    def _order(self, *, is_thorough: bool) -> tuple[tuple[int, ...], int]:
-        """Return an order of the variables that are not certain, and its size."""
+    def _order(self, number: int) -> tuple[int, ...]:
+        """Return an order of the variables that are not certain, for a level."""
+        finder = (self.thorough if number >= _THOROUGH else None) or self.finder
         sizes = self.tables.sizes
         free = {v for v, size in enumerate(sizes) if size > 1}
-        order, size = self.orders.get(is_thorough, ((), 0))
+        order = self.orders.get(finder is self.thorough, ())
         if not free <= set(order):
-            finder = self.thorough if is_thorough and self.thorough else self.finder
             scopes = [table.scope for table in self.shifted]
-            order, size = constrained_order(scopes, sizes, self.is_summed, finder)
-            if is_thorough:
-                short, short_size = self._order(is_thorough=False)
-                order, size = (order, size) if size < short_size else (short, short_size)
-            self.orders[is_thorough] = order, size
-        return tuple([v for v in order if v in free]), size
+            order = constrained_order(scopes, sizes, self.is_summed, finder)
+            self.orders[finder is self.thorough] = order
+        return tuple([v for v in order if v in free])
 
     def level(self, number: int) -> Level:
         """Return the bounds and the tree of a level."""
         most, more = [min(_FIRST_CELLS * _GROWTH**k, self.max_cells) for k in (number, number + 1)]
         sizes, scopes = self.tables.sizes, [table.scope for table in self.shifted]
-        order, _ = self._order(is_thorough=number >= _THOROUGH and self.thorough is not None)
-        division = _largest_division(scopes, sizes, order, most)
+        division = _largest_division(scopes, sizes, self._order(number), most)
         bounds = bounds_of(self.shifted, division, sizes, self.is_summed)
         tree = search_tree(bounds, sizes, self.is_summed, self.tables.constant)
         is_last = most >= self.max_cells or not division.divided
