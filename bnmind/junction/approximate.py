@@ -295,10 +295,6 @@ def compile_bounds(
     return BoundedConditioning(plan=plan, numbers=numbers, log_rests=np.minimum(rests, 0.0))
 
 
-_TOGETHER = 2**16
-"""The slices whose prior probabilities are computed together."""
-
-
 def _log_priors(
     network: Network, sliced: tuple[Variable, ...], order: OrderFinder | None, limits: Limits
 ) -> Floats:
@@ -308,12 +304,9 @@ def _log_priors(
     names = [v.name for v in sliced]
     plan = compile_plan(network, evidence=names, targets=[()], order=order, limits=limits)
     sizes = [v.n_states for v in sliced]
-    logs = []
-    for start in range(0, math.prod(sizes), _TOGETHER):
-        numbers = np.arange(start, min(start + _TOGETHER, math.prod(sizes)))
-        cases = dict(zip(names, np.unravel_index(numbers, sizes), strict=True))
-        logs.append(plan.run_batch(cases, allow_impossible=True).log_evidence)
-    return np.concatenate(logs)
+    states = np.unravel_index(np.arange(math.prod(sizes)), sizes)
+    cases = dict(zip(names, states, strict=True))
+    return plan.run_batch(cases, allow_impossible=True).log_evidence
 
 
 # --- Posteriors from weighted samples, with their standard errors (likelihood weighting) ----------
