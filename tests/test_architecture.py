@@ -41,7 +41,6 @@ ORDER = (
     ("junction.program",),
     ("junction.causes",),
     ("junction.inference",),
-    ("junction.plan_files",),
     ("junction.walk",),
     ("junction.sampling",),
     ("junction.slices",),

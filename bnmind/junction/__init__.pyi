@@ -24,12 +24,12 @@ from bnmind.junction.inference.batches import BatchPosterior as BatchPosterior
 from bnmind.junction.inference.compile import compile_plan as compile_plan
 from bnmind.junction.inference.compile import families as families
 from bnmind.junction.inference.compile import junction_tree as junction_tree
+from bnmind.junction.inference.compile import read_plan as read_plan
+from bnmind.junction.inference.compile import write_plan as write_plan
 from bnmind.junction.inference.evidence import Evidence as Evidence
 from bnmind.junction.inference.limits import Limits as Limits
 from bnmind.junction.inference.plan import Plan as Plan
 from bnmind.junction.inference.posterior import Posterior as Posterior
-from bnmind.junction.plan_files import read_plan as read_plan
-from bnmind.junction.plan_files import write_plan as write_plan
 from bnmind.junction.sampling import compile_sampling as compile_sampling
 from bnmind.junction.search import compile_search as compile_search
 from bnmind.junction.slices import compile_sliced as compile_sliced

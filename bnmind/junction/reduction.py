@@ -353,6 +353,8 @@ class Reduction(Sealed):
     tables: tuple[Table, ...]
     functions: tuple[FunctionTable, ...] = ()
     """Further tables of the model, in order."""
+    large: tuple[Potential, ...] = ()
+    """The potentials whose tables are not expanded."""
     halved: bool = False
     """Whether one of each pair of conjugate terms is omitted, so that only real parts count."""
 

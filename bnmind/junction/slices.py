@@ -32,7 +32,7 @@ from bnmind.errors import (
 )
 from bnmind.information import Floats
 from bnmind.junction.graphs import OrderFinder
-from bnmind.junction.inference.compile import compile_plan
+from bnmind.junction.inference.compile import compile_plan, fingerprint, has_code
 from bnmind.junction.inference.evidence import (
     Evidence,
     Findings,
@@ -43,7 +43,6 @@ from bnmind.junction.inference.evidence import (
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.inference.plan import Plan, attempt, impossible
 from bnmind.junction.inference.posterior import Posterior
-from bnmind.junction.plan_files import fingerprint, has_code
 from bnmind.junction.reduction import Domains, possible_states
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import FactorModel, Network, Potential

@@ -31,7 +31,7 @@ from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
 from bnmind.junction.forms import small_tables, without_effects
 from bnmind.junction.graphs import OrderFinder
-from bnmind.junction.inference.compile import compile_all, compile_by_case, compile_plan
+from bnmind.junction.inference.compile import compile_all, compile_plan
 from bnmind.junction.inference.compiled_query import CompiledQuery, starting_registers
 from bnmind.junction.inference.evidence import Evidence, Findings, is_state, read_findings
 from bnmind.junction.inference.limits import DEFAULT_JOINT_CELLS, DEFAULT_LIMITS, Limits
@@ -280,7 +280,7 @@ class Elimination(Value):
         except TooLargeError as fault:
             if not self._depends_on_case():
                 raise
-            return Plan(compile_by_case(self.potentials, cells=fault.needed, **self._options))
+            return Plan(compile_all(self.potentials, cells=fault.needed, **self._options))
 
     def run(self, plan: Plan, evidence: Findings) -> Eliminated:
         """Return a run of the plan, or of the plan for this evidence if each case has its own.

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmind.errors import BnmindError, ImpossibleEvidenceError, InvalidArgumentError, TooLargeError
-from bnmind.junction import compile_model, compile_plan
-from bnmind.junction.inference.compile import plan_of
+from bnmind.junction import Plan, compile_model, compile_plan
+from bnmind.junction.inference.assembly import build
+from bnmind.junction.inference.compile import query_of
 from bnmind.junction.inference.limits import DEFAULT_LIMITS
 from bnmind.mastermind import (
     Board,
@@ -111,14 +112,16 @@ def test_no_such_stage() -> None:
 def test_general_pruning_beats_the_factorization() -> None:
     # DESIGN: cutting M_i to g_i + 1 states and dropping idle C_i, without any B: 92,700 cells.
     code = [v.name for v in code_variables(BOARD)]
-    whole = plan_of(
+    asked = (evidence_of_guess(GUESS), (), [code, ["P", "C"]], dict[str, list[str]]())
+    query = query_of(
         vomlel_network(BOARD),
-        (evidence_of_guess(GUESS), (), [code, ["P", "C"]], {}),
+        asked,
         order=None,
         limits=DEFAULT_LIMITS,
         compress=False,
         factorize=False,
     )
+    whole = Plan(build(query))
     assert whole.restrict(evidence_of_guess(GUESS)).total_size == 92_700
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import gc
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -15,17 +14,20 @@ from bnmind._values import ReadOnlyDict, made, sealed
 from bnmind.errors import TooLargeError
 from bnmind.junction.causes import CaseSweep, common_cells, large_causes
 from bnmind.junction.forms import Estimate, choose_forms, without_effects
-from bnmind.junction.graphs import EliminationOrder, InteractionGraph, JunctionTree, graph_of_scopes
+from bnmind.junction.graphs import (
+    EliminationOrder,
+    InteractionGraph,
+    JunctionTree,
+    OrderFinder,
+    graph_of_scopes,
+)
 from bnmind.junction.inference.compiled_query import (
     CompiledQuery,
     Known,
     Query,
     Request,
-    Savings,
     opened,
-    unopened,
 )
-from bnmind.junction.inference.evidence import label_of
 from bnmind.junction.program.contraction import Function, ProgramBuilder
 from bnmind.junction.program.message_passing import Passing, TreeShape
 from bnmind.junction.program.program import Program
@@ -50,7 +52,7 @@ from bnmind.junction.reduction import (
     without_conjugates,
     without_leaves,
 )
-from bnmind.junction.triangulation.portfolio import BoundedFinder, SharedSearch
+from bnmind.junction.triangulation.portfolio import BoundedFinder, Portfolio, SharedSearch
 from bnmind.junction.triangulation.randomized import MOST_WORK
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import Potential
@@ -74,6 +76,12 @@ def paused_collection() -> Iterator[None]:
         if was_enabled:
             gc.enable()
 
+
+DEFAULT_ORDER: OrderFinder = Portfolio()
+"""The search for the orders of plans."""
+
+DEFAULT_ORDER_RESTRICTED: OrderFinder = Portfolio(effort=8.0)
+"""The search for the orders of restricted plans, which run more often than they are compiled."""
 
 # --- The separately triangulated parts of a query, and the search for their trees -----------------
 #
@@ -110,44 +118,27 @@ class Part:
     """The variables and targets, if the query is divided."""
 
 
-def _graph(model: Reduction, request: Request) -> InteractionGraph:
-    """Return the graph of the unobserved variables of a model."""
-    joints = [model.scope([v.name for v in scope]) for scope in request.joints]
-    return _moral(model, request, [*model.scopes, *joints])
-
-
 def _moral(model: Reduction, request: Request, scopes: Sequence[Scope]) -> InteractionGraph:
+    """Return the graph of the unobserved variables of some tables and joints."""
     observed = frozenset(request.observed)
     hidden = [[name for name in scope if name not in observed] for scope in scopes]
     sizes = {name: model.sizes[name] for scope in hidden for name in scope}
     return graph_of_scopes(sizes, hidden)
 
 
-class _GroupGraphs:
-    """The graphs of groups of a model's variables, each made from the tables of its group."""
-
-    def __init__(self, model: Reduction, request: Request) -> None:
-        self._model, self._request = model, request
-        self._scopes = model.scopes
-        self._first: dict[str, list[int]] = {}
-        for i, scope in enumerate(self._scopes):
-            for name in scope[:1]:
-                self._first.setdefault(name, []).append(i)
-
-    def graph(self, names: frozenset[str], targets: Sequence[int] = ()) -> InteractionGraph:
-        """Return the graph of a group that answers the targets of these numbers."""
-        model, request = self._model, self._request
-        tables = sorted([i for name in names & self._first.keys() for i in self._first[name]])
-        scopes = [self._scopes[i] for i in tables if names.issuperset(self._scopes[i])]
-        joints = [request.query.targets[number] for number in targets]
-        scopes += [model.scope(v.name for v in scope) for scope in joints]
-        return _moral(model, request, scopes)
+def _graph(model: Reduction, request: Request) -> InteractionGraph:
+    """Return the graph of the unobserved variables of a model."""
+    joints = [*request.joints, *(potential.scope for potential in model.large)]
+    scopes = [model.scope([v.name for v in scope]) for scope in joints]
+    return _moral(model, request, [*model.scopes, *scopes])
 
 
-def shared_search(query: Query) -> SharedSearch:
+def shared_search(request: Request) -> SharedSearch:
     """Return the search for all orders of a plan."""
+    query, known = request.query, request.known
+    usual = DEFAULT_ORDER_RESTRICTED if known.fixed or known.given else DEFAULT_ORDER
     most = math.inf if query.may_shrink else query.limits.hopeless_cells
-    return SharedSearch(query.order, most, query.limits.most_cells)
+    return SharedSearch(query.order or usual, most, query.limits.most_cells)
 
 
 def planned(
@@ -174,28 +165,50 @@ def planned(
     TooLargeError
         If the plan is surely too large, and no restriction of it may fit.
     """
-    query = request.query
-    limits = query.limits
+    if parents is None or request.tables or len(request.query.targets) < 2:
+        return [smallest([model], request, search)[1]]
     graph = _graph(model, request)
-    parts: list[Part] = []
-    order = None
-    if parents is not None and not request.inputs and len(query.targets) > 1:
-        order = search.small(graph, _WORTH_DIVIDING)
-        if order is None:
-            start = search.quick(graph)
-            cells = math.inf if start is None else start.total_size
-            parts = _divided(model, request, parents, (search, graph.n, cells))
-    if not parts:
-        order = order or search.order(graph)
-        if order is None:
-            raise limits.refusal_of_cells(limits.hopeless_cells)
+    order = search.small(graph, _WORTH_DIVIDING)
+    if order is None:
+        start = search.quick(graph)
+        cells = math.inf if start is None else start.total_size
+        parts = _divided(model, request, parents, search, _worth(cells, graph.n))
+        if not parts:
+            return [smallest([model], request, search)[1]]
+    else:
         parts = [Part(JunctionTree.from_order(graph, order))]
-    refusal = limits.refusal_of_trees([part.tree for part in parts], model.sizes)
-    if refusal is not None and not (
-        query.may_shrink or may_be_packed(model, query, [part.tree for part in parts])
-    ):
-        raise refusal
+    _refuse_large(model, request.query, [part.tree for part in parts])
     return parts
+
+
+def smallest(
+    models: Sequence[Reduction], request: Request, search: SharedSearch
+) -> tuple[Reduction, Part]:
+    """Return the model with the smallest tree among several models of one query, and the tree.
+
+    The ``search`` finds the orders, see `shared_search`.
+
+    Raises
+    ------
+    TooLargeError
+        If the plan is surely too large, and no restriction of it may fit.
+    """
+    query = request.query
+    graphs = [_graph(model, request) for model in models]
+    choice = search.smallest(graphs)
+    if choice is None:
+        raise query.limits.refusal_of_cells(query.limits.hopeless_cells)
+    chosen, order = choice
+    tree = JunctionTree.from_order(graphs[chosen], order)
+    _refuse_large(models[chosen], query, [tree])
+    return models[chosen], Part(tree)
+
+
+def _refuse_large(model: Reduction, query: Query, trees: Sequence[JunctionTree]) -> None:
+    """Raise `TooLargeError` for trees that are surely too large, unless a smaller plan may fit."""
+    refusal = query.limits.refusal_of_trees(trees, model.sizes)
+    if refusal is not None and not (query.may_shrink or may_be_packed(model, query, trees)):
+        raise refusal
 
 
 def may_be_packed(model: Reduction, query: Query, trees: Iterable[JunctionTree]) -> bool:
@@ -299,34 +312,41 @@ def _divided(
     model: Reduction,
     request: Request,
     parents: Mapping[str, Sequence[str]],
-    whole: tuple[SharedSearch, int, float],
+    search: SharedSearch,
+    limit: float,
 ) -> list[Part]:
-    """Return groups of ancestors with their trees; none if the whole is cheaper.
+    """Return groups of ancestors with their trees; none if they cost more than a limit.
 
-    Parameters
-    ----------
-    model, request, parents
-        As for `planned`.
-    whole
-        The search for orders, and the number of variables and of cells of the whole.
+    The other parameters are those of `planned`.
     """
-    search, n, cells = whole
     query = request.query
-    limit = min(_worth(cells, n), query.limits.hopeless_cells)
+    limit = min(limit, query.limits.hopeless_cells)
     evidence = [v.name for v in query.evidence]
     targets = [[v.name for v in target] for target in query.targets]
     most = min(limit / _VARIABLE_COST, _MOST_MEMBERS)
     largest = closures(parents, evidence, targets, most=most)
     if largest is None:
         return []
-    group_graphs = _GroupGraphs(model, request)
+    all_scopes = model.scopes
+    by_first: dict[str, list[int]] = {}
+    for i, scope in enumerate(all_scopes):
+        for name in scope[:1]:
+            by_first.setdefault(name, []).append(i)
+
+    def graph_of(names: frozenset[str], answered: Sequence[int] = ()) -> InteractionGraph:
+        """Return the graph of a group that answers the targets of these numbers."""
+        tables = sorted([i for name in names & by_first.keys() for i in by_first[name]])
+        scopes = [all_scopes[i] for i in tables if names.issuperset(all_scopes[i])]
+        scopes += [model.scope(targets[number]) for number in answered]
+        return _moral(model, request, scopes)
+
     cost = float(_VARIABLE_COST * sum(map(len, largest)))
     graphs: dict[int, InteractionGraph] = {}
     starts: dict[int, EliminationOrder] = {}
     for i, names in enumerate(largest):
         if search.quick_work > _DIVIDING_WORK:
             return []
-        graphs[i] = group_graphs.graph(names)
+        graphs[i] = graph_of(names)
         start = search.quick(graphs[i], limit - cost)
         if start is None:
             return []
@@ -340,7 +360,7 @@ def _divided(
     several = any(len(target) > 1 for target in query.targets)
     if several:
         # The cliques of these graphs need not hold the targets.
-        graphs = {i: group_graphs.graph(group.names, group.targets) for i, group in groups.items()}
+        graphs = {i: graph_of(group.names, group.targets) for i, group in groups.items()}
         quick = {i: search.quick(graph) for i, graph in graphs.items()}
         starts = {i: start for i, start in quick.items() if start is not None}
         if len(starts) < len(groups):
@@ -356,33 +376,6 @@ def _divided(
 def _worth(cells: float, n: int) -> float:
     """Return the limit of the cost of groups for a query of ``cells`` cells and n variables."""
     return (cells + _VARIABLE_COST * n) / 2
-
-
-def smallest(
-    alternatives: Sequence[tuple[Reduction, Request]], search: SharedSearch
-) -> tuple[Reduction, Request, Part]:
-    """Return the model with the smallest tree among several models of one query, and the tree.
-
-    The ``search`` finds the orders, see `shared_search`.
-
-    Raises
-    ------
-    TooLargeError
-        If the plan is surely too large, and no restriction of it may fit.
-    """
-    query = alternatives[0][1].query
-    limits = query.limits
-    graphs = [_graph(model, request) for model, request in alternatives]
-    choice = search.smallest(graphs)
-    if choice is None:
-        raise limits.refusal_of_cells(limits.hopeless_cells)
-    chosen, order = choice
-    tree = JunctionTree.from_order(graphs[chosen], order)
-    model, request = alternatives[chosen]
-    refusal = limits.refusal_of_trees([tree], model.sizes)
-    if refusal is not None and not (query.may_shrink or may_be_packed(model, query, [tree])):
-        raise refusal
-    return model, request, Part(tree)
 
 
 # --- Assembly of plans: reduction to the known evidence, triangulation, and message passing -------
@@ -410,40 +403,34 @@ def _built(query: Query, known: Known) -> CompiledQuery:
         query = _with_causes(query)
         cells = 0 if query.causes is None else common_cells(query.causes)
         if cells > _WORTH_PLANNING_AGAIN:
-            return by_case(unopened(query, known), cells)
+            return by_case(query, cells)
         return _whole_plan(*opened(query, known))
     swept = _swept_case(query, known)
-    query = replace(query, order=query.order_restricted)
     if swept is None:
         return _restricted_plan(*opened(query, known))
     if not swept.is_quick:
-        try:
+        with suppress(TooLargeError):
             other = _restricted_plan(*opened(query, known))
-        except TooLargeError:
-            pass
-        else:
             is_possible = other.refusal is None and other.by_case is None
-            if is_possible and not swept.is_better_than(
-                other.multiplications, signed=other.is_signed
-            ):
+            signed = other.is_signed
+            if is_possible and not swept.is_better_than(other.multiplications, signed=signed):
                 return other
-    return _compiled(
-        unopened(query, known),
-        trees=(),
-        sources=(),
-        program=Program(n_inputs=0, steps=(), spent=(), scopes=(), sizes=()),
-        numbered=(),
-        answers=swept.answers(query.targets),
-        halved=False,
-        swept=swept,
-    )
+    request, _, _ = opened(query, known, search=False)
+    return made(CompiledQuery, **vars(request), answers=swept.answers(query.targets), swept=swept)
+
+
+def by_case(query: Query, cells: int, known: Known | None = None) -> CompiledQuery:
+    """Return the compiled query that makes a plan for the evidence of each run."""
+    request, _, _ = opened(query, known or Known(), search=False)
+    return made(CompiledQuery, **vars(request), by_case=cells)
 
 
 def _with_causes(query: Query) -> Query:
     """Return the query with its independent causes, if it is about such."""
     may = query.direct and query.factorize and not query.whole and query.most_cells is None
     # A caller who names an order expects its tree.
-    may &= bool(query.evidence) and isinstance(query.order, BoundedFinder)
+    is_free = query.order is None or isinstance(query.order, BoundedFinder)
+    may &= bool(query.evidence) and is_free
     scopes = query.inputs.values()
     if not may or any(len(scope) != 1 for scope in scopes):
         return replace(query, causes=None)
@@ -473,58 +460,57 @@ def _whole_plan(
     request: Request, potentials: tuple[Potential, ...], domains: Domains
 ) -> CompiledQuery:
     """Return the plan of a query without known evidence and inputs."""
-    search = shared_search(request.query)
-    if request.query.factorize:
+    search, query = shared_search(request), request.query
+    if query.factorize:
         potentials, domains = in_chosen_forms(request, potentials, domains, search)
         cells = _cells_by_case(request, potentials, domains, search)
         if cells > _WORTH_PLANNING_AGAIN:
-            return by_case(request, cells)
-    request, whole, model = _reduced(request, potentials, domains)
+            return by_case(query, cells)
+    model = _reduced(request, potentials, domains)
     # Functions come after the tables.
     ordered = sorted(potentials, key=lambda p: is_kept_as_function(p, domains))
-    whole_query = request.query.whole
-    heads = [None if isinstance(p, Factor) or whole_query else p.variable.name for p in ordered]
+    heads = [None if isinstance(p, Factor) or query.whole else p.variable.name for p in ordered]
     parents = None
     # Two distributions of one variable do not sum to one, nor do tables that depend on it.
     is_network = None not in heads and len(set(heads)) == len(heads)
-    if model is whole and is_network and not request.large:
+    if is_network and not (model.halved or model.large):
         parents = {p.scope[0].name: [v.name for v in p.scope[1:]] for p in potentials}
     parts = planned(model, request, parents, search)
-    return _assemble(request, model, parts, [] if request.large else heads)
+    return _assemble(request, model, parts, [] if model.large else heads)
 
 
 def _restricted_plan(
     request: Request, potentials: tuple[Potential, ...], domains: Domains
 ) -> CompiledQuery:
     """Return the smallest plan found for the known evidence and inputs."""
-    query = request.query
+    query, known = request.query, request.known
+    search = shared_search(request)
     if query.factorize:
         potentials = without_effects(potentials, domains)
     versions = [(potentials, domains)]
-    search = shared_search(query)
     if query.factorize:
         formed, states = in_chosen_forms(request, potentials, domains, search)
         cells = _cells_by_case(request, formed, states, search)
         if cells > _WORTH_PLANNING_AGAIN:
-            return by_case(request, cells)
+            return by_case(query, cells, known)
         if formed != potentials:
-            states = possible_states(formed, states, keep=request.observed)
             # Tables that are too large may have smaller forms.
             if sum(_numbers(potentials, domains).values()) > query.limits.table_cells:
                 versions = []
-            versions.append((formed, states))
-    candidates: list[tuple[Reduction, Request]] = []
+            versions.append((formed, possible_states(formed, states, keep=request.observed)))
+    candidates: list[Reduction] = []
+    protected = {v.name for scope in request.joints for v in scope} | set(request.observed)
     for potentials, domains in versions:
-        part, _, model = _reduced(request, potentials, domains)
-        protected = {v.name for scope in part.joints for v in scope} | set(part.observed)
-        model = without_leaves(model, protected & set(model.sizes))
-        models = [model]
+        model = _reduced(request, potentials, domains)
+        kept = protected | {v.name for potential in model.large for v in potential.scope}
+        model = without_leaves(model, kept & set(model.sizes))
+        candidates.append(model)
         if query.compress:
-            input_tables = [(query.inputs[name], a) for name, a in request.known.given.items()]
-            models += compounds(model, input_tables, query.targets, frozenset(part.observed))
-        candidates += [(model, part) for model in models]
-    model, part, planned_part = smallest(candidates, search)
-    return _assemble(part, model, [planned_part], [])
+            input_tables = [(query.inputs[name], a) for name, a in known.given.items()]
+            observed = frozenset(request.observed)
+            candidates += compounds(model, input_tables, query.targets, observed)
+    model, part = smallest(candidates, request, search)
+    return _assemble(request, model, [part], [])
 
 
 _WORTH_PLANNING_AGAIN = 2**26
@@ -539,7 +525,7 @@ def _cells_by_case(
     An observed noisy-or takes one factor for each parent where it is false, and more where it
     is true; an observed sum of zero makes all its parents certain.
     """
-    free = {v.name for v in request.free}
+    free = {v.name for v in request.evidence}
     if not any(
         not isinstance(p, Factor | TabularCPD)
         and p.variable.name in free
@@ -547,65 +533,25 @@ def _cells_by_case(
         for p in request.query.potentials
     ):
         return 0
-    joints = [*request.query.targets, *request.inputs.values()]
-    names = [[v.name for v in scope] for scope in joints]
     estimate = Estimate(
         potentials=potentials,
         domains=domains,
         observed=frozenset(request.observed),
-        joints=names,
+        joints=[[v.name for v in scope] for scope in request.joints],
         order=search.estimate,
     )
     return int(estimate.cost({}))
-
-
-def by_case(request: Request, cells: int) -> CompiledQuery:
-    """Return the compiled query that makes a plan for the evidence of each run."""
-    return _compiled(
-        request,
-        trees=(),
-        sources=(),
-        program=Program(n_inputs=0, steps=(), spent=(), scopes=(), sizes=()),
-        numbered=(),
-        answers=(),
-        halved=False,
-        by_case=cells,
-    )
-
-
-def _compiled(request: Request, **fields: Any) -> CompiledQuery:
-    """Return a compiled query with the parts of its request and other given fields."""
-    query, known = request.query, request.known
-    likelihoods = {label_of(v.name) for v in query.soft}
-    return made(
-        CompiledQuery,
-        query=query,
-        known=known,
-        evidence=request.free,
-        inputs=ReadOnlyDict({n: s for n, s in request.inputs.items() if n not in likelihoods}),
-        soft=tuple(v for v in query.soft if label_of(v.name) in request.inputs),
-        savings=Savings(
-            query.barren,
-            len(query.evidence) + len(request.derived),
-            request.impossible,
-            known.total_size_before,
-        ),
-        derived=request.derived,
-        certain=ReadOnlyDict(request.certain),
-        **fields,
-    )
 
 
 def in_chosen_forms(
     request: Request, potentials: tuple[Potential, ...], domains: Domains, search: SharedSearch
 ) -> tuple[tuple[Potential, ...], Domains]:
     """Return the potentials in the forms that make the smallest plan, and all states."""
-    joints = [*request.query.targets, *request.inputs.values()]
     formed = choose_forms(
         potentials,
         domains,
         observed=request.observed,
-        joints=[[v.name for v in scope] for scope in joints],
+        joints=[[v.name for v in scope] for scope in request.joints],
         signed=request.query.signed,
         order=search.estimate,
         goes_on=lambda: search.may_estimate,
@@ -614,18 +560,15 @@ def in_chosen_forms(
     return formed, {**domains, **{name: tuple(range(v.n_states)) for name, v in new.items()}}
 
 
-def _reduced(
-    request: Request, potentials: Sequence[Potential], domains: Domains
-) -> tuple[Request, Reduction, Reduction]:
-    """Return the model on its possible states, and that model with one of each conjugate pair."""
+def _reduced(request: Request, potentials: Sequence[Potential], domains: Domains) -> Reduction:
+    """Return the model on its possible states, with one of each pair of conjugate terms."""
     sizes, lifts = lift_of(domains)
     unwritten = _unwritten(request.query, potentials, domains)
     tables: list[Table] = []
-    functions, large = [], []
+    functions = []
     for i, potential in enumerate(potentials):
         scope = tuple([v.name for v in potential.scope if v.name in sizes])
         if i in unwritten:
-            large.append(potential)
             continue
         if is_kept_as_function(potential, domains):
             rows = positions(potential, domains).reshape([sizes[name] for name in scope[1:]])
@@ -635,16 +578,17 @@ def _reduced(
         if values.ndim > len(scope):
             values = values.reshape([sizes[name] for name in scope])
         tables.append(made(Table, scope=scope, values=sealed(values)))
-    request = replace(request, large=tuple(large))
     whole = made(
         Reduction,
         sizes=ReadOnlyDict(sizes),
         lifts=ReadOnlyDict(lifts),
         tables=tuple(tables),
         functions=tuple(functions),
+        large=tuple([potentials[i] for i in sorted(unwritten)]),
     )
-    protected = {v.name for scope in request.joints for v in scope} | set(request.observed)
-    return request, whole, without_conjugates(whole, protected)
+    scopes = [*request.joints, *(potential.scope for potential in whole.large)]
+    protected = {v.name for scope in scopes for v in scope} | set(request.observed)
+    return without_conjugates(whole, protected)
 
 
 def _numbers(potentials: Sequence[Potential], domains: Domains) -> dict[int, int]:
@@ -682,8 +626,8 @@ def _assemble(
     query = request.query
     number = {name: i for i, name in enumerate(model.sizes)}
     observed = frozenset(request.observed)
-    sources = sources_of(model, number, observed, request.large, request.inputs)
-    trees = [part.tree for part in parts]
+    sources = sources_of(model, number, observed, request.tables)
+    trees = tuple(part.tree for part in parts)
     cells = sum(tree.total_size for tree in trees)
     if query.most_cells is not None and cells > query.most_cells:
         raise TooLargeError(
@@ -691,14 +635,14 @@ def _assemble(
             needed=cells,
             budget=query.most_cells,
         )
-
     functions = functions_of(sources)
     program, registers = program_of(parts, (model, request, number), sources, functions, heads)
 
     def with_answers(program: Program) -> CompiledQuery:
-        return _compiled(
-            request,
-            trees=tuple(trees),
+        return made(
+            CompiledQuery,
+            **vars(request),
+            trees=trees,
             sources=sources,
             program=program,
             numbered=tuple(number),

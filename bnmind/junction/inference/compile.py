@@ -1,22 +1,41 @@
-"""The compilation of plans."""
+"""The compilation of plans from questions about a model, and from files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+import hashlib
+import json
+import math
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from enum import Enum
+from typing import Any, ClassVar
+
+import numpy as np
 
 from bnmind._arguments import checked
+from bnmind._files import read_text, write_file
 from bnmind._messages import listed
 from bnmind._values import ReadOnlyDict, made
-from bnmind.errors import InvalidArgumentError
-from bnmind.junction.graphs import InteractionGraph, JunctionTree, OrderFinder, graph_of_scopes
+from bnmind.errors import InvalidArgumentError, InvalidModelError, ModelFileError, UnknownNameError
+from bnmind.junction.graphs import (
+    EliminationOrder,
+    InteractionGraph,
+    JunctionTree,
+    OrderFinder,
+    graph_of_scopes,
+    measured_order,
+    vertices_in_order,
+)
 from bnmind.junction.inference.assembly import build, by_case
-from bnmind.junction.inference.compiled_query import CompiledQuery, Known, Query, opened
+from bnmind.junction.inference.compiled_query import CompiledQuery, Query
 from bnmind.junction.inference.evidence import label_of
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.inference.plan import Plan
 from bnmind.junction.reduction import without_barren
+from bnmind.junction.triangulation.greedy import MinFill
 from bnmind.junction.triangulation.portfolio import BestOrder, Portfolio
+from bnmind.junction.triangulation.portfolio import BoundedFinder
 from bnmind.pgm.network import FactorModel, Network, Potential
 from bnmind.pgm.variable import Variable
 
@@ -78,13 +97,6 @@ def families(network: Network) -> list[tuple[str, ...]]:
     [('rain',), ('wet', 'rain')]
     """
     return [tuple(v.name for v in cpd.scope) for cpd in network.cpds]
-
-
-DEFAULT_ORDER: OrderFinder = Portfolio()
-"""The search for the orders of plans."""
-
-DEFAULT_ORDER_RESTRICTED: OrderFinder = Portfolio(effort=8.0)
-"""The search for the orders of restricted plans."""
 
 
 @checked
@@ -149,36 +161,8 @@ def compile_plan(
     >>> plan.run({"call": "heads"}).marginals["coin"].round(3).tolist()
     [0.9, 0.1]
     """
-    asked: _Asked = (evidence, soft, targets, inputs or {})
-    return plan_of(model, asked, order=order, limits=limits, factorize=factorize)
-
-
-def plan_of(
-    model: Network | FactorModel,
-    asked: _Asked,
-    *,
-    order: OrderFinder | None,
-    limits: Limits,
-    compress: bool = True,
-    factorize: bool = True,
-) -> Plan:
-    """Return the plan of `compile_plan`.
-
-    ``compress`` is whether a restricted plan may represent the possible configurations of several
-    variables as the states of one variable (zero compression), if that makes it smaller.
-    """
-    query = _query(
-        model,
-        asked,
-        order=order or DEFAULT_ORDER,
-        order_restricted=order or DEFAULT_ORDER_RESTRICTED,
-        limits=limits,
-        compress=compress,
-        factorize=factorize,
-        replacements=model.replacements if isinstance(model, FactorModel) else (),
-        to_be_restricted=limits.only_restrictions,
-    )
-    return Plan(build(query))
+    asked = (evidence, soft, targets, inputs or {})
+    return Plan(build(query_of(model, asked, order=order, limits=limits, factorize=factorize)))
 
 
 def compile_all(
@@ -190,6 +174,7 @@ def compile_all(
     limits: Limits,
     targets: Sequence[Sequence[str]] = ((),),
     inputs: Mapping[str, Sequence[str]] | None = None,
+    cells: int | None = None,
 ) -> CompiledQuery:
     """Return the compiled query that eliminates every variable, including barren ones.
 
@@ -205,55 +190,37 @@ def compile_all(
         The variables of each joint, which are not eliminated; by default none.
     inputs
         As for `compile_plan`.
+    cells
+        If a query is refused for so many cells: it gets no program, and a plan for each case.
     """
-    asked: _Asked = (evidence, soft, targets, inputs or {})
-    return build(_query_of_all(potentials, asked, order=order, limits=limits))
-
-
-def compile_by_case(
-    potentials: Sequence[Potential],
-    *,
-    evidence: Iterable[str],
-    soft: Iterable[str],
-    order: OrderFinder | None,
-    limits: Limits,
-    cells: int,
-) -> CompiledQuery:
-    """Return a compiled query without a program, which makes a plan for each case.
-
-    It replaces a query that `compile_all` refuses. A common plan would have about ``cells`` cells.
-    """
-    query = _query_of_all(potentials, (evidence, soft, [()], {}), order=order, limits=limits)
-    request, _, _ = opened(query, Known())
-    return by_case(request, cells)
-
-
-def _query_of_all(potentials: Sequence[Potential], asked: _Asked, **options: Any) -> Query:
-    """Return the query that eliminates every variable that is in no target."""
-    order = options.pop("order")
-    return _query(
+    query = query_of(
         FactorModel(tuple(potentials)),
-        asked,
+        (evidence, soft, targets, inputs or {}),
         order=order or Portfolio(),
-        order_restricted=order or Portfolio(),
+        limits=limits,
         compress=False,
         factorize=False,
         whole=True,
-        **options,
     )
+    return build(query) if cells is None else by_case(query, cells)
 
 
-_Asked: TypeAlias = tuple[
-    Iterable[str],
-    Iterable[str],
-    Iterable[Iterable[str]] | None,
-    Mapping[str, Sequence[str]],
-]
-"""Evidence, soft evidence, targets and inputs, as the arguments of `compile_plan`."""
+def query_of(
+    model: Network | FactorModel,
+    asked: tuple[
+        Iterable[str], Iterable[str], Iterable[Iterable[str]] | None, Mapping[str, Sequence[str]]
+    ],
+    *,
+    order: OrderFinder | None,
+    limits: Limits,
+    compress: bool = True,
+    factorize: bool = True,
+    whole: bool = False,
+) -> Query:
+    """Return the query of `compile_plan`, checked.
 
-
-def _query(model: Network | FactorModel, asked: _Asked, **options: Any) -> Query:
-    """Return the checked query; ``options`` are its other fields."""
+    ``asked`` is its evidence, soft evidence, targets and inputs. See `Query` for other options.
+    """
     evidence, soft, targets, inputs = asked
     by_name = {v.name: v for v in model.variables}
     if targets is not None and not isinstance(targets, str):
@@ -295,7 +262,7 @@ def _query(model: Network | FactorModel, asked: _Asked, **options: Any) -> Query
         )
     tables |= {label_of(v.name): (v,) for v in uncertain}
     relevant = model.potentials
-    if not options.get("whole"):
+    if not whole:
         needed = {v.name for s in [observed, *scopes, *tables.values()] for v in s}
         relevant = without_barren(relevant, needed)
     return made(
@@ -306,5 +273,248 @@ def _query(model: Network | FactorModel, asked: _Asked, **options: Any) -> Query
         inputs=ReadOnlyDict(tables),
         soft=uncertain,
         barren=len(model.potentials) - len(relevant),
-        **options,
+        order=order,
+        limits=limits,
+        compress=compress,
+        factorize=factorize,
+        whole=whole,
+        replacements=model.replacements if isinstance(model, FactorModel) else (),
     )
+
+
+# --- Fingerprints of models: equal for equal tables, and different for all others in practice -----
+
+
+def fingerprint(potentials: Iterable[Potential]) -> str:
+    """Return the SHA-256 of the tables, functions and noisy distributions of a model.
+
+    Functions of code outside of this package (see `has_code`) count only with their names and
+    fields.
+
+    Examples
+    --------
+    >>> from bnmind.pgm import Factor, Variable
+    >>> rain = Variable("rain", ("no", "yes"))
+    >>> fingerprint([Factor((rain,), [0.8, 0.2])]) == fingerprint([Factor((rain,), [0.7, 0.3])])
+    False
+    """
+    digest = hashlib.sha256()
+    for potential in potentials:
+        for text, _ in _walk(potential):
+            digest.update(text)
+    return digest.hexdigest()
+
+
+def has_code(value: object) -> bool:
+    """Return whether a model, or a part of it, holds a function of code outside of this package.
+
+    Another function may have the same name, or the same fields.
+
+    >>> from bnmind.pgm import FunctionalCPD, Variable
+    >>> a, b = (Variable.of_integers(name, range(2)) for name in "ab")
+    >>> has_code(FunctionalCPD.sum_of("sum", (a, b))), has_code([lambda x: 1 - x])
+    (False, True)
+    """
+    return any(is_code for _, is_code in _walk(value))
+
+
+def _walk(value: object) -> Iterator[tuple[bytes, bool]]:
+    """Yield a text for each part of a value, and whether it is code outside of this package.
+
+    A text holds the type of the part and the number of its own parts, so that no two values mix.
+    """
+    parts: list[Any] = []
+    is_code = False
+    if isinstance(value, np.ndarray):
+        array = np.ascontiguousarray(value, dtype=value.dtype.newbyteorder("<"))
+        yield f"array {array.dtype.str} {array.shape};".encode() + array.tobytes(), False
+        return
+    if isinstance(value, Enum):
+        text = f"{type(value).__qualname__}.{value.name}"
+    elif is_dataclass(value) and not isinstance(value, type):
+        parts = [getattr(value, field.name) for field in fields(value) if field.init]
+        text = f"{type(value).__qualname__} {len(parts)}"
+        is_code = callable(value) and type(value).__module__.partition(".")[0] != "bnmind"
+    elif isinstance(value, Mapping):
+        parts = [part for key in sorted(value, key=repr) for part in (key, value[key])]
+        text = f"mapping {len(value)}"
+    elif isinstance(value, tuple | list):
+        parts = list(value)
+        text = f"list {len(parts)}"
+    elif callable(value):
+        name = getattr(value, "__qualname__", type(value).__qualname__)
+        text = f"function {getattr(value, '__module__', '')}.{name}"
+        is_code = True
+    else:
+        text = f"{type(value).__name__} {value!r}"
+    yield f"{text};".encode(), is_code
+    for part in parts:
+        yield from _walk(part)
+
+
+# --- Plans in files -------------------------------------------------------------------------------
+#
+# A file holds the query and the elimination orders of its junction trees, in JSON, and a
+# fingerprint of the model. `read_plan` puts the plan together again from the model, without a
+# search for orders.
+
+_FORMAT = "bnmind plan"
+_VERSION = 1
+_LARGEST = 2**28
+"""The largest file of a plan, in bytes."""
+
+
+@dataclass(frozen=True)
+class _KnownOrders:
+    """A `BoundedFinder` that knows the orders of some graphs, by their variables."""
+
+    orders: Mapping[frozenset[str], Sequence[tuple[str, Sequence[str]]]]
+    """For each set of variables, the names of searches and the orders that they found."""
+    effort: ClassVar[float] = 1.0
+
+    def __call__(self, graph: InteractionGraph) -> EliminationOrder:
+        """Return the smallest known order; for another graph, that of one greedy pass."""
+        known = self.orders.get(frozenset(graph.names), ())
+        found = [
+            measured_order(graph, vertices_in_order(graph, order), method=method)
+            for method, order in known
+        ]
+        return min(found, key=lambda order: order.total_size) if found else MinFill()(graph)
+
+    def wanted(self, cells: float, n: int) -> float:
+        """Return infinity: nothing is searched."""
+        return math.inf
+
+    def within(
+        self,
+        graph: InteractionGraph,
+        *,
+        most: float = math.inf,
+        limit: float = math.inf,
+    ) -> tuple[EliminationOrder | None, int]:
+        """Return the known order, if its tree is within the limit, and no work."""
+        order = self(graph)
+        return (order if order.total_size <= limit else None), 0
+
+
+@checked
+def write_plan(plan: Plan, path: str | os.PathLike[str]) -> None:
+    """Write a plan to a file, from which `read_plan` reads it.
+
+    Parameters
+    ----------
+    plan
+        A plan from `compile_plan`.
+    path
+        Replaced if it exists.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If evidence or inputs of the plan are already known: write the plan before it is restricted.
+    ModelFileError
+        If the file cannot be written.
+    """
+    query, known = plan.compiled.query, plan.compiled.known
+    if known.fixed or known.given or query.whole:
+        raise InvalidArgumentError(
+            "only plans of compile_plan can be written, before they are restricted; got a plan"
+            f" that knows {', '.join([*known.fixed, *known.given]) or 'all variables'}",
+            plan,
+        )
+    likelihoods = {label_of(v.name) for v in query.soft}
+    content = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "model": fingerprint(query.potentials),
+        "evidence": [v.name for v in query.evidence],
+        "soft": [v.name for v in query.soft],
+        "targets": [[v.name for v in target] for target in query.targets],
+        "inputs": {
+            name: [v.name for v in scope]
+            for name, scope in query.inputs.items()
+            if name not in likelihoods
+        },
+        "only_restrictions": query.limits.only_restrictions,
+        "compress": query.compress,
+        "factorize": query.factorize,
+        "bounded": query.order is None or isinstance(query.order, BoundedFinder),
+        "orders": [list(tree.order.variables) for tree in plan.compiled.trees],
+        "methods": [tree.order.method for tree in plan.compiled.trees],
+        "total_size": plan.compiled.total_size,
+    }
+    write_file(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+
+
+@checked
+def read_plan(
+    path: str | os.PathLike[str], model: Network | FactorModel, *, limits: Limits = DEFAULT_LIMITS
+) -> Plan:
+    """Return the plan in a file of `write_plan`, without a search for elimination orders.
+
+    Parameters
+    ----------
+    path
+        The file.
+    model
+        The model that the plan was compiled for.
+    limits
+        The limits of the memory and the multiplications of a run, as for `compile_plan`. The file
+        holds none. Whether only restrictions may run is a property of the plan in the file.
+
+    Raises
+    ------
+    ModelFileError
+        If the file cannot be read, is not a plan, is damaged, or belongs to another model or
+        another version of bnmind.
+    TooLargeError
+        If a run would exceed the limits.
+    """
+    from bnmind._records import record_from_json
+    from bnmind.pgm.formats.records import PlanRecord
+
+    name = os.fspath(path)
+    try:
+        record = record_from_json(read_text(path, most=_LARGEST), _FORMAT, {_VERSION: PlanRecord})
+        if len(record.methods) != len(record.orders):
+            raise ModelFileError("there must be a method for each order")
+    except ModelFileError as fault:
+        raise ModelFileError(f"expected a plan in {name}: {fault}", name) from fault
+    asked = [record.evidence, record.soft, *record.targets, *record.inputs.values()]
+    needed = {variable for scope in asked for variable in scope}
+    is_known = needed <= {v.name for v in model.variables}
+    if not is_known or fingerprint(without_barren(model.potentials, needed)) != record.model:
+        raise ModelFileError(f"{name} holds a plan for another model than the given one", name)
+    orders: dict[frozenset[str], list[tuple[str, list[str]]]] = {}
+    for method, order in zip(record.methods, record.orders, strict=True):
+        orders.setdefault(frozenset(order), []).append((method, order))
+    known = _KnownOrders(orders)
+    try:
+        query = query_of(
+            model,
+            (record.evidence, record.soft, record.targets, record.inputs),
+            # Plans of a `BoundedFinder` may do without a tree; those of others have that of the
+            # order.
+            order=known if record.bounded else known.__call__,
+            limits=replace(limits, only_restrictions=record.only_restrictions),
+            compress=record.compress,
+            factorize=record.factorize,
+        )
+        plan = build(query)
+    except (InvalidArgumentError, InvalidModelError, UnknownNameError) as fault:
+        raise ModelFileError(f"{name} is a damaged plan: {fault}", name) from fault
+    problem = ""
+    if any(list(tree.order.variables) not in record.orders for tree in plan.trees):
+        problem = "lacks the order of a junction tree of the plan"
+    elif plan.total_size != record.total_size:
+        problem = (
+            f"holds orders that give {plan.total_size:,} cells instead of {record.total_size:,}"
+        )
+    if problem:
+        raise ModelFileError(
+            f"{name} {problem}: it is damaged, or from another version of bnmind; compile the plan"
+            " again",
+            name,
+        )
+    # Plans for more evidence search again.
+    return Plan(replace(plan, query=replace(plan.query, order=None)))

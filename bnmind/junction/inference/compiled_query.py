@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._messages import format_bytes, listed, many
-from bnmind._values import Sealed, Value
+from bnmind._values import ReadOnlyDict, Sealed, Value, made
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.junction.causes import CaseSweep, IndependentCauses
 from bnmind.junction.graphs import Clique, JunctionTree, OrderFinder
@@ -61,9 +61,8 @@ class Query(Sealed):
     evidence: tuple[Variable, ...]
     targets: tuple[tuple[Variable, ...], ...]
     inputs: Mapping[str, tuple[Variable, ...]]
-    order: OrderFinder
-    order_restricted: OrderFinder
-    """The search for restricted plans, which run more often than they are compiled."""
+    order: OrderFinder | None
+    """The search for elimination orders; None for the default."""
     limits: Limits
     """The limits of the cost of a run."""
     soft: tuple[Variable, ...] = ()
@@ -86,8 +85,11 @@ class Query(Sealed):
     """Whether independent causes of observed effects may be swept, without a program."""
     causes: IndependentCauses | None = None
     """The query as a query about independent causes of observed effects, if it is one."""
-    to_be_restricted: bool = False
-    """Whether the plan may exceed its limits, because only restrictions of it will run."""
+
+    @property
+    def to_be_restricted(self) -> bool:
+        """Whether the plan may exceed its limits, because only restrictions of it will run."""
+        return self.limits.only_restrictions and not self.whole and self.most_cells is None
 
     @property
     def may_shrink(self) -> bool:
@@ -119,37 +121,71 @@ class Known(Sealed):
     given: Mapping[str, Values] = field(default_factory=dict)
     total_size_before: int | None = None
 
+    def with_more(self, query: Query, more: Findings, inputs: Mapping[str, Values]) -> Known:
+        """Return the known evidence and inputs of a query with additional ones."""
+        more = {name: finding for name, finding in more.items() if finding is not None}
+        soft = {label_of(v.name): likelihood(v, more[v.name]) for v in query.soft if v.name in more}
+        fixed, given = {**self.fixed, **more}, {**self.given, **inputs, **soft}
+        return replace(self, fixed=fixed, given=given)
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Request(Sealed):
+
+@dataclass(frozen=True)
+class Savings:
+    """The parts of the model that a plan omits before the triangulation."""
+
+    barren: int = 0
+    """Number of barren variables, which do not influence the targets or the evidence."""
+    observed: int = 0
+    """Number of variables that the evidence makes certain."""
+    states: int = 0
+    """Number of states that the evidence makes impossible."""
+    total_size_before: int | None = None
+    """The total size of the plan before the restriction."""
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Request(Value):
     """A query with part of its evidence known."""
 
     query: Query
+    """The query, from which plans for more evidence are made."""
     known: Known
-    free: tuple[Variable, ...]
-    derived: tuple[FunctionalCPD, ...]
+    """The evidence and the inputs of the restriction."""
+    evidence: tuple[Variable, ...]
+    """The variables whose states each run takes."""
     inputs: Mapping[str, tuple[Variable, ...]]
-    large: tuple[Potential, ...]
-    """The potentials whose tables are not expanded."""
+    """The tables that each run takes, with their variables."""
+    soft: tuple[Variable, ...]
+    """The variables for which each run takes a state, a likelihood, or nothing."""
+    derived: tuple[FunctionalCPD, ...]
+    """Variables that are functions of the evidence, parents first."""
     certain: Mapping[str, int]
-    impossible: int
-    """States of uncertain variables that the evidence excludes."""
+    """State positions of the known evidence and of its functions."""
+    savings: Savings
+    """The omitted parts of the model."""
 
     @property
     def observed(self) -> tuple[str, ...]:
         """The variables whose states are known in each run."""
-        return tuple(v.name for v in (*self.free, *(cpd.variable for cpd in self.derived)))
+        return tuple(v.name for v in (*self.evidence, *(cpd.variable for cpd in self.derived)))
+
+    @property
+    def tables(self) -> dict[str, tuple[Variable, ...]]:
+        """The inputs, and the likelihoods of the soft variables."""
+        return {**self.inputs, **{label_of(v.name): (v,) for v in self.soft}}
 
     @property
     def joints(self) -> list[tuple[Variable, ...]]:
-        """Sets of variables that some clique must contain, besides those of the tables."""
-        return [*self.query.targets, *self.inputs.values(), *(p.scope for p in self.large)]
+        """Sets of variables that some clique must contain, besides those of the model."""
+        return [*self.query.targets, *self.tables.values()]
 
 
 def opened(
-    query: Query, known: Known
+    query: Query, known: Known, *, search: bool = True
 ) -> tuple[Request, tuple[Potential, ...], dict[str, tuple[int, ...]]]:
     """Return the remaining query, the relevant potentials and the possible states.
+
+    Without ``search``, states that the known evidence and inputs exclude count as possible.
 
     Raises
     ------
@@ -160,52 +196,38 @@ def opened(
     certain = {v.name: v.index(fixed[v.name]) for v in query.evidence if v.name in fixed}
     free = tuple(v for v in query.evidence if v.name not in fixed)
     derived = _determined(query, {v.name for v in free}, certain)
-    observed = tuple(v.name for v in (*free, *(cpd.variable for cpd in derived)))
-    inputs = {name: scope for name, scope in query.inputs.items() if name not in tables}
+    left = {name: scope for name, scope in query.inputs.items() if name not in tables}
     potentials = query.potentials + tuple(Factor(query.inputs[n], a) for n, a in tables.items())
 
     variables = {v.name: v for p in potentials for v in p.scope}
-    variables |= {v.name: v for s in [*query.targets, *inputs.values()] for v in s}
+    variables |= {v.name: v for s in [*query.targets, *left.values()] for v in s}
     domains = {
         name: (certain[name],) if name in certain else tuple(range(v.n_states))
         for name, v in variables.items()
     }
-    if fixed or tables:
-        domains = possible_states(potentials, domains, keep=observed)
-    # Functions of the evidence are computed, and have no tables.
     gone = {cpd.variable.name for cpd in derived}
-    potentials = tuple(
-        p for p in potentials if isinstance(p, Factor) or p.variable.name not in gone
-    )
-    impossible_states = sum(
+    if search and (fixed or tables):
+        domains = possible_states(potentials, domains, keep=[*(v.name for v in free), *gone])
+    excluded = sum(
         v.n_states - len(domains[name]) for name, v in variables.items() if name not in certain
     )
-    request = Request(
+    labels = {label_of(v.name): v for v in query.soft}
+    request = made(
+        Request,
         query=query,
         known=known,
-        free=free,
+        evidence=free,
+        inputs=ReadOnlyDict({name: s for name, s in left.items() if name not in labels}),
+        soft=tuple(v for label, v in labels.items() if label in left),
         derived=derived,
-        inputs=inputs,
-        large=(),
-        certain=certain,
-        impossible=impossible_states,
+        certain=ReadOnlyDict(certain),
+        savings=Savings(
+            query.barren, len(query.evidence) + len(derived), excluded, known.total_size_before
+        ),
     )
-    return request, potentials, domains
-
-
-def unopened(query: Query, known: Known) -> Request:
-    """Return the remaining query, without a search for possible states and derived variables."""
-    fixed = known.fixed
-    return Request(
-        query=query,
-        known=known,
-        free=tuple(v for v in query.evidence if v.name not in fixed),
-        derived=(),
-        inputs={n: scope for n, scope in query.inputs.items() if n not in known.given},
-        large=(),
-        certain={v.name: v.index(fixed[v.name]) for v in query.evidence if v.name in fixed},
-        impossible=0,
-    )
+    # Functions of the evidence are computed, and have no tables.
+    rest = [p for p in potentials if isinstance(p, Factor) or p.variable.name not in gone]
+    return request, tuple(rest), domains
 
 
 def _determined(query: Query, free: set[str], certain: dict[str, int]) -> tuple[FunctionalCPD, ...]:
@@ -231,12 +253,6 @@ def _determined(query: Query, free: set[str], certain: dict[str, int]) -> tuple[
     return tuple(result)
 
 
-def with_more(query: Query, known: Known, more: Findings, inputs: Mapping[str, Values]) -> Known:
-    """Return the known evidence and inputs with additional ones."""
-    soft = {label_of(v.name): likelihood(v, more[v.name]) for v in query.soft if v.name in more}
-    return replace(known, fixed={**known.fixed, **more}, given={**known.given, **inputs, **soft})
-
-
 # --- Compiled queries as plain data: tables, program, answers, and the original query -------------
 #
 # It holds numbers, names and tables, and no functions. `bnmind.junction.inference.assembly` makes
@@ -257,51 +273,25 @@ _MOST_BYTES = 64
 """The most bytes of a run for each number: two complex numbers and their copies."""
 
 
-@dataclass(frozen=True)
-class Savings:
-    """The parts of the model that a plan omits before the triangulation."""
-
-    barren: int = 0
-    """Number of barren variables, which do not influence the targets or the evidence."""
-    observed: int = 0
-    """Number of variables that the evidence makes certain."""
-    states: int = 0
-    """Number of states that the evidence makes impossible."""
-    total_size_before: int | None = None
-    """The total size of the plan before the restriction."""
+NOTHING = Program(n_inputs=0, steps=(), spent=(), scopes=(), sizes=())
+"""The program of a query that is planned for each case, or swept."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class CompiledQuery(Value):
-    """A query with its tables, program and answers."""
+class CompiledQuery(Request):
+    """A request with the tables, the program and the answers that serve it."""
 
-    query: Query
-    """The query, from which plans for more evidence are made."""
-    known: Known
-    """The evidence and the inputs of the restriction."""
-    trees: tuple[JunctionTree, ...]
+    trees: tuple[JunctionTree, ...] = ()
     """One junction tree, or several if separate trees are cheaper for parts of the query."""
-    evidence: tuple[Variable, ...]
-    """The variables whose states each run takes."""
-    inputs: Mapping[str, tuple[Variable, ...]]
-    """The tables that each run takes, with their variables."""
-    soft: tuple[Variable, ...]
-    """The variables for which each run takes a state, a likelihood, or nothing."""
-    savings: Savings
-    """The omitted parts of the model."""
-    sources: tuple[Source, ...]
+    sources: tuple[Source, ...] = ()
     """The tables at the start of the program, which each run reduces to the evidence."""
-    derived: tuple[FunctionalCPD, ...]
-    """Variables that are functions of the evidence, parents first."""
-    certain: Mapping[str, int]
-    """State positions of the known evidence and of its functions."""
-    program: Program
+    program: Program = NOTHING
     """The contractions of a run, in order."""
-    numbered: tuple[str, ...]
+    numbered: tuple[str, ...] = ()
     """The variables of the program by name, without those of a single state."""
-    answers: tuple[Answer, ...]
+    answers: tuple[Answer, ...] = ()
     """The rules for reading each target from the registers of the program."""
-    halved: bool
+    halved: bool = False
     """Whether one of each pair of conjugate terms is omitted, so that only the real parts count."""
     table_copies: int = 1
     """The number of copies of the model's tables in a run: plain numbers, and logarithms."""

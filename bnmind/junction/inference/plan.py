@@ -38,7 +38,6 @@ from bnmind.junction.inference.compiled_query import (
     opened,
     positions_of,
     registers_of,
-    with_more,
 )
 from bnmind.junction.inference.evidence import (
     Evidence,
@@ -112,16 +111,12 @@ def impossible(findings: Mapping[str, Any], cases: Sequence[int] = ()) -> Imposs
     )
 
 
-# --- Runs of a compiled query, with a second try if terms of opposite signs cancel ----------------
+# --- Compiled queries derived from others: for more evidence, or without negative numbers ---------
 #
 # A compiled query may contain negative numbers (see `bnmind.junction.inference.sums`). If a run
 # loses too many digits to them, a query without negative numbers repeats the run, either for any
-# evidence or for the evidence of the run. If the evidence is impossible, the same queries search
-# for findings that contradict each other.
-
-# --- Compiled queries derived from others: for more evidence, or without negative numbers ---------
-#
-# All functions are pure: they take a compiled query and return another.
+# evidence or for the evidence of the run. If the evidence is impossible, queries whose evidence is
+# soft search for findings that contradict each other.
 
 _UNSIGNED_CELLS = 2**24
 """The most cells of a plan without signs that serves any evidence, for runs whose signs cost
@@ -143,16 +138,11 @@ def narrowed(
     TooLargeError
         If the restricted plan exceeds its limits.
     """
-    known = with_more(compiled.query, compiled.known, findings, inputs)
-    before = compiled.known.total_size_before
+    known = compiled.known.with_more(compiled.query, findings, inputs)
+    before = known.total_size_before
     if before is None and compiled.by_case is None:
         before = compiled.total_size
     return build(compiled.query, replace(known, total_size_before=before))
-
-
-def with_program(compiled: CompiledQuery) -> CompiledQuery:
-    """Return a compiled query with a program, for one that a sweep answers without."""
-    return build(replace(compiled.query, direct=False), compiled.known)
 
 
 def without_signs(
@@ -178,7 +168,7 @@ def without_signs(
         If a single table rules the findings out; it does not name them.
     """
     query = compiled.query
-    known = with_more(query, compiled.known, findings, inputs)
+    known = compiled.known.with_more(query, findings, inputs)
     plain = replace(query.with_originals(), signed=False, factorize=True)
     request, potentials, domains = opened(plain, known)
     factors = [p.values for p in potentials if isinstance(p, Factor)]
@@ -187,31 +177,14 @@ def without_signs(
     # A plan for a single run may have more cells than a plan for any evidence.
     most = query.limits.most_cells if findings or inputs else _UNSIGNED_CELLS
     # If a distribution has no form but a table that is too large, there is no need for a search.
-    potentials, states = in_chosen_forms(request, potentials, domains, shared_search(request.query))
+    potentials, states = in_chosen_forms(request, potentials, domains, shared_search(request))
     if any(n_numbers(p, states) > most for p in potentials):
         return None
     try:
-        plain_plan = build(replace(plain, most_cells=most, to_be_restricted=False), known)
+        plain_plan = build(replace(plain, most_cells=most), known)
     except TooLargeError:
         return None
     return None if plain_plan.is_signed else plain_plan
-
-
-def with_evidence_as_inputs(compiled: CompiledQuery) -> CompiledQuery:
-    """Return a compiled query that decides whether any subset of the findings is possible.
-
-    Its inputs are those of the original query, and the likelihoods of all evidence variables of the
-    original query, named by `label_of`. Omitted findings have the likelihood one.
-
-    Raises
-    ------
-    TooLargeError
-        If the query would be too large.
-    """
-    query = compiled.query
-    scopes = {label_of(v.name): (v,) for v in (*query.evidence, *query.soft)}
-    soft = replace(query, evidence=(), targets=((),), inputs={**query.inputs, **scopes}, soft=())
-    return build(replace(soft, most_cells=_CONFLICT_CELLS, to_be_restricted=False))
 
 
 # --- Plans for exact inference, which are compiled once and run for any evidence ------------------
@@ -382,21 +355,6 @@ class Plan(Value):
             raise impossible(conflict(self, findings, tables))
         return posterior
 
-    def _swept(self, at: Mapping[str, int]) -> Posterior | None:
-        """Return the posterior of a sweep; None if the evidence is too improbable for it."""
-        compiled = self.compiled
-        assert compiled.swept is not None  # as the caller has seen
-        if (found := compiled.swept.run()) is None:
-            return None
-        beliefs, log_evidence = found
-        joints = []
-        for answer in compiled.answers:
-            belief = np.ones(()) if answer.register is None else beliefs[answer.register]
-            joints.append(answer.lift(belief, at))
-        return made(
-            Posterior, scopes=compiled.targets, joints=tuple(joints), log_evidence=log_evidence
-        )
-
     @checked
     def batch_memory(self, n_cases: int) -> int:
         """Return the predicted bytes of a batch of ``n_cases``.
@@ -549,11 +507,7 @@ class Plan(Value):
         states = {
             name: known[name].states[known[name].index(state)] for name, state in findings.items()
         }
-        given_inputs = checked_inputs(self.compiled, inputs, partial=True)
-        try:
-            return self._narrowed(states, given_inputs)
-        except ImpossibleEvidenceError:
-            raise impossible(conflict(self, states, given_inputs)) from None
+        return self._restricted(states, checked_inputs(self.compiled, inputs, partial=True))
 
     def for_case(self, evidence: Findings, inputs: Mapping[str, Values] | None = None) -> Plan:
         """Return the plan restricted to all evidence and inputs of a run.
@@ -567,54 +521,29 @@ class Plan(Value):
         inputs
             Values of the inputs of the plan, by name.
         """
-        try:
-            return self._for_case(evidence, inputs)
-        except ImpossibleEvidenceError:
-            raise impossible(conflict(self, evidence, inputs)) from None
+        return self._restricted(evidence, checked_inputs(self.compiled, inputs))
 
-    def _for_case(self, findings: Findings, inputs: Mapping[str, Values] | None = None) -> Plan:
-        """Return the plan for a case; an error about a single table does not name the findings."""
-        known = {name: finding for name, finding in findings.items() if finding is not None}
-        return self._narrowed(known, checked_inputs(self.compiled, inputs))
+    def _restricted(self, findings: Findings, inputs: Mapping[str, Values]) -> Plan:
+        try:
+            return self._narrowed(findings, inputs)
+        except ImpossibleEvidenceError:
+            raise impossible(conflict(self, findings, inputs)) from None
 
     def _narrowed(self, findings: Findings, inputs: Mapping[str, Values]) -> Plan:
+        """Return the restricted plan; an error about a single table does not name the findings."""
         return Plan(narrowed(self._ordinary.compiled, findings, inputs))
 
     @cached_property
     def _ordinary(self) -> Plan:
         """The plan with a program, if a sweep answers this one without."""
-        return self if self.compiled.swept is None else Plan(with_program(self.compiled))
+        compiled = self.compiled
+        if compiled.swept is None:
+            return self
+        return Plan(build(replace(compiled.query, direct=False), compiled.known))
 
     def _check_size(self) -> None:
         if self.compiled.refusal is not None:
             raise self.compiled.refusal
-
-    def _is_doubtful(self, doubt: float) -> bool:
-        """Return whether a plan without negative numbers should answer instead of this one."""
-        return doubt > DOUBTFUL and (doubt > LOST or self.unsigned is not None)
-
-    def _second_try(
-        self, findings: Findings, inputs: Mapping[str, Values] | None
-    ) -> tuple[Plan, Findings, Mapping[str, Values]]:
-        """Return a plan without negative numbers for a run, with its findings and inputs.
-
-        This is `unsigned`, or a plan restricted to the evidence and the inputs of the run if only
-        that is small enough.
-
-        Raises
-        ------
-        CancellationError
-            If there is neither.
-        ImpossibleEvidenceError
-            If a single table excludes the evidence.
-        """
-        if self.unsigned is not None:
-            return self.unsigned, findings, inputs or {}
-        known = {name: finding for name, finding in findings.items() if finding is not None}
-        other = without_signs(self.compiled, known, checked_inputs(self.compiled, inputs))
-        if other is None:
-            raise lost_digits()
-        return Plan(other), {}, {}
 
 
 def attempt(
@@ -639,30 +568,39 @@ def attempt(
     compiled = plan.compiled
     try:
         if compiled.by_case is not None:
-            return attempt(plan._for_case(findings, inputs), {}, None, progress)
+            case = plan._narrowed(findings, checked_inputs(compiled, inputs))
+            return attempt(case, {}, None, progress)
         observed = positions_of(compiled, findings)
         tables = all_inputs(compiled, findings, inputs)
         plan._check_size()
         if compiled.swept is not None:
-            found = plan._swept(observed)
-            if found is None:
-                found = attempt(plan._ordinary, findings, inputs, progress)
-            return found
-        sums = sums_of(compiled, registers_of(compiled, observed, tables), progress)
-        if plan._is_doubtful(sums.doubt):
-            other, rest, open_inputs = plan._second_try(findings, inputs)
-            return attempt(other, rest, open_inputs, progress)
+            found = compiled.swept.run()
+            if found is None:  # the evidence is too improbable for a sweep
+                return attempt(plan._ordinary, findings, inputs, progress)
+            beliefs, log_evidence = found
+            registers = [answer.register for answer in compiled.answers]
+            results = [np.ones(()) if r is None else beliefs[r] for r in registers]
+        else:
+            sums = sums_of(compiled, registers_of(compiled, observed, tables), progress)
+            if sums.doubt > DOUBTFUL and plan.unsigned is not None:
+                return attempt(plan.unsigned, findings, inputs, progress)
+            if sums.doubt > LOST:
+                # A plan for this evidence alone may be small enough.
+                other = without_signs(compiled, findings, checked_inputs(compiled, inputs))
+                if other is None:
+                    raise lost_digits()
+                return attempt(Plan(other), {}, None, progress)
+            results, log_evidence = sums.joints, sums.log_evidence
     except ImpossibleEvidenceError:  # a single table excludes the evidence
         return None
-    if not sums.log_evidence > -math.inf:
+    if not log_evidence > -math.inf:
         return None
-    joints = tuple(
-        [
-            answer.lift(result, observed)
-            for answer, result in zip(compiled.answers, sums.joints, strict=True)
-        ]
-    )
-    return made(Posterior, scopes=compiled.targets, joints=joints, log_evidence=sums.log_evidence)
+    lifted = [
+        answer.lift(result, observed)
+        for answer, result in zip(compiled.answers, results, strict=True)
+    ]
+    scopes = compiled.targets
+    return made(Posterior, scopes=scopes, joints=tuple(lifted), log_evidence=log_evidence)
 
 
 def conflict(
@@ -686,22 +624,22 @@ def conflict(
     """
     query, known = plan.compiled.query, plan.compiled.known
     findings = {**known.fixed, **findings}
-    observed = {
-        v.name: v for v in (*query.evidence, *query.soft) if findings.get(v.name) is not None
-    }
+    uncertain = {label_of(v.name): v for v in (*query.evidence, *query.soft)}
+    observed = [v for v in uncertain.values() if findings.get(v.name) is not None]
+    # The likelihoods of all findings are inputs; omitted findings have the likelihood one.
+    scopes = {**query.inputs, **{label: (v,) for label, v in uncertain.items()}}
+    soft = replace(query, evidence=(), targets=((),), inputs=scopes, soft=())
     try:
-        other = Plan(with_evidence_as_inputs(plan.compiled))
+        other = Plan(build(replace(soft, most_cells=_CONFLICT_CELLS)))
     except TooLargeError:
         return dict(findings)
-    weights = {name: likelihood(v, findings[name]) for name, v in observed.items()}
-    tables = {**known.given, **(inputs or {})}
-    labels = {label_of(v.name) for v in (*query.evidence, *query.soft)}
-    anything = {
-        name: np.ones([v.n_states for v in scope])
-        if name in labels or name not in tables
-        else tables[name]
-        for name, scope in other.compiled.inputs.items()
+    weights = {v.name: likelihood(v, findings[v.name]) for v in observed}
+    anything: dict[str, Values] = {
+        name: np.ones([v.n_states for v in scope]) for name, scope in scopes.items()
     }
+    for name, table in {**known.given, **(inputs or {})}.items():
+        if name not in uncertain:
+            anything[name] = table
 
     def possible(names: frozenset[str]) -> bool:
         chosen = {label_of(name): weights[name] for name in names}
@@ -710,5 +648,5 @@ def conflict(
         except (CancellationError, TooLargeError):
             return True
 
-    names = minimal_conflict(list(observed), possible)
-    return {name: findings[name] for name in observed if name in names}
+    names = minimal_conflict(list(weights), possible)
+    return {name: findings[name] for name in weights if name in names}

@@ -17,7 +17,6 @@ from bnmind.junction.program.contraction import Function
 from bnmind.junction.program.program import Scope
 from bnmind.junction.reduction import FunctionTable, Reduction
 from bnmind.pgm.factor import Values
-from bnmind.pgm.network import Potential
 from bnmind.pgm.variable import Variable
 
 _SMALL = 2**12
@@ -170,7 +169,6 @@ def sources_of(
     model: Reduction,
     number: Mapping[str, int],
     observed: frozenset[str],
-    large: Sequence[Potential],
     inputs: Mapping[str, Sequence[Variable]],
 ) -> tuple[Source, ...]:
     """Return the sources of a program: the model's tables, the large tables, the inputs."""
@@ -191,7 +189,7 @@ def sources_of(
             values = sealed(np.ascontiguousarray(np.transpose(values, axes)))
         sources.append(source(names, "a table", values.size, values=values, signed=signed))
     sources += [_function_source(function, number, observed) for function in model.functions]
-    for potential in large:
+    for potential in model.large:
         names = model.scope(v.name for v in potential.scope)
         cells = math.prod(model.sizes[name] for name in names)
         sources.append(source(names, potential.scope[0].name, cells))

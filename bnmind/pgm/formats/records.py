@@ -340,7 +340,7 @@ class DynamicRecord(FileRecord):
 
 
 class PlanRecord(FileRecord):
-    """A file of a plan, see `bnmind.junction.plan_files`."""
+    """A file of a plan, see `bnmind.junction.inference.compile`."""
 
     model: str
     """The fingerprint of the tables."""

@@ -19,7 +19,7 @@ from bnmind.errors import (
     TooLargeError,
 )
 from bnmind.junction import Limits, MinWeight, Plan, compile_plan, read_plan, write_plan
-from bnmind.junction.plan_files import fingerprint, has_code
+from bnmind.junction.inference.compile import fingerprint, has_code
 from bnmind.pgm import (
     Factor,
     FactorModel,
