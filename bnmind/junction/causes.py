@@ -17,8 +17,7 @@ from bnmind._messages import many
 from bnmind._values import ReadOnlyDict, Sealed, sealed
 from bnmind.information import Floats
 from bnmind.junction.graphs import bits
-from bnmind.junction.program.program_inputs import Answer
-from bnmind.junction.reduction import without_barren
+from bnmind.junction.reduction import Answer, without_barren
 from bnmind.pgm.cpd import FunctionalCPD
 from bnmind.pgm.factor import Factor, Values
 from bnmind.pgm.functions import is_stepwise

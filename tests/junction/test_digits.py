@@ -12,8 +12,8 @@ from bnmind.errors import CancellationError, InvalidModelError
 from bnmind.junction import Plan, compile_plan
 from bnmind.junction.inference.sums import cleared, doubt_of, refuse_others
 from bnmind.junction.program.contraction import ProgramBuilder
-from bnmind.junction.program.program_inputs import Answer
 from bnmind.junction.program.runs import joints_by_logarithms, run_logarithms
+from bnmind.junction.reduction import Answer
 from bnmind.pgm import (
     Exactly,
     Factor,

@@ -18,7 +18,6 @@ import numpy as np
 import pytest
 
 import bnmind.junction.inference.assembly as parts
-import bnmind.junction.reduction as relevance
 from bnmind.junction import (
     compile_explanation,
     compile_marginal_map,
@@ -28,7 +27,7 @@ from bnmind.junction import (
     families,
     junction_tree,
 )
-from bnmind.junction.reduction import closure
+from bnmind.junction.inference.assembly import closure
 from bnmind.pgm import CPD, Network, TabularCPD, Variable, noisy_or
 from tests.command_line import ROOT
 
@@ -174,12 +173,12 @@ def test_ancestors_are_walked_once_for_each_end(
         calls.append(arguments)
         return closure(*arguments)
 
-    monkeypatch.setattr(relevance, "closure", counted)
-    found = relevance.closures(parents, [], [[name] for name in parents])
+    monkeypatch.setattr(parts, "closure", counted)
+    found = parts.closures(parents, [], [[name] for name in parents])
     assert found is not None
     assert (len(found), len(calls)) == (walks, walks + 1)
     calls.clear()
-    assert relevance.closures(parents, [], [[name] for name in parents], most=1_000) is None
+    assert parts.closures(parents, [], [[name] for name in parents], most=1_000) is None
     assert len(calls) <= 1 + 2 * 1_000
 
 

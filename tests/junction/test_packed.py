@@ -20,8 +20,8 @@ from bnmind.junction.inference.compiled_query import starting_registers
 from bnmind.junction.inference.sums import sums_by_logarithms
 from bnmind.junction.program.contraction import Products
 from bnmind.junction.program.program import Arithmetic, PackedStep, Program, Step, Sum
-from bnmind.junction.program.program_inputs import Source
 from bnmind.junction.program.sparse_steps import packed
+from bnmind.junction.reduction import Source
 from bnmind.pgm import Factor, FactorModel, Network, TabularCPD, Variable
 from tests.modes import examples
 

@@ -13,13 +13,9 @@ from hypothesis import strategies as st
 import bnmind.junction.inference.assembly as parts
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.junction import compile_plan
+from bnmind.junction.inference.assembly import ancestral_groups, closure, closures
 from bnmind.junction.inference.plan import minimal_conflict
-from bnmind.junction.reduction import (
-    ancestral_groups,
-    closure,
-    closures,
-    without_barren,
-)
+from bnmind.junction.reduction import without_barren
 from bnmind.pgm import Factor, FactorModel, Network, TabularCPD, Variable
 from tests.modes import examples
 from tests.networks import enumerate_joint, networks

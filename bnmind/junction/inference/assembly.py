@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from graphlib import CycleError
 
 import numpy as np
 
@@ -31,23 +32,22 @@ from bnmind.junction.inference.compiled_query import (
 from bnmind.junction.program.contraction import Function, ProgramBuilder
 from bnmind.junction.program.message_passing import Passing, TreeShape
 from bnmind.junction.program.program import Program
-from bnmind.junction.program.program_inputs import Source, answer_of, functions_of, sources_of
 from bnmind.junction.program.sparse_steps import packed, with_long_runs
 from bnmind.junction.reduction import (
     Domains,
     FunctionTable,
-    Group,
     Reduction,
     Scope,
+    Source,
     Table,
-    ancestral_groups,
-    closures,
+    answer_of,
     compounds,
     is_kept_as_function,
     lift_of,
     n_numbers,
     positions,
     possible_states,
+    sources_of,
     table,
     without_conjugates,
     without_leaves,
@@ -55,7 +55,7 @@ from bnmind.junction.reduction import (
 from bnmind.junction.triangulation.portfolio import BoundedFinder, Portfolio, SharedSearch
 from bnmind.junction.triangulation.randomized import MOST_WORK
 from bnmind.pgm.factor import Factor
-from bnmind.pgm.network import Potential
+from bnmind.pgm.network import Potential, topological_order
 from bnmind.pgm.tabular import TabularCPD
 
 # --- The garbage collector of Python, paused while a plan is made ---------------------------------
@@ -85,8 +85,9 @@ DEFAULT_ORDER_RESTRICTED: OrderFinder = Portfolio(effort=8.0)
 
 # --- The separately triangulated parts of a query, and the search for their trees -----------------
 #
-# Usually there is one part. With little evidence, it is often cheaper to answer each target from
-# its own ancestors and those of the evidence; see `bnmind.junction.reduction`.
+# Usually there is one part. With little evidence, separate small networks of the ancestors of a few
+# targets and of the evidence are often cheaper than one network, in which all common children
+# connect their parents.
 
 _WORTH_DIVIDING = 100_000
 """The number of cells below which a query is not divided into groups of ancestors."""
@@ -107,6 +108,118 @@ tables, which messages bring, make them fewer."""
 
 _MOST_MEMBERS = 2_000_000
 """The most variables that groups may have together: some hundred megabytes."""
+
+
+_SLACK = 2
+"""The slack of the limit, for sets that turn out to lie in others only after they are computed."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """A set of variables that contains all their parents, and the targets answered in it."""
+
+    names: frozenset[str]
+    targets: tuple[int, ...]
+    """Positions in the list of targets."""
+
+
+def closure(
+    parents: Mapping[str, Sequence[str]], names: Iterable[str], base: Iterable[str] = ()
+) -> frozenset[str]:
+    """Return variables with all their ancestors; a variable without distribution has no parents.
+
+    The result contains ``base``, which must contain its own ancestors.
+    """
+    closed = set(base)
+    waiting = [name for name in names if name not in closed]
+    closed.update(waiting)
+    while waiting:
+        for name in parents.get(waiting.pop(), ()):
+            if name not in closed:
+                closed.add(name)
+                waiting.append(name)
+    return frozenset(closed)
+
+
+def closures(
+    parents: Mapping[str, Sequence[str]],
+    evidence: Iterable[str],
+    targets: Sequence[Sequence[str]],
+    *,
+    most: float = math.inf,
+) -> list[frozenset[str]] | None:
+    """Return the sets of a target, the evidence and all their ancestors that lie in no other one.
+
+    Parameters
+    ----------
+    parents, evidence
+        As for `closure`.
+    targets
+        The variables of each target.
+    most
+        The limit for the number of variables of all sets together.
+
+    Returns
+    -------
+    list | None
+        The sets, the largest first; None if they have more than ``most`` variables, or if some
+        variable is its own ancestor, because omitted distributions then do not sum to one.
+    """
+    base = closure(parents, evidence)
+    hidden = list(dict.fromkeys(frozenset(target) - base for target in targets))
+    try:
+        place = {name: i for i, name in enumerate(topological_order(parents))}
+    except CycleError:
+        return None
+    # Sets of later variables contain those of earlier ones. They come first, so that most others
+    # need not be computed.
+    hidden.sort(key=lambda names: sorted([place.get(name, -1) for name in names], reverse=True))
+    sets: list[frozenset[str]] = []
+    seen: set[str] = set()
+    total = 0
+    for names in reversed(hidden):
+        # A single variable that was seen has all its ancestors beside it.
+        if names <= seen and (len(names) == 1 or any(names <= other for other in sets)):
+            continue
+        sets.append(closure(parents, names, base))
+        seen |= sets[-1]
+        total += len(sets[-1])
+        if total > _SLACK * most:
+            return None
+    sets.sort(key=len, reverse=True)
+    sets = [names for names in sets if not any(names < other for other in sets)]
+    return sets if sum(map(len, sets)) <= most else None
+
+
+def ancestral_groups(
+    closed: Sequence[frozenset[str]],
+    evidence: Iterable[str],
+    targets: Sequence[Sequence[str]],
+    cost: Sequence[int],
+) -> dict[int, Group]:
+    """Return the groups that answer the targets, by the positions of their sets.
+
+    Parameters
+    ----------
+    closed, evidence, targets
+        The sets that `closures` returns, and its arguments.
+    cost
+        The cost of each set. A target is answered in the cheapest set that contains it.
+    """
+    order = sorted(range(len(closed)), key=lambda i: (cost[i], i))
+    cheapest: dict[str, int] = {}
+    for whole in reversed(order):
+        cheapest.update(dict.fromkeys(closed[whole], whole))
+    answered: dict[int, list[int]] = {}
+    for number, target in enumerate(targets):
+        names = frozenset(target).difference(evidence)
+        if len(names) == 1:
+            (name,) = names
+            whole = cheapest[name]
+        else:
+            whole = next(i for i in order if names <= closed[i])
+        answered.setdefault(whole, []).append(number)
+    return {whole: Group(closed[whole], tuple(numbers)) for whole, numbers in answered.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,6 +349,15 @@ def may_be_packed(model: Reduction, query: Query, trees: Iterable[JunctionTree])
                 if cells > most:
                     return False
     return True
+
+
+def functions_of(sources: Sequence[Source]) -> dict[int, Function]:
+    """Return the registers that hold functions."""
+    return {
+        i: Function(source.child, bool(np.any(source.rows.positions < 0)))
+        for i, source in enumerate(sources)
+        if source.rows is not None and source.child is not None
+    }
 
 
 def program_of(

@@ -34,8 +34,8 @@ from bnmind.junction.inference.sums import (
     sums_of,
 )
 from bnmind.junction.program.program import Expand, LookUp, Product, Scatter
-from bnmind.junction.program.program_inputs import Answer, Source
 from bnmind.junction.program.runs import CaseProgram
+from bnmind.junction.reduction import Answer, Source
 from bnmind.pgm.factor import Values
 from bnmind.pgm.variable import Variable
 

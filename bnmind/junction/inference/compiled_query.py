@@ -35,7 +35,6 @@ from bnmind.junction.inference.limits import (
     work_of_steps,
 )
 from bnmind.junction.program.program import PLAIN, Arithmetic, PackedStep, Program
-from bnmind.junction.program.program_inputs import Answer, Registers, Source
 from bnmind.junction.program.runs import (
     FlatProgram,
     FlatRecord,
@@ -44,7 +43,7 @@ from bnmind.junction.program.runs import (
     has_small_steps,
     should_be_flat,
 )
-from bnmind.junction.reduction import possible_states
+from bnmind.junction.reduction import Answer, Registers, Source, possible_states
 from bnmind.pgm.cpd import FunctionalCPD
 from bnmind.pgm.factor import Factor, Values
 from bnmind.pgm.network import Potential, Replacement

@@ -14,8 +14,8 @@ from bnmind.errors import CancellationError, InvalidModelError
 from bnmind.information import Floats
 from bnmind.junction.inference.compiled_query import CompiledQuery
 from bnmind.junction.program.program import MATTERS, PLAIN, Arithmetic, near_one
-from bnmind.junction.program.program_inputs import Registers
 from bnmind.junction.program.runs import joints_by_logarithms, logarithms
+from bnmind.junction.reduction import Registers
 from bnmind.pgm.factor import Values
 
 # --- Normalization of the results of a run, and the digits lost by cancellation -------------------

@@ -39,7 +39,7 @@ from bnmind.junction.program.program import (
     near_one,
     reuse_freed_memory,
 )
-from bnmind.junction.program.program_inputs import Answer
+from bnmind.junction.reduction import Answer
 from bnmind.pgm.factor import Values
 
 # --- Places in an array for parts that are needed only for a while --------------------------------

@@ -22,7 +22,7 @@ from bnmind.junction.program.program import (
     Step,
     Sum,
 )
-from bnmind.junction.program.program_inputs import Source
+from bnmind.junction.reduction import Source
 
 # --- Programs whose registers hold only the cells that may be other than zero ---------------------
 #
