@@ -18,10 +18,9 @@ from bnmind._messages import counted, many
 from bnmind._values import Count, Natural, ReadOnlyDict, Sealed, Value, sealed
 from bnmind.errors import TooFewSamplesError, TooLargeError
 from bnmind.information import Floats
-from bnmind.junction.engine_planning import Reader, Seen
 from bnmind.junction.graphs import OrderFinder
 from bnmind.junction.inference.compile import compile_plan
-from bnmind.junction.inference.evidence import Evidence, read_findings
+from bnmind.junction.inference.evidence import Evidence, Reader, Seen, read_findings
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.inference.plan import impossible
 from bnmind.junction.sampling import distributions, draw

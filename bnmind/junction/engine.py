@@ -26,13 +26,9 @@ from bnmind.information import entropy
 from bnmind.junction.engine_planning import (
     Planner,
     PlanStore,
-    Reader,
-    Scopes,
-    Seen,
-    Targets,
 )
 from bnmind.junction.graphs import OrderFinder
-from bnmind.junction.inference.evidence import Evidence
+from bnmind.junction.inference.evidence import Evidence, Scopes, Seen, Targets
 from bnmind.junction.inference.limits import DEFAULT_JOINT_CELLS, DEFAULT_LIMITS, Limits
 from bnmind.junction.inference.plan import Plan
 from bnmind.junction.inference.posterior import Posterior
@@ -499,7 +495,7 @@ class Engine(Value):
     def _planner(self) -> Planner:
         """What makes plans, and remembers them in a store that all threads share."""
         store = remembered(self, "_store", lambda: PlanStore(self.memory))
-        return Planner(Reader(self.model), self.order, self.limits, store)
+        return Planner(self.model, self.order, self.limits, store)
 
 
 def _most(event: Seen) -> float:

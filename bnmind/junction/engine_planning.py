@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -15,21 +15,20 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from bnmind._messages import one_line, shown
 from bnmind._values import made, remembered, sealed
-from bnmind.errors import InvalidArgumentError, InvalidModelError, TooLargeError
+from bnmind.errors import InvalidModelError, TooLargeError
 from bnmind.information import Floats
 from bnmind.junction.causes import are_layered, may_be_swept
 from bnmind.junction.graphs import OrderFinder
 from bnmind.junction.inference.compile import compile_plan, interaction_graph
-from bnmind.junction.inference.evidence import Findings, by_name, is_missing, is_state, likelihood
+from bnmind.junction.inference.compiled_query import few, few_names
+from bnmind.junction.inference.evidence import Findings, Reader, Scopes, Seen
 from bnmind.junction.inference.limits import Limits
 from bnmind.junction.inference.plan import Plan
 from bnmind.junction.inference.posterior import Posterior
 from bnmind.junction.triangulation.greedy import quick_cells
 from bnmind.pgm.factor import Values
 from bnmind.pgm.network import FactorModel, Network
-from bnmind.pgm.variable import Variable, format_name
 
 if TYPE_CHECKING:
     from bnmind.junction.circuit import Circuit
@@ -154,187 +153,13 @@ class PlanStore:
                 self._bytes -= dropped.bytes
 
 
-# --- The targets and the evidence of a question, checked and converted ----------------------------
-
-Targets: TypeAlias = "str | Iterable[str | Iterable[str]]"
-"""A variable, or several; a tuple of names inside of a list is a joint."""
-
-Scopes: TypeAlias = tuple[tuple[str, ...], ...]
-
-
-class Seen(NamedTuple):
-    """The evidence of a question, without missing findings."""
-
-    positions: Mapping[str, int]
-    """The state positions of the variables with hard evidence."""
-    soft: Mapping[str, Floats]
-    """The likelihoods of the variables with soft evidence."""
-    variables: Mapping[str, Variable]
-    """All variables of the model, in its order."""
-
-    def in_order(self) -> tuple[dict[str, str], dict[str, Floats]]:
-        """Return the states and the likelihoods in the order of the model.
-
-        Equal evidence then gives equal plans.
-        """
-        at, soft, variables = self.positions, self.soft, self.variables
-        states = {name: v.states[at[name]] for name, v in variables.items() if name in at}
-        return states, {name: soft[name] for name in variables if name in soft}
-
-    def joined(self, other: Seen) -> Seen | None:
-        """Return both pieces of evidence as one; None if they contradict each other.
-
-        They contradict each other if one variable is in two states.
-        """
-        mine = self.positions
-        if any(mine.get(name, place) != place for name, place in other.positions.items()):
-            return None
-        positions, soft = {**mine, **other.positions}, dict(self.soft)
-        for name, weights in other.soft.items():
-            soft[name] = soft[name] * weights if name in soft else weights
-        # A state with a likelihood is a likelihood of that state alone.
-        for name in positions.keys() & soft.keys():
-            alone = np.zeros(self.variables[name].n_states)
-            place = positions.pop(name)
-            alone[place] = soft[name][place]
-            soft[name] = alone
-        return Seen(positions, soft, self.variables)
-
-
-class Reader:
-    """The variables of a model, and what is looked up for each question."""
-
-    def __init__(self, model: Network | FactorModel) -> None:
-        self.model = model
-        self.variables = {v.name: v for v in model.variables}
-        self.columns = {v.name: i for i, v in enumerate(model.variables)}
-        self.alone = {v.name: (v,) for v in model.variables}
-        self.places = {
-            v.name: {state: i for i, state in enumerate(v.states)} for v in model.variables
-        }
-
-    def named(self, scopes: Scopes) -> tuple[tuple[Variable, ...], ...]:
-        """Return the variables of targets."""
-        variables, alone = self.variables, self.alone
-        return tuple(
-            [alone[s[0]] if len(s) == 1 else tuple([variables[name] for name in s]) for s in scopes]
-        )
-
-    def event(self, given: Any) -> Seen:
-        """Return an event, which is read like evidence but must be given."""
-        if given is None:
-            raise InvalidArgumentError(
-                "expected an event, such as {'rain': 'yes'}, got None; {} is the certain event"
-            )
-        return self.evidence(given, "the event")
-
-    def evidence(self, given: Any, what: str = "the evidence") -> Seen:
-        """Return the evidence of a question.
-
-        Parameters
-        ----------
-        given
-            A mapping, a `pandas.Series` or None: for each variable a state, a likelihood, or a
-            missing value.
-        what
-            Names the argument in an error.
-
-        Raises
-        ------
-        UnknownNameError
-            If the model has no such variable, or the variable no such state.
-        InvalidArgumentError
-            If it is not a mapping, or a likelihood is not valid.
-        """
-        positions: dict[str, int] = {}
-        soft: dict[str, Floats] = {}
-        for name, finding in by_name(given, what).items():
-            if type(finding) is str and name in self.places and finding in self.places[name]:
-                positions[name] = self.places[name][finding]
-                continue
-            v = self.variables.get(name) or self.model.variable(name)
-            if is_missing(finding):
-                continue
-            if is_state(finding):
-                positions[name] = v.index(finding)
-            else:
-                soft[name] = likelihood(v, finding)
-        return Seen(positions, soft, self.variables)
-
-    def scopes(self, targets: Targets | None, seen: Seen) -> Scopes:
-        """Return the variables of each target; None asks for all without a state.
-
-        Raises
-        ------
-        UnknownNameError
-            If the model has no such variable.
-        InvalidArgumentError
-            If the argument holds anything but names, or a target names a variable twice.
-        """
-        if targets is None:
-            return tuple([(name,) for name in self.variables if name not in seen.positions])
-        if isinstance(targets, str):
-            return ((self._name(targets),),)
-        parts = _listed(targets, "the name of a variable or a list of names")
-        return tuple([self._scope(target) for target in parts])
-
-    def names(self, targets: Targets, what: str) -> tuple[str, ...]:
-        """Return different variables that are asked for together; ``what`` asks for them.
-
-        Raises
-        ------
-        UnknownNameError, InvalidArgumentError
-            As for `scopes`, and if there are no names.
-        """
-        scopes = self.scopes(targets, self.evidence(None))
-        names = tuple([name for scope in scopes for name in scope])
-        if not names:
-            raise InvalidArgumentError(f"{what} needs at least one variable", targets)
-        _check_different(names)
-        return names
-
-    def _scope(self, target: Any) -> tuple[str, ...]:
-        if isinstance(format_name(target), str):
-            return (self._name(target),)
-        parts = _listed(target, "each target as a name or a tuple of names")
-        names = tuple([self._name(name) for name in parts])
-        _check_different(names)
-        return names
-
-    def _name(self, name: Any) -> str:
-        text = format_name(name)
-        if not isinstance(text, str):
-            raise InvalidArgumentError(f"expected the name of a variable, got {shown(name)}", name)
-        return text if text in self.variables else self.model.variable(text).name
-
-
-def _listed(given: Any, what: str) -> Iterable[Any]:
-    if not isinstance(given, Iterable) or isinstance(given, bytes | Mapping):
-        raise InvalidArgumentError(f"expected {what}, got {shown(given)}", given)
-    return given
-
-
-def _check_different(names: Sequence[str]) -> None:
-    if len(set(names)) < len(names):
-        raise InvalidArgumentError(f"expected each variable once, got {', '.join(names)}", names)
-
-
-# --- The question that a plan answers, in one line, as ``P(lung | xray, smoke?)`` -----------------
-
-_MOST = 4
-"""The most names that are shown on each side."""
-
-_LONGEST = 24
-"""The most characters of a name."""
-
-
 def format_question(
     kind: str,
     targets: Sequence[Sequence[str]] | None,
     hard: Sequence[str],
     soft: Sequence[str],
 ) -> str:
-    """Return a question as text, with ``?`` after variables of soft evidence.
+    """Return the question that a plan answers in one line, with ``?`` after soft evidence.
 
     Parameters
     ----------
@@ -354,19 +179,9 @@ def format_question(
     """
     asked = "all variables"
     if targets is not None:
-        asked = _some([_names(target) for target in targets if target], "; ") or "log_evidence"
-    given = _names([*hard, *(f"{name}?" for name in soft)])
+        asked = few([few_names(target) for target in targets if target], "; ") or "log_evidence"
+    given = few_names([*hard, *(f"{name}?" for name in soft)])
     return f"{kind}  {asked}{f' | {given}' if given else ''}"
-
-
-def _names(names: Sequence[str]) -> str:
-    return _some([one_line(name, longest=_LONGEST) for name in names], ", ")
-
-
-def _some(texts: Sequence[str], comma: str) -> str:
-    """Return the first few texts, and the number of all."""
-    more = f"{comma}… {len(texts)} in all" if len(texts) > _MOST else ""
-    return comma.join(texts[:_MOST]) + more
 
 
 # --- The choice among the ways to compute posteriors, by their predicted costs --------------------
@@ -414,18 +229,17 @@ _OBJECT_BYTES = 16_384
 class Planner:
     """Answers questions about a model in the cheapest way; makes and remembers what they need."""
 
-    reader: Reader
-    """The model."""
+    model: Network | FactorModel
     order: OrderFinder | None
     """As for `bnmind.junction.compile_plan`, like the limits."""
     limits: Limits
     store: PlanStore
     """Where the plans and the circuit are remembered."""
 
-    @property
-    def model(self) -> Network | FactorModel:
-        """The model."""
-        return self.reader.model
+    @cached_property
+    def reader(self) -> Reader:
+        """What reads questions."""
+        return Reader(self.model)
 
     def posterior(self, scopes: Scopes, seen: Seen) -> Posterior:
         """Return the joint distribution of each target given evidence."""
@@ -599,7 +413,11 @@ class Planner:
 
         It may exceed the limits; then only its restrictions can run.
         """
-        compiled = partial(_to_be_restricted, targets=scopes)
+
+        def compiled(model: Network | FactorModel, *, limits: Limits, **options: Any) -> Plan:
+            limits = replace(limits, only_restrictions=True)
+            return compile_plan(model, targets=scopes, limits=limits, **options)
+
         plan: Plan = self._made(("posterior", scopes, evidence, soft), compiled)
         return plan
 
@@ -638,8 +456,8 @@ class Planner:
         hard, uncertain = tuple(states), tuple(soft)
         if self._is_small:
             hard, uncertain = (), tuple(self.reader.variables)
-        compiled = partial(_if_it_fits, compile_explanation)
-        plan: ExplanationPlan | None = self._made(("mpe", None, hard, uncertain), compiled)
+        key = ("mpe", None, hard, uncertain)
+        plan: ExplanationPlan | None = self._made(key, compile_explanation)
         return plan
 
     def _search(self, names: tuple[str, ...] | None) -> ExplanationSearch:
@@ -666,9 +484,7 @@ class Planner:
         states, soft = seen.in_order()
         plan: MarginalMapPlan | None = None
         if math.prod([self.reader.variables[name].n_states for name in names]) <= max_joint:
-            compiled = partial(
-                _if_it_fits, compile_marginal_map, variables=names, max_joint=max_joint
-            )
+            compiled = partial(compile_marginal_map, variables=names, max_joint=max_joint)
             plan = self._made(("map", (names,), tuple(states), tuple(soft)), compiled)
         if plan is not None:
             return plan.run({**states, **soft})
@@ -688,13 +504,20 @@ class Planner:
     ) -> Any:
         """Return the plan of a question, from memory if possible; otherwise it is compiled.
 
-        The states are those of the hard evidence, if the plan holds them.
+        It is None for an explanation that does not fit, which branch and bound finds. The states
+        are those of the hard evidence, if the plan holds them.
         """
-        _, _, hard, soft = key
+        kind, _, hard, soft = key
 
         def stored() -> Stored:
-            options = {"order": self.order, "limits": self.limits}
-            plan = compiled(self.model, evidence=hard, soft=soft, **options)
+            plan = None
+            try:
+                plan = compiled(
+                    self.model, evidence=hard, soft=soft, order=self.order, limits=self.limits
+                )
+            except TooLargeError:
+                if kind not in ("mpe", "map"):
+                    raise
             return Stored(plan, plan_bytes(plan), format_question(*key))
 
         return self.store.get((*key, states), stored)
@@ -702,19 +525,6 @@ class Planner:
 
 _Question: TypeAlias = tuple[str, Scopes | None, tuple[str, ...], tuple[str, ...]]
 """The kind of a question, its targets, and the variables of hard and of soft evidence."""
-
-
-def _to_be_restricted(model: Network | FactorModel, *, limits: Limits, **options: Any) -> Plan:
-    """Return a plan that may exceed the limits if its restrictions do not."""
-    return compile_plan(model, limits=replace(limits, only_restrictions=True), **options)
-
-
-def _if_it_fits(compiled: Callable[..., Any], *args: Any, **options: Any) -> Any:
-    """Return a plan, or None if it exceeds the limits."""
-    try:
-        return compiled(*args, **options)
-    except TooLargeError:
-        return None
 
 
 def _hidden(found: Explanation, seen: Seen) -> Explanation:

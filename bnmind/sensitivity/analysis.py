@@ -33,10 +33,9 @@ from bnmind.information import Floats
 from bnmind.junction.cases.tables import distinct_cases, frame_of, read_table
 from bnmind.junction.circuit import Circuit
 from bnmind.junction.engine import compile_model
-from bnmind.junction.engine_planning import Reader
 from bnmind.junction.gradient import Gradient, differentiate
 from bnmind.junction.inference.compile import compile_plan
-from bnmind.junction.inference.evidence import Evidence, real_numbers
+from bnmind.junction.inference.evidence import Evidence, Reader, real_numbers
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.reduction import without_barren
 from bnmind.pgm.factor import Factor

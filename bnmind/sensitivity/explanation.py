@@ -32,8 +32,7 @@ from bnmind._values import NonNegative, Sealed
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.junction.engine import compile_model
-from bnmind.junction.engine_planning import Reader
-from bnmind.junction.inference.evidence import Evidence
+from bnmind.junction.inference.evidence import Evidence, Reader
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable

@@ -39,7 +39,7 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
     "bnmind.junction.cases.predict": ("Answer", "CaseAnswers", "FileAnswers", "Names"),
     "bnmind.junction.competition": ("CompetitionTask",),
     "bnmind.junction.gradient": ("Derivatives",),
-    "bnmind.junction.engine_planning": ("Targets",),
+    "bnmind.junction.inference.evidence": ("Targets",),
     "bnmind.junction.graphs": ("Clique", "Edge"),
     "bnmind.junction.inference.compiled_query": ("Savings",),
     "bnmind.junction.sampling": ("Samples", "SamplingPlan"),

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from bnmind.errors import ImpossibleEvidenceError, TooLargeError
 from bnmind.information import Floats
 from bnmind.junction.cases.tables import Distinct, distinct_cases, patterns_of
-from bnmind.junction.engine_planning import Planner, PlanStore, Reader, Seen, Stored
+from bnmind.junction.engine_planning import Planner, PlanStore, Stored
 from bnmind.junction.forms import small_tables
 from bnmind.junction.graphs import InteractionGraph, elimination, graph_of_scopes, vertices_in_order
 from bnmind.junction.inference.batches import run_each
-from bnmind.junction.inference.evidence import Findings
+from bnmind.junction.inference.evidence import Findings, Seen
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.inference.plan import Plan, attempt
 from bnmind.junction.inference.posterior import Posterior
@@ -312,7 +312,7 @@ class CaseSolver:
     @classmethod
     def of(cls, model: Network | FactorModel, limits: Limits = DEFAULT_LIMITS) -> CaseSolver:
         """Return a model, prepared for tables of cases."""
-        return cls(Planner(Reader(model), None, limits, PlanStore(_PLAN_BYTES)))
+        return cls(Planner(model, None, limits, PlanStore(_PLAN_BYTES)))
 
     @property
     def variables(self) -> tuple[Variable, ...]:

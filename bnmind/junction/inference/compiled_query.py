@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate, count
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._messages import format_bytes, listed, many
+from bnmind._messages import format_bytes, listed, many, one_line
 from bnmind._values import ReadOnlyDict, Sealed, Value, made
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.junction.causes import CaseSweep, IndependentCauses
@@ -303,8 +303,8 @@ class CompiledQuery(Request):
 
     def __repr__(self) -> str:
         """Return a plan in one line."""
-        evidence = _listed([v.name for v in self.evidence])
-        targets = _listed([", ".join(v.name for v in scope) for scope in self.targets], "; ")
+        evidence = few_names([v.name for v in self.evidence])
+        targets = few([few_names([v.name for v in scope]) for scope in self.targets], "; ")
         soft = [f"{v.name}?" for v in self.soft]
         condition = "; ".join([evidence or "nothing", *soft, *self.inputs])
         size = f"{self.total_size:,} cells" if self.by_case is None else "planned for each case"
@@ -537,10 +537,15 @@ class CompiledQuery(Request):
         return tuple(tables)
 
 
-def _listed(names: list[str], comma: str = ", ") -> str:
-    """Return the first few names, and the number of all names."""
-    shown = comma.join(names[:6])
-    return f"{shown}, … {len(names)} in all" if len(names) > 6 else shown
+def few(texts: Sequence[str], comma: str = ", ") -> str:
+    """Return the first few texts, and the number of all."""
+    shown = comma.join(texts[:6])
+    return f"{shown}{comma}… {len(texts)} in all" if len(texts) > 6 else shown
+
+
+def few_names(names: Iterable[str]) -> str:
+    """Return the first few names, truncated if they are long, and the number of all."""
+    return few([one_line(name, longest=24) for name in names])
 
 
 def _separators(trees: Sequence[JunctionTree]) -> str:

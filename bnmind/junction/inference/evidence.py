@@ -1,10 +1,10 @@
-"""What is observed, in one case or in many."""
+"""What is observed, in one case or in many, and what is asked about it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Number
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from bnmind._messages import close_names, did_you_mean, one_line, shown, some_na
 from bnmind.errors import InvalidArgumentError, InvalidModelError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.pgm.factor import numbers_of
+from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable, format_name
 
 if TYPE_CHECKING:
@@ -450,3 +451,158 @@ def case_findings(
             if finding.ndim or finding >= 0:
                 findings[v.name] = finding if finding.ndim else v.states[int(finding)]
     return findings
+
+
+# --- The targets and the evidence of a question, checked and converted ----------------------------
+
+Targets: TypeAlias = "str | Iterable[str | Iterable[str]]"
+"""A variable, or several; a tuple of names inside of a list is a joint."""
+
+Scopes: TypeAlias = tuple[tuple[str, ...], ...]
+
+
+class Seen(NamedTuple):
+    """The evidence of a question, without missing findings."""
+
+    positions: Mapping[str, int]
+    """The state positions of the variables with hard evidence."""
+    soft: Mapping[str, Floats]
+    """The likelihoods of the variables with soft evidence."""
+    variables: Mapping[str, Variable]
+    """All variables of the model, in its order."""
+
+    def in_order(self) -> tuple[dict[str, str], dict[str, Floats]]:
+        """Return the states and the likelihoods in the order of the model.
+
+        Equal evidence then gives equal plans.
+        """
+        at, soft, variables = self.positions, self.soft, self.variables
+        states = {name: v.states[at[name]] for name, v in variables.items() if name in at}
+        return states, {name: soft[name] for name in variables if name in soft}
+
+    def joined(self, other: Seen) -> Seen | None:
+        """Return both pieces of evidence as one; None if they contradict each other.
+
+        They contradict each other if one variable is in two states.
+        """
+        mine = self.positions
+        if any(mine.get(name, place) != place for name, place in other.positions.items()):
+            return None
+        positions, soft = {**mine, **other.positions}, dict(self.soft)
+        for name, weights in other.soft.items():
+            soft[name] = soft[name] * weights if name in soft else weights
+        # A state with a likelihood is a likelihood of that state alone.
+        for name in positions.keys() & soft.keys():
+            alone = np.zeros(self.variables[name].n_states)
+            place = positions.pop(name)
+            alone[place] = soft[name][place]
+            soft[name] = alone
+        return Seen(positions, soft, self.variables)
+
+
+class Reader:
+    """The variables of a model, which its questions name."""
+
+    def __init__(self, model: Network | FactorModel) -> None:
+        self.model = model
+        self.variables = {v.name: v for v in model.variables}
+        self.columns = {v.name: i for i, v in enumerate(model.variables)}
+
+    def named(self, scopes: Scopes) -> tuple[tuple[Variable, ...], ...]:
+        """Return the variables of targets."""
+        return tuple([tuple([self.variables[name] for name in scope]) for scope in scopes])
+
+    def event(self, given: Any) -> Seen:
+        """Return an event, which is read like evidence but must be given."""
+        if given is None:
+            raise InvalidArgumentError(
+                "expected an event, such as {'rain': 'yes'}, got None; {} is the certain event"
+            )
+        return self.evidence(given, "the event")
+
+    def evidence(self, given: Any, what: str = "the evidence") -> Seen:
+        """Return the evidence of a question.
+
+        Parameters
+        ----------
+        given
+            A mapping, a `pandas.Series` or None: for each variable a state, a likelihood, or a
+            missing value.
+        what
+            Names the argument in an error.
+
+        Raises
+        ------
+        UnknownNameError
+            If the model has no such variable, or the variable no such state.
+        InvalidArgumentError
+            If it is not a mapping, or a likelihood is not valid.
+        """
+        positions: dict[str, int] = {}
+        soft: dict[str, Floats] = {}
+        for name, finding in by_name(given, what).items():
+            v = self.variables.get(name) or self.model.variable(name)
+            if is_missing(finding):
+                continue
+            if is_state(finding):
+                positions[name] = v.index(finding)
+            else:
+                soft[name] = likelihood(v, finding)
+        return Seen(positions, soft, self.variables)
+
+    def scopes(self, targets: Targets | None, seen: Seen) -> Scopes:
+        """Return the variables of each target; None asks for all without a state.
+
+        Raises
+        ------
+        UnknownNameError
+            If the model has no such variable.
+        InvalidArgumentError
+            If the argument holds anything but names, or a target names a variable twice.
+        """
+        if targets is None:
+            return tuple([(name,) for name in self.variables if name not in seen.positions])
+        if isinstance(targets, str):
+            return ((self._name(targets),),)
+        parts = _listed(targets, "the name of a variable or a list of names")
+        return tuple([self._scope(target) for target in parts])
+
+    def names(self, targets: Targets, what: str) -> tuple[str, ...]:
+        """Return different variables that are asked for together; ``what`` asks for them.
+
+        Raises
+        ------
+        UnknownNameError, InvalidArgumentError
+            As for `scopes`, and if there are no names.
+        """
+        scopes = self.scopes(targets, self.evidence(None))
+        names = tuple([name for scope in scopes for name in scope])
+        if not names:
+            raise InvalidArgumentError(f"{what} needs at least one variable", targets)
+        _check_different(names)
+        return names
+
+    def _scope(self, target: Any) -> tuple[str, ...]:
+        if isinstance(format_name(target), str):
+            return (self._name(target),)
+        parts = _listed(target, "each target as a name or a tuple of names")
+        names = tuple([self._name(name) for name in parts])
+        _check_different(names)
+        return names
+
+    def _name(self, name: Any) -> str:
+        text = format_name(name)
+        if not isinstance(text, str):
+            raise InvalidArgumentError(f"expected the name of a variable, got {shown(name)}", name)
+        return text if text in self.variables else self.model.variable(text).name
+
+
+def _listed(given: Any, what: str) -> Iterable[Any]:
+    if not isinstance(given, Iterable) or isinstance(given, bytes | Mapping):
+        raise InvalidArgumentError(f"expected {what}, got {shown(given)}", given)
+    return given
+
+
+def _check_different(names: Sequence[str]) -> None:
+    if len(set(names)) < len(names):
+        raise InvalidArgumentError(f"expected each variable once, got {', '.join(names)}", names)
