@@ -38,7 +38,7 @@ from bnmind.junction.approximate import (
     WeightedPosterior,
 )
 from bnmind.junction.cases.predict import CaseAnswers, FileAnswers
-from bnmind.junction.competition import CompetitionTask
+from bnmind.junction.engine import CompetitionTask
 from bnmind.junction.gradient import Derivatives
 from bnmind.junction.graphs import Clique
 from bnmind.junction.sampling import Samples, SamplingPlan

@@ -54,7 +54,6 @@ ORDER = (
     ("junction.approximate",),
     ("junction.cases",),
     ("junction.engine",),
-    ("junction.competition",),
     ("views",),
     ("fitting", "sensitivity"),
     ("dynamic",),

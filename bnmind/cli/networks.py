@@ -20,7 +20,7 @@ from bnmind._registry import COUNT, NUMBER, Registered, listed_names
 from bnmind.cli.shared import command
 from bnmind.cli.shared.terminal import Report, interruptible, printable, tell, working
 from bnmind.errors import BnmindError, TooLargeError, UnknownNameError
-from bnmind.junction.competition import CompetitionTask
+from bnmind.junction.engine import CompetitionTask
 from bnmind.junction.slices import SlicedPlan
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from bnmind.junction.cases.predict import log_likelihood as log_likelihood
 from bnmind.junction.cases.predict import predict as predict
 from bnmind.junction.cases.predict import predict_proba as predict_proba
 from bnmind.junction.cases.predict import sample_missing as sample_missing
-from bnmind.junction.competition import COMPETITION_TASKS as COMPETITION_TASKS
+from bnmind.junction.engine import COMPETITION_TASKS as COMPETITION_TASKS
 from bnmind.junction.engine import Engine as Engine
 from bnmind.junction.engine import compile_model as compile_model
 from bnmind.junction.engine import posterior as posterior

@@ -37,7 +37,7 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
         "WeightedPosterior",
     ),
     "bnmind.junction.cases.predict": ("Answer", "CaseAnswers", "FileAnswers", "Names"),
-    "bnmind.junction.competition": ("CompetitionTask",),
+    "bnmind.junction.engine": ("CompetitionTask",),
     "bnmind.junction.gradient": ("Derivatives",),
     "bnmind.junction.inference.evidence": ("Targets",),
     "bnmind.junction.graphs": ("Clique", "Edge"),

@@ -80,32 +80,13 @@ def _work(program: Program, step: Step, register: int) -> Work:
     else:
         if operation.sums:
             matrices, multiplications = math.prod(operation.left_shape[:-2]), operation.cost
-            written += [
-                _copied(program, left, operation.left_axes, operation.left_shape),
-                _copied(program, right, operation.right_axes, operation.right_shape),
-            ]
+            # Registers whose axes are moved are copied, to join them to those of matrices.
+            axes = (operation.left_axes, operation.right_axes)
+            written += [n for n, moved in zip(held[1:], axes, strict=True) if moved is not None]
         numbers = sum(held) + sum(written[1:])
     near, far = (0, numbers) if max(held) >= _FAR else (numbers, 0)
     fresh = sum(n for n in written if n >= _FRESH)
     return Work(1, matrices, multiplications, near, far, fresh)
-
-
-def _copied(
-    program: Program, register: int, axes: tuple[int, ...] | None, shape: Sequence[int]
-) -> int:
-    """Return how many numbers are copied to join the axes of a register to those of matrices."""
-    if axes is None:
-        return 0
-    sizes = [program.sizes[v] for v in program.scopes[register]]
-    place = 0
-    for length in shape:
-        joined = 1
-        while joined < length:
-            if joined > 1 and axes[place] != axes[place - 1] + 1:
-                return program.cells(register)
-            joined *= sizes[axes[place]]
-            place += 1
-    return 0
 
 
 def predicted_seconds(work: Work) -> float:
