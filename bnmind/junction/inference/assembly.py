@@ -23,6 +23,7 @@ from bnmind.junction.graphs import (
     graph_of_scopes,
 )
 from bnmind.junction.inference.compiled_query import (
+    NOTHING_KNOWN,
     CompiledQuery,
     Known,
     Query,
@@ -114,13 +115,15 @@ _SLACK = 2
 """The slack of the limit, for sets that turn out to lie in others only after they are computed."""
 
 
-@dataclass(frozen=True)
-class Group:
-    """A set of variables that contains all their parents, and the targets answered in it."""
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Some targets of a query and the junction tree that answers them."""
 
-    names: frozenset[str]
-    targets: tuple[int, ...]
+    tree: JunctionTree
+    targets: Sequence[int]
     """Positions in the list of targets."""
+    names: frozenset[str] | None = None
+    """The variables, with all their parents, if the query is divided."""
 
 
 def closure(
@@ -196,8 +199,8 @@ def ancestral_groups(
     evidence: Iterable[str],
     targets: Sequence[Sequence[str]],
     cost: Sequence[int],
-) -> dict[int, Group]:
-    """Return the groups that answer the targets, by the positions of their sets.
+) -> dict[int, list[int]]:
+    """Return the targets that each set answers, by its position.
 
     Parameters
     ----------
@@ -219,16 +222,7 @@ def ancestral_groups(
         else:
             whole = next(i for i in order if names <= closed[i])
         answered.setdefault(whole, []).append(number)
-    return {whole: Group(closed[whole], tuple(numbers)) for whole, numbers in answered.items()}
-
-
-@dataclass(frozen=True, eq=False)
-class Part:
-    """A part of a query and its junction tree."""
-
-    tree: JunctionTree
-    group: Group | None = None
-    """The variables and targets, if the query is divided."""
+    return answered
 
 
 def _moral(model: Reduction, request: Request, scopes: Sequence[Scope]) -> InteractionGraph:
@@ -289,7 +283,7 @@ def planned(
         if not parts:
             return [smallest([model], request, search)[1]]
     else:
-        parts = [Part(JunctionTree.from_order(graph, order))]
+        parts = [Part(JunctionTree.from_order(graph, order), range(len(request.query.targets)))]
     _refuse_large(model, request.query, [part.tree for part in parts])
     return parts
 
@@ -314,7 +308,7 @@ def smallest(
     chosen, order = choice
     tree = JunctionTree.from_order(graphs[chosen], order)
     _refuse_large(models[chosen], query, [tree])
-    return models[chosen], Part(tree)
+    return models[chosen], Part(tree, range(len(query.targets)))
 
 
 def _refuse_large(model: Reduction, query: Query, trees: Sequence[JunctionTree]) -> None:
@@ -351,20 +345,10 @@ def may_be_packed(model: Reduction, query: Query, trees: Iterable[JunctionTree])
     return True
 
 
-def functions_of(sources: Sequence[Source]) -> dict[int, Function]:
-    """Return the registers that hold functions."""
-    return {
-        i: Function(source.child, bool(np.any(source.rows.positions < 0)))
-        for i, source in enumerate(sources)
-        if source.rows is not None and source.child is not None
-    }
-
-
 def program_of(
     parts: Sequence[Part],
     asked: tuple[Reduction, Request, Mapping[str, int]],
     sources: Sequence[Source],
-    functions: Mapping[int, Function],
     heads: Sequence[str | None],
 ) -> tuple[Program, dict[int, int | None]]:
     """Return the messages of all parts as a program, and the register of each target.
@@ -377,8 +361,6 @@ def program_of(
         The reduced model, the request, and the number of each variable.
     sources
         The first registers.
-    functions
-        Those that hold functions.
     heads
         For each register that is a conditional distribution, its variable.
     """
@@ -392,31 +374,25 @@ def program_of(
             for i, name in enumerate(heads)
             if name is not None and name in number and name not in observed
         },
-        functions=functions,
+        functions={
+            i: Function(source.child, bool(np.any(source.rows.positions < 0)))
+            for i, source in enumerate(sources)
+            if source.rows is not None and source.child is not None
+        },
     )
     registers: dict[int, int | None] = {}
     by_head = {name: i for i, name in enumerate(heads)}
-    alone: dict[str | None, frozenset[int]] = {
-        name: frozenset([i]) for name, i in number.items() if name not in observed
-    }
     for part in parts:
-        group = part.group
         members: Sequence[int] = range(len(sources))
-        if group is not None:
-            members = sorted([by_head[name] for name in group.names if name in by_head])
-        mine = [i for i in members if sources[i].scope]
-        passing = Passing(_shape(part.tree, number), builder, mine)
-        targets = request.query.targets
-        mine = list(range(len(targets)) if group is None else group.targets)
-        asked_of = []
-        for target in mine:
-            names = targets[target]
-            if len(names) == 1 and (home := model.lifts[names[0].name].home) in alone:
-                asked_of.append(alone[home])
-                continue
-            scope = model.scope([v.name for v in names])
-            asked_of.append(frozenset([number[name] for name in scope if name not in observed]))
-        registers.update(zip(mine, map(passing.answer, asked_of), strict=True))
+        if part.names is not None:
+            members = sorted([by_head[name] for name in part.names if name in by_head])
+        passing = Passing(
+            _shape(part.tree, number), builder, [i for i in members if sources[i].scope]
+        )
+        for target in part.targets:
+            scope = model.scope([v.name for v in request.query.targets[target]])
+            hidden = frozenset([number[name] for name in scope if name not in observed])
+            registers[target] = passing.answer(hidden)
     return builder.build(r for r in registers.values() if r is not None), registers
 
 
@@ -482,7 +458,7 @@ def _divided(
     several = any(len(target) > 1 for target in query.targets)
     if several:
         # The cliques of these graphs need not hold the targets.
-        graphs = {i: graph_of(group.names, group.targets) for i, group in groups.items()}
+        graphs = {i: graph_of(largest[i], answered) for i, answered in groups.items()}
         quick = {i: search.quick(graph) for i, graph in graphs.items()}
         starts = {i: start for i, start in quick.items() if start is not None}
         if len(starts) < len(groups):
@@ -491,7 +467,8 @@ def _divided(
         orders = search.orders([graphs[i] for i in groups], [starts[i] for i in groups])
         starts = dict(zip(groups, orders, strict=True))
     return [
-        Part(JunctionTree.from_order(graphs[i], starts[i]), group) for i, group in groups.items()
+        Part(JunctionTree.from_order(graphs[i], starts[i]), answered, largest[i])
+        for i, answered in groups.items()
     ]
 
 
@@ -506,7 +483,8 @@ _SMALL_TABLE = 2**20
 """The most cells of tables that are expanded even if others do not fit."""
 
 
-def build(query: Query, known: Known | None = None) -> CompiledQuery:
+@paused_collection()
+def build(query: Query, known: Known = NOTHING_KNOWN) -> CompiledQuery:
     """Return the compiled query, with some evidence and inputs possibly known.
 
     Raises
@@ -516,11 +494,6 @@ def build(query: Query, known: Known | None = None) -> CompiledQuery:
     TooLargeError
         If the plan exceeds its limits.
     """
-    with paused_collection():
-        return _built(query, known or Known())
-
-
-def _built(query: Query, known: Known) -> CompiledQuery:
     if not (known.fixed or known.given):
         query = _with_causes(query)
         cells = 0 if query.causes is None else common_cells(query.causes)
@@ -541,9 +514,9 @@ def _built(query: Query, known: Known) -> CompiledQuery:
     return made(CompiledQuery, **vars(request), answers=swept.answers(query.targets), swept=swept)
 
 
-def by_case(query: Query, cells: int, known: Known | None = None) -> CompiledQuery:
+def by_case(query: Query, cells: int, known: Known = NOTHING_KNOWN) -> CompiledQuery:
     """Return the compiled query that makes a plan for the evidence of each run."""
-    request, _, _ = opened(query, known or Known(), search=False)
+    request, _, _ = opened(query, known, search=False)
     return made(CompiledQuery, **vars(request), by_case=cells)
 
 
@@ -757,8 +730,7 @@ def _assemble(
             needed=cells,
             budget=query.most_cells,
         )
-    functions = functions_of(sources)
-    program, registers = program_of(parts, (model, request, number), sources, functions, heads)
+    program, registers = program_of(parts, (model, request, number), sources, heads)
 
     def with_answers(program: Program) -> CompiledQuery:
         return made(

@@ -128,6 +128,9 @@ class Known(Sealed):
         return replace(self, fixed=fixed, given=given)
 
 
+NOTHING_KNOWN = Known()
+
+
 @dataclass(frozen=True)
 class Savings:
     """The parts of the model that a plan omits before the triangulation."""

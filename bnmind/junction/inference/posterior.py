@@ -102,34 +102,19 @@ class Posterior(Value, Mapping[Any, Distribution]):
         InvalidArgumentError
             If the argument is neither a name nor a tuple of different names.
         """
-        if not isinstance(names, tuple):
-            number = self._number_of(names)
-            requested = [str(format_name(names))]
+        several = names if isinstance(names, tuple) else (names,)
+        requested = [str(format_name(name)) for name in several]
+        if len(set(requested)) < len(requested):
+            raise InvalidArgumentError(
+                f"expected each variable once, got {', '.join(requested)}", names
+            )
+        numbers = [self._number_of(name) for name in several]
+        if len(numbers) == 1 and len(self.scopes[numbers[0]]) == 1:
+            scope, values = self.scopes[numbers[0]], self.joints[numbers[0]]
         else:
-            requested = [str(format_name(name)) for name in names]
-            if len(set(requested)) < len(requested):
-                raise InvalidArgumentError(
-                    f"expected each variable once, got {', '.join(requested)}", names
-                )
-            for name in names:
-                self._number_of(name)
-            holding = [i for i, scope in enumerate(self.scopes) if _holds(scope, requested)]
-            if not holding:
-                known = (", ".join(v.name for v in scope) for scope in self.scopes)
-                raise UnknownNameError(
-                    "set of variables within one target", ", ".join(requested), known
-                )
-            number = min(holding, key=lambda i: len(self.scopes[i]))
-        scope, values = self.scopes[number], np.real(self.joints[number])
-        axes = {v.name: axis for axis, v in enumerate(scope)}
-        kept_axes = [axes[name] for name in requested]
-        if kept_axes != list(range(len(scope))):
-            values = values.sum(axis=tuple(a for a in range(len(scope)) if a not in kept_axes))
-            # The remaining axes are in the order of the target.
-            values = np.transpose(values, np.argsort(np.argsort(kept_axes)))
-        return made(
-            Distribution, scope=tuple(scope[a] for a in kept_axes), probabilities=sealed(values)
-        )
+            joint = self.joint(*requested)
+            scope, values = joint.scope, joint.values
+        return made(Distribution, scope=scope, probabilities=sealed(np.real(values)))
 
     def _number_of(self, name: Any) -> int:
         """Return the number of the smallest target with a variable."""
@@ -291,13 +276,11 @@ class Posterior(Value, Mapping[Any, Distribution]):
         UnknownNameError
             If no target contains all of them.
         """
-        requested = set(names)
-        for scope, values in zip(self.scopes, self.joints, strict=True):
-            if requested <= {v.name for v in scope}:
-                return Factor(scope, values).sum_to(names)
-        known = (", ".join(v.name for v in scope) for scope in self.scopes)
-        raise UnknownNameError("set of variables within one target", ", ".join(names), known)
-
-
-def _holds(scope: tuple[Variable, ...], wanted: list[str]) -> bool:
-    return set(wanted) <= {v.name for v in scope}
+        holding = [
+            i for i, scope in enumerate(self.scopes) if {v.name for v in scope} >= set(names)
+        ]
+        if not holding:
+            known = (", ".join(v.name for v in scope) for scope in self.scopes)
+            raise UnknownNameError("set of variables within one target", ", ".join(names), known)
+        number = min(holding, key=lambda i: len(self.scopes[i]))
+        return Factor(self.scopes[number], self.joints[number]).sum_to(names)
