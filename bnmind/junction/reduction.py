@@ -10,7 +10,6 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import accumulate
 from typing import Any, Protocol, TypeAlias, TypeGuard
 
 import numpy as np
@@ -588,9 +587,6 @@ def _halved(model: Reduction, name: str, partner: NDArray[np.intp]) -> Reduction
 
 # --- The sources of a program, which fill its first registers, and the answers at its end ---------
 
-_SEARCHED = 2**12
-"""The most cells of tables that are searched for negative numbers together."""
-
 
 @dataclass(frozen=True, eq=False)
 class Rows(Sealed):
@@ -749,9 +745,9 @@ def sources_of(
         return made(Source, label=label, n_cells=n_cells, **fields)
 
     sources = []
-    all_signed = _are_signed([content.values for content in model.tables])
-    for content, signed in zip(model.tables, all_signed, strict=True):
+    for content in model.tables:
         names, values = content.scope, content.values
+        signed = values.dtype.kind == "c" or bool(values.min(initial=0.0) < 0)
         if not observed.isdisjoint(names):
             # Stable: the observed variables come first.
             axes = sorted(range(len(names)), key=lambda axis: names[axis] not in observed)
@@ -768,21 +764,6 @@ def sources_of(
         cells = math.prod(model.sizes[name] for name in names)
         sources.append(source(names, label, cells, input=label, model=model, whole=whole))
     return tuple(sources)
-
-
-def _are_signed(tables: Sequence[Values]) -> list[bool]:
-    """Return which tables hold negative or complex numbers."""
-    signed = [values.dtype.kind == "c" for values in tables]
-    small = [i for i, v in enumerate(tables) if not signed[i] and 0 < v.size <= _SEARCHED]
-    for i, values in enumerate(tables):
-        if not signed[i] and values.size > _SEARCHED:
-            signed[i] = bool(values.min() < 0)
-    if small:
-        flat = np.concatenate([tables[i].ravel() for i in small])
-        starts = [0, *accumulate([tables[i].size for i in small[:-1]])]
-        for i, least in zip(small, np.minimum.reduceat(flat, starts).tolist(), strict=True):
-            signed[i] = least < 0
-    return signed
 
 
 def _function_source(

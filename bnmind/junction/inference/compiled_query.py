@@ -387,8 +387,6 @@ class CompiledQuery(Request):
         registers: Sequence[Values],
         kind: Arithmetic = PLAIN,
         progress: Callable[[int], None] | None = None,
-        *,
-        of_sizes: bool = False,
     ) -> tuple[Registers, list[int], bool]:
         """Return the registers after a run of the program; see `Program.run`.
 
@@ -401,12 +399,10 @@ class CompiledQuery(Request):
             The first registers.
         kind, progress
             As for the run of a program.
-        of_sizes
-            Whether the registers hold the absolute values of the tables.
         """
         may = kind == PLAIN and progress is None and self._may_be_flat
         if may and should_be_flat(self.program, next(self._runs), _FIRST_RUNS):
-            record = (self._flat_of_sizes if of_sizes else self._flat).run_in_range(registers)
+            record = self._flat.run_in_range(registers)
             if record is not None:
                 return record, [], False
         return self.program.run(registers, kind, progress)
@@ -453,19 +449,8 @@ class CompiledQuery(Request):
 
     @cached_property
     def _flat(self) -> FlatProgram:
-        return self._flat_program(self.unchanging)
-
-    @cached_property
-    def _flat_of_sizes(self) -> FlatProgram:
-        tables = [
-            np.abs(values) if values is not None and source.signed else values
-            for values, source in zip(self.unchanging, self.sources, strict=True)
-        ]
-        return self._flat_program(tables)
-
-    def _flat_program(self, tables: Sequence[Values | None]) -> FlatProgram:
         ends = {answer.register for answer in self.answers if answer.register is not None}
-        return flat_program(self.program, tables, ends)
+        return flat_program(self.program, self.unchanging, ends)
 
     @cached_property
     def _has_complex_numbers(self) -> bool:

@@ -222,11 +222,8 @@ def check_names(given: Findings, required: Sequence[Variable], soft: Sequence[Va
     known = [*[v.name for v in required], *[v.name for v in soft]]
     missing = [v.name for v in required if v.name not in given]
     unknown = [name for name in given if name not in known]
-    if missing or unknown:
-        raise _wrong_names(missing, unknown, known)
-
-
-def _wrong_names(missing: list[str], unknown: list[str], known: list[str]) -> InvalidArgumentError:
+    if not (missing or unknown):
+        return
     faults = [f"missing: {some_names(missing)}"] if missing else []
     if unknown:
         close = [(name, close_names(name, known)) for name in unknown]
@@ -234,7 +231,7 @@ def _wrong_names(missing: list[str], unknown: list[str], known: list[str]) -> In
         faults.append(f"unknown: {some_names(asked)}")
     if unknown and not missing:
         faults.append(f"the plan's evidence is {some_names(known) or 'empty'}")
-    return InvalidArgumentError(
+    raise InvalidArgumentError(
         f"the findings do not match the plan's evidence; {'; '.join(faults)}",
         (*missing, *unknown),
     )

@@ -160,7 +160,7 @@ def _magnitudes(
         np.abs(values) if source and source.signed else values
         for values, source in zip_longest(registers, plan.sources)
     ]
-    filled, own, has_lost = plan.run(sizes, Arithmetic(powers is not None), of_sizes=True)
+    filled, own, has_lost = plan.program.run(sizes, Arithmetic(powers is not None))
     if has_lost:
         raise FloatingPointError
     if powers is None:
