@@ -225,8 +225,6 @@ class FunctionTable(Sealed):
     """The determined variable, then the variables that determine it."""
     positions: NDArray[np.intp]
     """Its state for each configuration of the others; −1 where no state is possible."""
-    place: int
-    """The number of tables of the model before it."""
 
     def table(self, n_states: int) -> Table:
         """Return the expanded table, for ``n_states`` states of the first variable."""
@@ -250,14 +248,8 @@ class Reduction(Sealed):
 
     @property
     def scopes(self) -> tuple[Scope, ...]:
-        """The scopes of all tables, in the order in which the model has them."""
-        scopes = []
-        functions = deque(self.functions)
-        for number, table in enumerate(self.tables):
-            while functions and functions[0].place <= number:
-                scopes.append(functions.popleft().scope)
-            scopes.append(table.scope)
-        return (*scopes, *(function.scope for function in functions))
+        """The scopes of all tables and functions."""
+        return tuple([content.scope for content in (*self.tables, *self.functions)])
 
     def scope(self, names: Iterable[str]) -> Scope:
         """Return the reduced variables of original ones."""

@@ -195,7 +195,9 @@ def test_the_memory_of_a_batch_is_predicted(
 def test_more_cases_take_more_memory() -> None:
     plan = compile_plan(GARDEN, evidence=["wet"])
     assert 0 < plan.batch_memory(0) < plan.batch_memory(10) < plan.batch_memory(100_000)
-    with pytest.raises(InvalidArgumentError, match="n_cases must be at least 0, got -1"):
+    with pytest.raises(
+        InvalidArgumentError, match="n_cases to be a whole number of at least 0, got -1"
+    ):
         plan.batch_memory(-1)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from numbers import Number
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -308,14 +309,18 @@ def case_positions(variable: Variable, column: Any) -> NDArray[np.intp]:
             f" {positions.shape} of {positions.dtype}",
             column,
         )
-    if not isinstance(column, np.ndarray) and hasattr(column, "to_numpy"):
-        return _positions_of_states(variable, positions)
-    if positions.dtype.kind not in "iu":
-        values = positions.tolist()
-        present = [value for value in values if not is_missing(value)]
-        if present and all(isinstance(value, str | bool) for value in present):
-            return _positions_of_states(variable, positions)
-        positions = _whole_numbers(variable, values)
+    is_of_frame = not isinstance(column, np.ndarray) and hasattr(column, "to_numpy")
+    if is_of_frame or positions.dtype.kind not in "iu":
+        codes, states = distinct_states(positions.tolist())
+        has_states = bool(states) and all(isinstance(state, str | bool) for state in states)
+        place = variable.index if is_of_frame or has_states else partial(_whole_number, variable)
+        places = np.full(len(states) + 1, -1, dtype=np.intp)
+        for number, state in enumerate(states):
+            try:
+                places[number] = place(state)
+            except (UnknownNameError, InvalidArgumentError) as fault:
+                raise _in_case(fault, variable, int(np.argmax(codes == number))) from None
+        positions = places[codes]
     wrong = np.flatnonzero((positions < -1) | (positions >= variable.n_states))
     if wrong.size:
         raise InvalidArgumentError(
@@ -361,37 +366,24 @@ def distinct_states(values: Sequence[Any]) -> tuple[NDArray[np.intp], list[Any]]
     return codes, states
 
 
-def _positions_of_states(variable: Variable, values: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the positions of states as text, numbers or truth values."""
-    codes, states = distinct_states(values.tolist())
-    positions = np.full(len(states) + 1, -1, dtype=np.intp)
-    for number, state in enumerate(states):
-        try:
-            positions[number] = variable.index(state)
-        except UnknownNameError as fault:
-            case = int(np.argmax(codes == number))
-            raise UnknownNameError(
-                f"state of {variable.name} in case {case}", fault.name, fault.known
-            ) from None
-    return positions[codes]
+def _whole_number(variable: Variable, value: Any) -> int:
+    is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    if is_number and float(value).is_integer():
+        return max(min(int(value), variable.n_states), -2)
+    raise InvalidArgumentError(
+        f"expected a column of positions or a column of states for {variable.name}, got"
+        f" {shown(value)}",
+        value,
+    )
 
 
-def _whole_numbers(variable: Variable, values: Sequence[Any]) -> NDArray[np.intp]:
-    """Return whole numbers as an array, with -1 for missing values."""
-    positions = np.full(len(values), -1, dtype=np.intp)
-    for case, value in enumerate(values):
-        if is_missing(value):
-            continue
-        if isinstance(value, bool) or not (
-            isinstance(value, int | float | np.number) and float(value).is_integer()
-        ):
-            raise InvalidArgumentError(
-                f"expected a column of positions or a column of states for {variable.name}, got"
-                f" {shown(value)} in case {case}",
-                value,
-            )
-        positions[case] = max(min(int(value), variable.n_states), -2)
-    return positions
+def _in_case(
+    fault: UnknownNameError | InvalidArgumentError, variable: Variable, case: int
+) -> Exception:
+    """Return an error about a value of a column with the number of the case."""
+    if isinstance(fault, UnknownNameError):
+        return UnknownNameError(f"state of {variable.name} in case {case}", fault.name, fault.known)
+    return InvalidArgumentError(f"{fault} in case {case}", fault.value)
 
 
 def case_likelihoods(variable: Variable, cases: Any) -> Floats:

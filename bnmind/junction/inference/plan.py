@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._display import text_html
-from bnmind._values import Value, made
+from bnmind._values import Natural, Value, made
 from bnmind.errors import (
     CancellationError,
     ImpossibleEvidenceError,
-    InvalidArgumentError,
     TooLargeError,
     UnknownNameError,
 )
@@ -356,7 +355,7 @@ class Plan(Value):
         return posterior
 
     @checked
-    def batch_memory(self, n_cases: int) -> int:
+    def batch_memory(self, n_cases: Natural) -> int:
         """Return the predicted bytes of a batch of ``n_cases``.
 
         The prediction includes the cases and their joints, and assumes findings on every soft
@@ -367,8 +366,6 @@ class Plan(Value):
         InvalidArgumentError
             If the number of cases is negative.
         """
-        if n_cases < 0:
-            raise InvalidArgumentError(f"n_cases must be at least 0, got {n_cases}", n_cases)
         varying = frozenset(label_of(v.name) for v in self.soft)
         return batch_size(self._ordinary.compiled, varying).total(n_cases)
 

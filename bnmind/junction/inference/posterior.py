@@ -145,11 +145,7 @@ class Posterior(Value, Mapping[Any, Distribution]):
         return len(self._targets_by_name)
 
     def __contains__(self, names: object) -> bool:
-        try:
-            self[names]  # type: ignore[index]
-        except (UnknownNameError, InvalidArgumentError):
-            return False
-        return True
+        return self.get(names) is not None
 
     @overload
     def get(self, key: Any, /) -> Distribution | None: ...
