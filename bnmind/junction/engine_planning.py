@@ -22,7 +22,7 @@ from bnmind.junction.causes import are_layered, may_be_swept
 from bnmind.junction.graphs import OrderFinder
 from bnmind.junction.inference.compile import compile_plan, interaction_graph
 from bnmind.junction.inference.compiled_query import few, few_names
-from bnmind.junction.inference.evidence import Findings, Reader, Scopes, Seen
+from bnmind.junction.inference.evidence import Reader, Scopes, Seen
 from bnmind.junction.inference.limits import Limits
 from bnmind.junction.inference.plan import Plan
 from bnmind.junction.inference.posterior import Posterior
@@ -430,35 +430,34 @@ class Planner:
         finds those, and explanations of all variables if the tables of a plan do not fit.
         """
         from bnmind.junction.search import best_searched
+        from bnmind.junction.walk import compile_explanation
 
         states, soft = seen.in_order()
         findings = {**states, **soft}
-        plan = self._explanation_plan(states, soft) if names is None else None
+        plan: ExplanationPlan | None = None
+        if names is None:
+            # A small model has one plan for any evidence. A large one has a plan for each choice of
+            # observed variables, whose states then make the tables smaller. The choice depends on
+            # the model alone, so that ties are always broken in the same way.
+            hard, uncertain = tuple(states), tuple(soft)
+            if self._is_small:
+                hard, uncertain = (), tuple(self.reader.variables)
+            plan = self._made(("mpe", None, hard, uncertain), compile_explanation)
         if plan is not None:
             try:
                 found = (plan.run(findings),) if count == 1 else plan.best(count, findings)
-                return tuple([_hidden(one, seen) for one in found])
             except TooLargeError:
                 # Each case has a plan of its own, and the plan of this case does not fit.
                 if plan.plan.by_case is None:
                     raise
+            else:
+                # Without the states of the evidence.
+                hidden = [
+                    {name: state for name, state in one.states.items() if name not in states}
+                    for one in found
+                ]
+                return tuple([replace(one, states=h) for one, h in zip(found, hidden, strict=True)])
         return best_searched(self._search(names), findings, count)
-
-    def _explanation_plan(self, states: Findings, soft: Findings) -> ExplanationPlan | None:
-        """Return a plan for explanations; None if it does not fit.
-
-        A small model has one plan for any evidence. A large one has a plan for each choice of
-        observed variables, whose states then make the tables smaller. The choice between the two
-        depends on the model alone, so that ties are always broken in the same way.
-        """
-        from bnmind.junction.walk import compile_explanation
-
-        hard, uncertain = tuple(states), tuple(soft)
-        if self._is_small:
-            hard, uncertain = (), tuple(self.reader.variables)
-        key = ("mpe", None, hard, uncertain)
-        plan: ExplanationPlan | None = self._made(key, compile_explanation)
-        return plan
 
     def _search(self, names: tuple[str, ...] | None) -> ExplanationSearch:
         """Return a search for explanations of any evidence; that for all variables is kept."""
@@ -525,9 +524,3 @@ class Planner:
 
 _Question: TypeAlias = tuple[str, Scopes | None, tuple[str, ...], tuple[str, ...]]
 """The kind of a question, its targets, and the variables of hard and of soft evidence."""
-
-
-def _hidden(found: Explanation, seen: Seen) -> Explanation:
-    """Return an explanation without the states of the evidence."""
-    hidden = {name: state for name, state in found.states.items() if name not in seen.positions}
-    return replace(found, states=hidden)

@@ -249,7 +249,7 @@ class Reduction(Sealed):
     @property
     def scopes(self) -> tuple[Scope, ...]:
         """The scopes of all tables and functions."""
-        return tuple([content.scope for content in (*self.tables, *self.functions)])
+        return (*(t.scope for t in self.tables), *(f.scope for f in self.functions))
 
     def scope(self, names: Iterable[str]) -> Scope:
         """Return the reduced variables of original ones."""

@@ -17,7 +17,7 @@ import bnmind.junction.inference.plan as answering
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.junction import Plan, compile_plan
 from bnmind.junction.inference.compiled_query import CompiledQuery, starting_registers
-from bnmind.junction.inference.plan import conflict, narrowed, without_signs
+from bnmind.junction.inference.plan import conflict, without_signs
 from bnmind.pgm import FunctionalCPD, Network, TabularCPD, Variable
 from bnmind.rank_one import factorize
 from tests import examples
@@ -84,9 +84,10 @@ def test_a_copy_from_a_pickle_plans_again() -> None:
 
 
 def test_planning_again_leaves_the_compiled_query_as_it_is() -> None:
-    compiled = signed_plan().compiled
+    plan = signed_plan()
+    compiled = plan.compiled
     before = pickle.dumps(compiled)
-    small = narrowed(compiled, {"total": "3"}, {})
+    small = plan.restrict({"total": "3"}).compiled
     plain = without_signs(compiled, {"total": "3"}, {})
     assert pickle.dumps(compiled) == before
     assert plain is not None

@@ -705,7 +705,8 @@ def _unwritten(query: Query, potentials: Sequence[Potential], domains: Domains) 
     """
     cells = _numbers(potentials, domains)
     total = sum(cells.values())
-    if total <= query.limits.table_cells:
+    allowed = query.limits.table_cells
+    if total <= (allowed if query.most_cells is None else min(allowed, query.most_cells)):
         return frozenset()
     if not query.to_be_restricted:
         largest = max(cells, key=cells.__getitem__)

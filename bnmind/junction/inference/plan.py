@@ -21,7 +21,7 @@ from bnmind.errors import (
     UnknownNameError,
 )
 from bnmind.junction.graphs import JunctionTree
-from bnmind.junction.inference.assembly import build, in_chosen_forms, shared_search
+from bnmind.junction.inference.assembly import build
 from bnmind.junction.inference.batches import (
     BatchPosterior,
     BatchRun,
@@ -51,7 +51,6 @@ from bnmind.junction.inference.evidence import (
 from bnmind.junction.inference.limits import Limits
 from bnmind.junction.inference.posterior import Posterior
 from bnmind.junction.inference.sums import DOUBTFUL, LOST, Progress, lost_digits, sums_of
-from bnmind.junction.reduction import n_numbers
 from bnmind.pgm.factor import Factor, Values
 from bnmind.pgm.variable import Variable
 
@@ -125,25 +124,6 @@ _CONFLICT_CELLS = 2**24
 """The most cells of a plan that searches for contradictions; larger plans name all findings."""
 
 
-def narrowed(
-    compiled: CompiledQuery, findings: Findings, inputs: Mapping[str, Values]
-) -> CompiledQuery:
-    """Return the compiled query restricted to valid findings and inputs.
-
-    Raises
-    ------
-    ImpossibleEvidenceError
-        If a single table excludes the findings. The error does not name them.
-    TooLargeError
-        If the restricted plan exceeds its limits.
-    """
-    known = compiled.known.with_more(compiled.query, findings, inputs)
-    before = known.total_size_before
-    if before is None and compiled.by_case is None:
-        before = compiled.total_size
-    return build(compiled.query, replace(known, total_size_before=before))
-
-
 def without_signs(
     compiled: CompiledQuery, findings: Findings, inputs: Mapping[str, Values]
 ) -> CompiledQuery | None:
@@ -169,16 +149,12 @@ def without_signs(
     query = compiled.query
     known = compiled.known.with_more(query, findings, inputs)
     plain = replace(query.with_originals(), signed=False, factorize=True)
-    request, potentials, domains = opened(plain, known)
+    _, potentials, _ = opened(plain, known)
     factors = [p.values for p in potentials if isinstance(p, Factor)]
     if not query.signed or any(np.iscomplexobj(a) or np.any(a < 0) for a in factors):
         return None
     # A plan for a single run may have more cells than a plan for any evidence.
     most = query.limits.most_cells if findings or inputs else _UNSIGNED_CELLS
-    # If a distribution has no form but a table that is too large, there is no need for a search.
-    potentials, states = in_chosen_forms(request, potentials, domains, shared_search(request))
-    if any(n_numbers(p, states) > most for p in potentials):
-        return None
     try:
         plain_plan = build(replace(plain, most_cells=most), known)
     except TooLargeError:
@@ -528,7 +504,12 @@ class Plan(Value):
 
     def _narrowed(self, findings: Findings, inputs: Mapping[str, Values]) -> Plan:
         """Return the restricted plan; an error about a single table does not name the findings."""
-        return Plan(narrowed(self._ordinary.compiled, findings, inputs))
+        compiled = self._ordinary.compiled
+        known = compiled.known.with_more(compiled.query, findings, inputs)
+        before = known.total_size_before
+        if before is None and compiled.by_case is None:
+            before = compiled.total_size
+        return Plan(build(compiled.query, replace(known, total_size_before=before)))
 
     @cached_property
     def _ordinary(self) -> Plan:
