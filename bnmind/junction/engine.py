@@ -35,7 +35,7 @@ from bnmind.junction.inference.plan import Plan
 from bnmind.junction.inference.posterior import Posterior
 from bnmind.pgm.cpd import FunctionalCPD
 from bnmind.pgm.distribution import Distribution
-from bnmind.pgm.factor import Factor, Values
+from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import FactorModel, Network
 
 if TYPE_CHECKING:
@@ -82,6 +82,8 @@ def model_entropy(
     InvalidModelError
         If a factor has negative or complex numbers.
     """
+    from scipy.special import xlogy
+
     potentials = [p for p in model.potentials if not isinstance(p, FunctionalCPD)]
     problems = [
         "the entropy needs factors without negative or complex numbers; that of"
@@ -97,15 +99,8 @@ def model_entropy(
     answer = posterior(tuple([scope for scope, _ in tables]) or ((),), seen)
     nats = [answer.log_evidence]
     for (_, numbers), joint in zip(tables, answer.joints, strict=False):
-        nats.append(-_expected_logarithm(joint, numbers))
+        nats.append(-float(xlogy(np.real(joint), numbers).sum()))  # 0 log 0 adds nothing
     return max(0.0, math.fsum(nats) / math.log(2.0))
-
-
-def _expected_logarithm(probabilities: Values, numbers: Values) -> float:
-    """Return Σ p log x, where p = 0 adds nothing."""
-    p = np.real(probabilities)
-    positive = p > 0
-    return float(np.dot(p[positive], np.log(numbers[positive])))
 
 
 # --- Engines: one object that answers any question about a model, under any evidence --------------

@@ -631,7 +631,6 @@ class Source(Sealed):
     values: Values | None
     """The table; None if it is too large to expand, or an input of each run."""
     n_cells: int
-    label: str
     signed: bool = False
     """Whether values are negative or complex, so that sums may cancel."""
     child: int | None = None
@@ -730,11 +729,15 @@ def sources_of(
 ) -> tuple[Source, ...]:
     """Return the sources of a program: the model's tables, the large tables, the inputs."""
 
-    def source(names: Sequence[str], label: str, n_cells: int, **more: Any) -> Source:
-        seen = tuple([name for name in names if name in observed])
-        scope = tuple([number[name] for name in names if name not in observed])
-        fields = {"scope": scope, "observed": seen, "values": None, **more}
-        return made(Source, label=label, n_cells=n_cells, **fields)
+    def source(names: Sequence[str], values: Values | None, **more: Any) -> Source:
+        return made(
+            Source,
+            scope=tuple([number[name] for name in names if name not in observed]),
+            observed=tuple([name for name in names if name in observed]),
+            values=values,
+            n_cells=math.prod([model.sizes[name] for name in names]),
+            **more,
+        )
 
     sources = []
     for content in model.tables:
@@ -744,17 +747,12 @@ def sources_of(
             # Stable: the observed variables come first.
             axes = sorted(range(len(names)), key=lambda axis: names[axis] not in observed)
             values = sealed(np.ascontiguousarray(np.transpose(values, axes)))
-        sources.append(source(names, "a table", values.size, values=values, signed=signed))
+        sources.append(source(names, values, signed=signed))
     sources += [_function_source(function, number, observed) for function in model.functions]
-    for potential in model.large:
-        names = model.scope(v.name for v in potential.scope)
-        cells = math.prod(model.sizes[name] for name in names)
-        sources.append(source(names, potential.scope[0].name, cells))
+    sources += [source(model.scope(v.name for v in p.scope), None) for p in model.large]
     for label, variables in inputs.items():
         whole = tuple(v.name for v in variables)
-        names = model.scope(whole)
-        cells = math.prod(model.sizes[name] for name in names)
-        sources.append(source(names, label, cells, input=label, model=model, whole=whole))
+        sources.append(source(model.scope(whole), None, input=label, model=model, whole=whole))
     return tuple(sources)
 
 
@@ -773,7 +771,6 @@ def _function_source(
         observed=(known, *seen) if known else seen,
         values=None,
         n_cells=positions.size,
-        label=head,
         child=child,
         rows=Rows(positions, seen, known),
     )

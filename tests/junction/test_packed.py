@@ -31,9 +31,7 @@ def zeros_in(rng: np.random.Generator, shape: Sequence[int]) -> Any:
 
 
 def source(scope: tuple[int, ...], values: Any, observed: tuple[str, ...] = ()) -> Source:
-    return Source(
-        scope=scope, observed=observed, values=values, n_cells=values.size, label="a table"
-    )
+    return Source(scope=scope, observed=observed, values=values, n_cells=values.size)
 
 
 def network_of(seed: int) -> Network:

@@ -226,7 +226,7 @@ class Chunks:
             for s in sources
         ]
         self.fixed: list[Any] = [
-            None if moves else load(plan, source, {}, inputs)
+            None if moves else load(source, {}, inputs)
             for source, moves in zip(sources, moving, strict=False)
         ]
         self.signed = [i for i, s in enumerate(sources) if s.signed]

@@ -644,34 +644,20 @@ def registers_of(
     registers: list[Any] = list(plan.unchanging)
     for number, source in enumerate(plan.sources):
         if registers[number] is None:
-            registers[number] = load(plan, source, observed, given)
+            registers[number] = load(source, observed, given)
     return registers
 
 
 def load(
-    plan: CompiledQuery,
     source: Source,
     observed: Mapping[str, int],
     given: Mapping[str, Values],
 ) -> Values:
-    """Return a table reduced to the evidence, or an input.
-
-    Raises
-    ------
-    TooLargeError
-        If the table is too large to be expanded.
-    """
+    """Return a table reduced to the evidence, or an input."""
     if source.input is not None:
         return source.reduced(given[source.input])
     if source.rows is not None:
         return source.rows.cut(observed)
-    if source.values is None:
-        allowed = plan.limits.table_cells
-        raise TooLargeError(
-            f"the table of {source.label} would have {source.n_cells:,} cells, and tables of"
-            f" {allowed:,} cells are allowed; restrict the plan to evidence first",
-            needed=source.n_cells,
-            budget=allowed,
-        )
+    assert source.values is not None  # plans with tables that are too large to expand do not run
     cut: Values = source.values[tuple(observed[name] for name in source.observed)]
     return cut

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+import timeit
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -144,12 +145,7 @@ def _least(work: Callable[[], object], times: int) -> float:
     """Return the least of several times in seconds, without those of other programs if known."""
     is_fine = time.get_clock_info("thread_time").resolution < 1e-6
     clock = time.thread_time if is_fine else time.perf_counter
-    seconds = []
-    for _ in range(times):
-        before = clock()
-        work()
-        seconds.append(clock() - before)
-    return min(seconds)
+    return min(timeit.repeat(work, timer=clock, number=1, repeat=times))
 
 
 def format_seconds(seconds: float) -> str:
