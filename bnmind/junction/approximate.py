@@ -215,7 +215,7 @@ class BoundedConditioning(Value):
             if bounds.gap <= gap:
                 break
         if not bounds.sums.total > 0 and bounds.log_rest == -math.inf:
-            fixed = self.plan.plan.compiled.known.fixed
+            fixed = self.plan.plan.compiled.query.fixed
             raise impossible({**fixed, **findings})
         return bounds
 

@@ -470,7 +470,7 @@ class SlicedPlan(Value):
             if place is not None:
                 write_sums(place, sums)
         if not sums.total > 0:
-            raise impossible({**self.plan.compiled.known.fixed, **findings})
+            raise impossible({**self.plan.compiled.query.fixed, **findings})
         joints = tuple([sealed(joint / sums.total) for joint in sums.joints])
         return made(Posterior, scopes=self.targets, joints=joints, log_evidence=sums.log_evidence)
 
@@ -500,10 +500,10 @@ class SlicedPlan(Value):
 
     def _slices(self, findings: Findings, start: int) -> Iterator[_Slice]:
         """Return the slices that no table excludes, from the one with number ``start``."""
-        query, known = self.plan.compiled.query, self.plan.compiled.known
+        query = self.plan.compiled.query
         variables = {v.name: v for p in query.potentials for v in p.scope}
         variables |= {v.name: v for v in self.sliced}
-        certain = {**known.fixed, **{v.name: findings[v.name] for v in self.evidence}}
+        certain = {**query.fixed, **{v.name: findings[v.name] for v in self.evidence}}
         domains = {
             name: (v.index(certain[name]),) if name in certain else tuple(range(v.n_states))
             for name, v in variables.items()
@@ -548,12 +548,12 @@ class SlicedPlan(Value):
             for v in self.plan.soft
             if v.name in findings
         }
-        known = {name: np.asarray(table).tolist() for name, table in compiled.known.given.items()}
+        known = {name: np.asarray(table).tolist() for name, table in compiled.query.given.items()}
         return question_digest(
             compiled.query.potentials,
             {
                 "evidence": sorted((v.name, findings[v.name]) for v in self.evidence),
-                "known": sorted(compiled.known.fixed.items()),
+                "known": sorted(compiled.query.fixed.items()),
                 "given": sorted(known.items()),
                 "soft": sorted(soft.items()),
                 "sliced": [v.name for v in self.sliced],

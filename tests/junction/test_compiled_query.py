@@ -93,7 +93,7 @@ def test_planning_again_leaves_the_compiled_query_as_it_is() -> None:
     assert plain is not None
     assert not plain.is_signed
     assert small.savings.total_size_before == compiled.total_size
-    assert small.known.fixed == {"total": "3"}
+    assert small.query.fixed == {"total": "3"}
 
 
 def test_registers_are_a_pure_function_of_the_evidence() -> None:

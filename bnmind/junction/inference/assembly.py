@@ -23,9 +23,7 @@ from bnmind.junction.graphs import (
     graph_of_scopes,
 )
 from bnmind.junction.inference.compiled_query import (
-    NOTHING_KNOWN,
     CompiledQuery,
-    Known,
     Query,
     Request,
     opened,
@@ -242,8 +240,8 @@ def _graph(model: Reduction, request: Request) -> InteractionGraph:
 
 def shared_search(request: Request) -> SharedSearch:
     """Return the search for all orders of a plan."""
-    query, known = request.query, request.known
-    usual = DEFAULT_ORDER_RESTRICTED if known.fixed or known.given else DEFAULT_ORDER
+    query = request.query
+    usual = DEFAULT_ORDER_RESTRICTED if query.is_restricted else DEFAULT_ORDER
     most = math.inf if query.may_shrink else query.limits.hopeless_cells
     return SharedSearch(query.order or usual, most, query.limits.most_cells)
 
@@ -484,8 +482,8 @@ _SMALL_TABLE = 2**20
 
 
 @paused_collection()
-def build(query: Query, known: Known = NOTHING_KNOWN) -> CompiledQuery:
-    """Return the compiled query, with some evidence and inputs possibly known.
+def build(query: Query) -> CompiledQuery:
+    """Return the compiled query.
 
     Raises
     ------
@@ -494,29 +492,29 @@ def build(query: Query, known: Known = NOTHING_KNOWN) -> CompiledQuery:
     TooLargeError
         If the plan exceeds its limits.
     """
-    if not (known.fixed or known.given):
+    if not query.is_restricted:
         query = _with_causes(query)
         cells = 0 if query.causes is None else common_cells(query.causes)
         if cells > _WORTH_PLANNING_AGAIN:
             return by_case(query, cells)
-        return _whole_plan(*opened(query, known))
-    swept = _swept_case(query, known)
+        return _whole_plan(*opened(query))
+    swept = _swept_case(query)
     if swept is None:
-        return _restricted_plan(*opened(query, known))
+        return _restricted_plan(*opened(query))
     if not swept.is_quick:
         with suppress(TooLargeError):
-            other = _restricted_plan(*opened(query, known))
+            other = _restricted_plan(*opened(query))
             is_possible = other.refusal is None and other.by_case is None
             signed = other.is_signed
             if is_possible and not swept.is_better_than(other.multiplications, signed=signed):
                 return other
-    request, _, _ = opened(query, known, search=False)
+    request, _, _ = opened(query, search=False)
     return made(CompiledQuery, **vars(request), answers=swept.answers(query.targets), swept=swept)
 
 
-def by_case(query: Query, cells: int, known: Known = NOTHING_KNOWN) -> CompiledQuery:
+def by_case(query: Query, cells: int) -> CompiledQuery:
     """Return the compiled query that makes a plan for the evidence of each run."""
-    request, _, _ = opened(query, known, search=False)
+    request, _, _ = opened(query, search=False)
     return made(CompiledQuery, **vars(request), by_case=cells)
 
 
@@ -535,16 +533,16 @@ def _with_causes(query: Query) -> Query:
     )
 
 
-def _swept_case(query: Query, known: Known) -> CaseSweep | None:
+def _swept_case(query: Query) -> CaseSweep | None:
     """Return the sweep that answers a query with all its evidence; None if there is none."""
-    causes, fixed, limits = query.causes, known.fixed, query.limits
+    causes, fixed, limits = query.causes, query.fixed, query.limits
     is_complete = all(v.name in fixed for v in query.evidence)
     if causes is None or not (
-        is_complete and query.direct and set(known.given) == set(query.inputs)
+        is_complete and query.direct and set(query.given) == set(query.inputs)
     ):
         return None
     states = {v.name: v.index(fixed[v.name]) for v in query.evidence}
-    factors = [Factor(query.inputs[name], values) for name, values in known.given.items()]
+    factors = [Factor(query.inputs[name], values) for name, values in query.given.items()]
     swept = causes.at(states, factors)
     if swept is None or swept.multiplications > limits.max_multiplications:
         return None
@@ -578,7 +576,7 @@ def _restricted_plan(
     request: Request, potentials: tuple[Potential, ...], domains: Domains
 ) -> CompiledQuery:
     """Return the smallest plan found for the known evidence and inputs."""
-    query, known = request.query, request.known
+    query = request.query
     search = shared_search(request)
     if query.factorize:
         potentials = without_effects(potentials, domains)
@@ -587,7 +585,7 @@ def _restricted_plan(
         formed, states = in_chosen_forms(request, potentials, domains, search)
         cells = _cells_by_case(request, formed, states, search)
         if cells > _WORTH_PLANNING_AGAIN:
-            return by_case(query, cells, known)
+            return by_case(query, cells)
         if formed != potentials:
             # Tables that are too large may have smaller forms.
             if sum(_numbers(potentials, domains).values()) > query.limits.table_cells:
@@ -601,7 +599,7 @@ def _restricted_plan(
         model = without_leaves(model, kept & set(model.sizes))
         candidates.append(model)
         if query.compress:
-            input_tables = [(query.inputs[name], a) for name, a in known.given.items()]
+            input_tables = [(query.inputs[name], a) for name, a in query.given.items()]
             observed = frozenset(request.observed)
             candidates += compounds(model, input_tables, query.targets, observed)
     model, part = smallest(candidates, request, search)

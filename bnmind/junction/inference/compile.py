@@ -16,7 +16,7 @@ import numpy as np
 from bnmind._arguments import checked
 from bnmind._files import read_text, write_file
 from bnmind._messages import listed
-from bnmind._values import ReadOnlyDict, made
+from bnmind._values import ReadOnlyDict
 from bnmind.errors import InvalidArgumentError, InvalidModelError, ModelFileError, UnknownNameError
 from bnmind.junction.graphs import (
     EliminationOrder,
@@ -265,8 +265,7 @@ def query_of(
     if not whole:
         needed = {v.name for s in [observed, *scopes, *tables.values()] for v in s}
         relevant = without_barren(relevant, needed)
-    return made(
-        Query,
+    return Query(
         potentials=relevant,
         evidence=observed,
         targets=tuple(scopes),
@@ -415,11 +414,11 @@ def write_plan(plan: Plan, path: str | os.PathLike[str]) -> None:
     ModelFileError
         If the file cannot be written.
     """
-    query, known = plan.compiled.query, plan.compiled.known
-    if known.fixed or known.given or query.whole:
+    query = plan.compiled.query
+    if query.is_restricted or query.whole:
         raise InvalidArgumentError(
             "only plans of compile_plan can be written, before they are restricted; got a plan"
-            f" that knows {', '.join([*known.fixed, *known.given]) or 'all variables'}",
+            f" that knows {', '.join([*query.fixed, *query.given]) or 'all variables'}",
             plan,
         )
     likelihoods = {label_of(v.name) for v in query.soft}

@@ -60,6 +60,12 @@ class Query(Sealed):
     evidence: tuple[Variable, ...]
     targets: tuple[tuple[Variable, ...], ...]
     inputs: Mapping[str, tuple[Variable, ...]]
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    """The evidence that restrictions have fixed."""
+    given: Mapping[str, Values] = field(default_factory=dict)
+    """The inputs that restrictions have fixed, likelihoods included."""
+    total_size_before: int | None = None
+    """The total size of the plan before its restriction."""
     order: OrderFinder | None
     """The search for elimination orders; None for the default."""
     limits: Limits
@@ -86,6 +92,11 @@ class Query(Sealed):
     """The query as a query about independent causes of observed effects, if it is one."""
 
     @property
+    def is_restricted(self) -> bool:
+        """Whether some evidence or inputs are fixed."""
+        return bool(self.fixed or self.given)
+
+    @property
     def to_be_restricted(self) -> bool:
         """Whether the plan may exceed its limits, because only restrictions of it will run."""
         return self.limits.only_restrictions and not self.whole and self.most_cells is None
@@ -94,6 +105,13 @@ class Query(Sealed):
     def may_shrink(self) -> bool:
         """Whether a restriction of the plan may fit although the plan is surely too large."""
         return self.to_be_restricted and bool(self.evidence or self.soft or self.inputs)
+
+    def with_more(self, more: Findings, inputs: Mapping[str, Values]) -> Query:
+        """Return the query with additional findings and inputs fixed."""
+        more = {name: finding for name, finding in more.items() if finding is not None}
+        soft = {label_of(v.name): likelihood(v, more[v.name]) for v in self.soft if v.name in more}
+        fixed, given = {**self.fixed, **more}, {**self.given, **inputs, **soft}
+        return replace(self, fixed=fixed, given=given)
 
     def with_originals(self) -> Query:
         """Return the query with the original distributions in place of their factors.
@@ -110,25 +128,6 @@ class Query(Sealed):
             if len(mine) == len(replacement.factors) and not own & others:
                 potentials = [*rest, replacement.cpd]
         return replace(self, potentials=tuple(potentials), replacements=())
-
-
-@dataclass(frozen=True, eq=False)
-class Known(Sealed):
-    """The evidence and the inputs that restrictions have fixed."""
-
-    fixed: Mapping[str, str] = field(default_factory=dict)
-    given: Mapping[str, Values] = field(default_factory=dict)
-    total_size_before: int | None = None
-
-    def with_more(self, query: Query, more: Findings, inputs: Mapping[str, Values]) -> Known:
-        """Return the known evidence and inputs of a query with additional ones."""
-        more = {name: finding for name, finding in more.items() if finding is not None}
-        soft = {label_of(v.name): likelihood(v, more[v.name]) for v in query.soft if v.name in more}
-        fixed, given = {**self.fixed, **more}, {**self.given, **inputs, **soft}
-        return replace(self, fixed=fixed, given=given)
-
-
-NOTHING_KNOWN = Known()
 
 
 @dataclass(frozen=True)
@@ -151,8 +150,6 @@ class Request(Value):
 
     query: Query
     """The query, from which plans for more evidence are made."""
-    known: Known
-    """The evidence and the inputs of the restriction."""
     evidence: tuple[Variable, ...]
     """The variables whose states each run takes."""
     inputs: Mapping[str, tuple[Variable, ...]]
@@ -183,7 +180,7 @@ class Request(Value):
 
 
 def opened(
-    query: Query, known: Known, *, search: bool = True
+    query: Query, *, search: bool = True
 ) -> tuple[Request, tuple[Potential, ...], dict[str, tuple[int, ...]]]:
     """Return the remaining query, the relevant potentials and the possible states.
 
@@ -194,7 +191,7 @@ def opened(
     ImpossibleEvidenceError
         If a single table excludes the known evidence or inputs.
     """
-    fixed, tables = known.fixed, known.given
+    fixed, tables = query.fixed, query.given
     certain = {v.name: v.index(fixed[v.name]) for v in query.evidence if v.name in fixed}
     free = tuple(v for v in query.evidence if v.name not in fixed)
     derived = _determined(query, {v.name for v in free}, certain)
@@ -217,14 +214,13 @@ def opened(
     request = made(
         Request,
         query=query,
-        known=known,
         evidence=free,
         inputs=ReadOnlyDict({name: s for name, s in left.items() if name not in labels}),
         soft=tuple(v for label, v in labels.items() if label in left),
         derived=derived,
         certain=ReadOnlyDict(certain),
         savings=Savings(
-            query.barren, len(query.evidence) + len(derived), excluded, known.total_size_before
+            query.barren, len(query.evidence) + len(derived), excluded, query.total_size_before
         ),
     )
     # Functions of the evidence are computed, and have no tables.

@@ -147,16 +147,16 @@ def without_signs(
         If a single table rules the findings out; it does not name them.
     """
     query = compiled.query
-    known = compiled.known.with_more(query, findings, inputs)
-    plain = replace(query.with_originals(), signed=False, factorize=True)
-    _, potentials, _ = opened(plain, known)
+    originals = query.with_originals().with_more(findings, inputs)
+    plain = replace(originals, signed=False, factorize=True)
+    _, potentials, _ = opened(plain)
     factors = [p.values for p in potentials if isinstance(p, Factor)]
     if not query.signed or any(np.iscomplexobj(a) or np.any(a < 0) for a in factors):
         return None
     # A plan for a single run may have more cells than a plan for any evidence.
     most = query.limits.most_cells if findings or inputs else _UNSIGNED_CELLS
     try:
-        plain_plan = build(replace(plain, most_cells=most), known)
+        plain_plan = build(replace(plain, most_cells=most))
     except TooLargeError:
         return None
     return None if plain_plan.is_signed else plain_plan
@@ -505,11 +505,11 @@ class Plan(Value):
     def _narrowed(self, findings: Findings, inputs: Mapping[str, Values]) -> Plan:
         """Return the restricted plan; an error about a single table does not name the findings."""
         compiled = self._ordinary.compiled
-        known = compiled.known.with_more(compiled.query, findings, inputs)
-        before = known.total_size_before
+        query = compiled.query.with_more(findings, inputs)
+        before = query.total_size_before
         if before is None and compiled.by_case is None:
             before = compiled.total_size
-        return Plan(build(compiled.query, replace(known, total_size_before=before)))
+        return Plan(build(replace(query, total_size_before=before)))
 
     @cached_property
     def _ordinary(self) -> Plan:
@@ -517,7 +517,7 @@ class Plan(Value):
         compiled = self.compiled
         if compiled.swept is None:
             return self
-        return Plan(build(replace(compiled.query, direct=False), compiled.known))
+        return Plan(build(replace(compiled.query, direct=False)))
 
     def _check_size(self) -> None:
         if self.compiled.refusal is not None:
@@ -600,13 +600,13 @@ def conflict(
     Mapping
         Some of the findings, or all of them if the search costs too much.
     """
-    query, known = plan.compiled.query, plan.compiled.known
-    findings = {**known.fixed, **findings}
+    query = plan.compiled.query
+    findings = {**query.fixed, **findings}
     uncertain = {label_of(v.name): v for v in (*query.evidence, *query.soft)}
     observed = [v for v in uncertain.values() if findings.get(v.name) is not None]
     # The likelihoods of all findings are inputs; omitted findings have the likelihood one.
     scopes = {**query.inputs, **{label: (v,) for label, v in uncertain.items()}}
-    soft = replace(query, evidence=(), targets=((),), inputs=scopes, soft=())
+    soft = replace(query, evidence=(), targets=((),), inputs=scopes, soft=(), fixed={}, given={})
     try:
         other = Plan(build(replace(soft, most_cells=_CONFLICT_CELLS)))
     except TooLargeError:
@@ -615,7 +615,7 @@ def conflict(
     anything: dict[str, Values] = {
         name: np.ones([v.n_states for v in scope]) for name, scope in scopes.items()
     }
-    for name, table in {**known.given, **(inputs or {})}.items():
+    for name, table in {**query.given, **(inputs or {})}.items():
         if name not in uncertain:
             anything[name] = table
 
