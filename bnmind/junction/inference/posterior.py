@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
 from bnmind._arguments import checked
+from bnmind._display import table_html
 from bnmind._messages import counted, shown
 from bnmind._values import ReadOnlyDict, Value, made, sealed
 from bnmind.errors import InvalidArgumentError, UnknownNameError
@@ -238,14 +238,8 @@ class Posterior(Value, Mapping[Any, Distribution]):
 
     def _repr_html_(self) -> str:
         """Return the distributions as an HTML table, which notebooks display."""
-        rows = []
-        for name, cells in self._first(_MOST_ROWS_HTML):
-            row = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
-            rows.append(f"<tr><th>{escape(name)}</th>{row}</tr>")
-        if (more := len(self.joints) - _MOST_ROWS_HTML) > 0:
-            rows.append(f"<tr><td>… and {more:,} more</td></tr>")
-        caption = f"<caption>{escape(self._title)}</caption>"
-        return f"<table>{caption}<tbody>{''.join(rows)}</tbody></table>"
+        rows = [(name, *cells) for name, cells in self._first(_MOST_ROWS_HTML)]
+        return table_html((), rows, caption=self._title, n_rows=len(self.joints))
 
     @cached_property
     def targets(self) -> tuple[Factor, ...]:
