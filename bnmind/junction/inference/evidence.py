@@ -499,7 +499,8 @@ class Reader:
 
     def named(self, scopes: Scopes) -> tuple[tuple[Variable, ...], ...]:
         """Return the variables of targets."""
-        return tuple([tuple([self.variables[name] for name in scope]) for scope in scopes])
+        of = self.variables.__getitem__
+        return tuple([tuple(map(of, scope)) for scope in scopes])
 
     def event(self, given: Any) -> Seen:
         """Return an event, which is read like evidence but must be given."""
@@ -531,9 +532,11 @@ class Reader:
         soft: dict[str, Floats] = {}
         for name, finding in by_name(given, what).items():
             v = self.variables.get(name) or self.model.variable(name)
-            if is_missing(finding):
+            if isinstance(finding, str):
+                positions[name] = v.index(finding)
+            elif is_missing(finding):
                 continue
-            if is_state(finding):
+            elif is_state(finding):
                 positions[name] = v.index(finding)
             else:
                 soft[name] = likelihood(v, finding)
