@@ -270,19 +270,21 @@ def planned(
     TooLargeError
         If the plan is surely too large, and no restriction of it may fit.
     """
-    if parents is None or request.tables or len(request.query.targets) < 2:
-        return [smallest([model], request, search)[1]]
-    graph = _graph(model, request)
-    order = search.small(graph, _WORTH_DIVIDING)
-    if order is None:
-        start = search.quick(graph)
-        cells = math.inf if start is None else start.total_size
-        parts = _divided(model, request, parents, search, _worth(cells, graph.n))
-        if not parts:
-            return [smallest([model], request, search)[1]]
-    else:
-        parts = [Part(JunctionTree.from_order(graph, order), range(len(request.query.targets)))]
-    _refuse_large(model, request.query, [part.tree for part in parts])
+    query, graph = request.query, _graph(model, request)
+    parts: list[Part] = []
+    order = None
+    if parents is not None and not request.tables and len(query.targets) > 1:
+        order = search.small(graph, _WORTH_DIVIDING)
+        if order is None:
+            start = search.quick(graph)
+            cells = math.inf if start is None else start.total_size
+            parts = _divided(model, request, parents, search, _worth(cells, graph.n))
+    if not parts:
+        order = order or search.order(graph)
+        if order is None:
+            raise query.limits.refusal_of_cells(query.limits.hopeless_cells)
+        parts = [Part(JunctionTree.from_order(graph, order), range(len(query.targets)))]
+    _refuse_large(model, query, [part.tree for part in parts])
     return parts
 
 
