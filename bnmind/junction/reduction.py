@@ -225,6 +225,8 @@ class FunctionTable(Sealed):
     """The determined variable, then the variables that determine it."""
     positions: NDArray[np.intp]
     """Its state for each configuration of the others; −1 where no state is possible."""
+    place: int
+    """The number of tables of the model before it."""
 
     def table(self, n_states: int) -> Table:
         """Return the expanded table, for ``n_states`` states of the first variable."""
@@ -248,8 +250,11 @@ class Reduction(Sealed):
 
     @property
     def scopes(self) -> tuple[Scope, ...]:
-        """The scopes of all tables and functions."""
-        return (*(t.scope for t in self.tables), *(f.scope for f in self.functions))
+        """The scopes of all tables and functions, in the order in which the model has them."""
+        scopes = [table.scope for table in self.tables]
+        for function in reversed(self.functions):
+            scopes.insert(function.place, function.scope)
+        return tuple(scopes)
 
     def scope(self, names: Iterable[str]) -> Scope:
         """Return the reduced variables of original ones."""

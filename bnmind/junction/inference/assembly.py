@@ -667,7 +667,7 @@ def _reduced(request: Request, potentials: Sequence[Potential], domains: Domains
             continue
         if is_kept_as_function(potential, domains):
             rows = positions(potential, domains).reshape([sizes[name] for name in scope[1:]])
-            functions.append(FunctionTable(scope, rows))
+            functions.append(FunctionTable(scope, rows, len(tables)))
             continue
         values = table(potential, domains)
         if values.ndim > len(scope):
