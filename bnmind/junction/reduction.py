@@ -747,7 +747,7 @@ def sources_of(
     sources = []
     for content in model.tables:
         names, values = content.scope, content.values
-        signed = values.dtype.kind == "c" or bool(values.min(initial=0.0) < 0)
+        signed = values.dtype.kind == "c" or bool((values < 0).any())
         if not observed.isdisjoint(names):
             # Stable: the observed variables come first.
             axes = sorted(range(len(names)), key=lambda axis: names[axis] not in observed)

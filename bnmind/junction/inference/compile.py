@@ -16,7 +16,7 @@ import numpy as np
 from bnmind._arguments import checked
 from bnmind._files import read_text, write_file
 from bnmind._messages import listed
-from bnmind._values import ReadOnlyDict
+from bnmind._values import ReadOnlyDict, made
 from bnmind.errors import InvalidArgumentError, InvalidModelError, ModelFileError, UnknownNameError
 from bnmind.junction.graphs import (
     EliminationOrder,
@@ -265,11 +265,14 @@ def query_of(
     if not whole:
         needed = {v.name for s in [observed, *scopes, *tables.values()] for v in s}
         relevant = without_barren(relevant, needed)
-    return Query(
+    return made(
+        Query,
         potentials=relevant,
         evidence=observed,
         targets=tuple(scopes),
         inputs=ReadOnlyDict(tables),
+        fixed=ReadOnlyDict(),
+        given=ReadOnlyDict(),
         soft=uncertain,
         barren=len(model.potentials) - len(relevant),
         order=order,
