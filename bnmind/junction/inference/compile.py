@@ -34,8 +34,7 @@ from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.inference.plan import Plan
 from bnmind.junction.reduction import without_barren
 from bnmind.junction.triangulation.greedy import MinFill
-from bnmind.junction.triangulation.portfolio import BestOrder, Portfolio
-from bnmind.junction.triangulation.portfolio import BoundedFinder
+from bnmind.junction.triangulation.portfolio import BestOrder, BoundedFinder, Portfolio
 from bnmind.pgm.network import FactorModel, Network, Potential
 from bnmind.pgm.variable import Variable
 
