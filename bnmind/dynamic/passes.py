@@ -458,12 +458,6 @@ def plain(plan: Plan) -> CompiledQuery:
     return plan.compiled
 
 
-def _moving(compiled: CompiledQuery, constant: Cells) -> frozenset[str]:
-    """Return the inputs that differ from slice to slice, or from sequence to sequence."""
-    names = {*compiled.inputs, *(label_of(v.name) for v in compiled.soft)}
-    return frozenset(names - constant.keys())
-
-
 # --- Messages between slices, whose cells may be of any size --------------------------------------
 #
 # A state that looks hopeless for hundreds of slices may be the true one, and doubles reach down to
@@ -646,8 +640,8 @@ class Passes:
     """The rows of the sequences to run."""
     tables: tuple[Cells, Cells] = ({}, {})
     """The tables that are inputs of all runs, for the first slice and for later ones."""
-    bound: dict[int, tuple[Chunks, list[tuple[int, ...]]]] = field(default_factory=dict)
-    """The runs of each plan, bound to the tables, and the shapes of their joints."""
+    bound: dict[int, Chunks] = field(default_factory=dict)
+    """The runs of each plan, bound to the tables."""
 
     @classmethod
     def answers(
@@ -664,9 +658,7 @@ class Passes:
         The plans ``two`` are those of `forward`, or those of `smooth`.
         """
         most = _MESSAGE_BYTES // _message_bytes(plans, int(sequences.lengths.max()))
-        for plan, own in zip(two, tables, strict=True):
-            compiled = plain(plan)
-            most = min(most, batch_size(compiled, _moving(compiled, own)).chunk)
+        most = min(most, *[batch_size(plain(plan)).chunk for plan in two])
         for rows in sequences.groups(max(1, most)):
             passes = cls(plans, sequences, rows, tables)
             forward = ((number, one.logs, one.joints) for number, one in passes.forward(two))
@@ -755,11 +747,8 @@ class Passes:
     ) -> Total:
         plans, n = self.plans, self.rows.shape[1]
         if id(plan) not in self.bound:
-            compiled, constant = plain(plan), self.tables[number > 0]
-            shapes = [(n, *(v.n_states for v in scope)) for scope in compiled.targets]
-            chunks = Chunks(compiled, constant, _moving(compiled, constant))
-            self.bound[id(plan)] = chunks, shapes
-        chunks, shapes = self.bound[id(plan)]
+            self.bound[id(plan)] = Chunks(plain(plan), self.tables[number > 0])
+        chunks = self.bound[id(plan)]
         evidence = self.sequences.evidence(plans.observed, self.rows[number])
         varying = plans.varying(number).items()
         inputs = evidence | {
@@ -778,9 +767,8 @@ class Passes:
                     continue
             for label, (_, values) in zip(messages, chosen, strict=True):
                 inputs[label] = np.moveaxis(values, 0, -1)
-            logs, joints = np.zeros(n), [np.zeros(shape) for shape in shapes]
-            chunks.answer({}, inputs, joints, logs, np.ones(n))
-            parts.append((logs + scale, joints))
+            run = chunks.answer({}, inputs, n)
+            parts.append((run.log_evidence + scale, list(run.joints)))
         return Total.of(parts)
 
 

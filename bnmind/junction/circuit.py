@@ -60,7 +60,7 @@ from bnmind.junction.forms import choose_forms, non_negative_table
 from bnmind.junction.graphs import OrderFinder, graph_of_scopes
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.program.products import AXIS, LANES, PRODUCT, ROWS, read_only
-from bnmind.junction.program.sparse_steps import joined_terms
+from bnmind.junction.program.runs import joined_terms
 from bnmind.junction.triangulation.portfolio import Portfolio
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import FactorModel, Network, Potential, topological_order
@@ -98,9 +98,7 @@ def _lists(
     for register, (left, right) in enumerate(steps, n_inputs):
         operands = possible[left], possible[right]
         of_step = scopes[left], None if right < 0 else scopes[right], scopes[register]
-        joined = joined_terms(of_step, sizes, operands)
-        assert joined is not None  # without a limit
-        first, second, to = joined
+        first, second, to = joined_terms(of_step, sizes, operands)
         at = np.zeros(counts[register], dtype=np.bool_)
         at[to] = True
         possible.append(np.flatnonzero(at))

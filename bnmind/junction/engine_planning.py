@@ -73,13 +73,12 @@ def plan_bytes(plan: Any) -> int:
     cliques = sum([len(tree.cliques) for tree in compiled.trees])
     parts = len(compiled.targets) + len(compiled.sources) + len(compiled.evidence) + cliques
     steps = len(compiled.program.steps)
-    bytes_of_lists = compiled.program.listed_bytes
     if compiled.swept is not None:
         steps += compiled.swept.steps
     causes = compiled.query.causes
     if causes is not None:
         arrays += causes.arcs
-    in_arrays = bytes_of_lists + sum([int(a.nbytes) for a in arrays])
+    in_arrays = sum([int(a.nbytes) for a in arrays])
     return _PLAN + in_arrays + _STEP * steps + _TARGET * parts
 
 

@@ -604,26 +604,6 @@ class Rows(Sealed):
             cut = (positions == at[self.child]).astype(np.float64)
         return cut
 
-    def fill(self, register: Any, positions: Any, at: Mapping[str, NDArray[np.intp]]) -> None:
-        """Fill a register with the result of `cut` for each of many cases.
-
-        Parameters
-        ----------
-        register
-            The register; its last axis is the cases.
-        positions
-            The positions of the function; observed arguments are joined into the last axis.
-        at
-            The position of each observed variable, ``(cases,)``.
-        """
-        if self.observed:
-            sizes = self.positions.shape[: len(self.observed)]
-            flat = np.ravel_multi_index([at[name] for name in self.observed], sizes)
-            values = positions.take(flat, axis=-1)
-        else:
-            values = positions[..., None]
-        np.copyto(register, values if self.child is None else values == at[self.child])
-
 
 @dataclass(frozen=True, eq=False)
 class Source(Sealed):

@@ -37,7 +37,6 @@ from bnmind.junction.inference.evidence import Evidence, Findings, is_state, rea
 from bnmind.junction.inference.limits import DEFAULT_JOINT_CELLS, DEFAULT_LIMITS, Limits
 from bnmind.junction.inference.plan import Plan, conflict, impossible
 from bnmind.junction.program.program import (
-    Arithmetic,
     LookUp,
     Product,
     Program,
@@ -300,7 +299,7 @@ class Elimination(Value):
         combine: np.ufunc = np.multiply
         has_lost = True
         if self.sums_only:
-            filled, powers, has_lost = program.run(registers, Arithmetic(scaled=True))
+            filled, powers, has_lost = program.run(registers, scaled=True)
         if has_lost:
             combine = np.add
             add = np.logaddexp if self.sums_only else np.maximum

@@ -270,12 +270,13 @@ def test_what_no_case_changes_is_not_overwritten() -> None:
     )
     steps = (Step(times(), 0, 1), Step(times(), 3, 2), Step(times(overwrites=True), 3, 1))
     program = Program(n_inputs=3, steps=steps, spent=((), (), (3,)), scopes=((0,),) * 6, sizes=(2,))
-    inputs = [np.array([2.0, 3.0]), np.array([5.0, 7.0]), np.ones((2, 4))]
-    moving = [False, False, True, False, True, False]
-    bound = CaseProgram(program, inputs, moving, 4)
-    bound.run()
-    assert bound.registers[4].tolist() == [[10.0] * 4, [21.0] * 4]
-    assert bound.registers[5].tolist() == [50.0, 147.0]
+    inputs = [np.array([2.0, 3.0]), np.array([5.0, 7.0]), None]
+    several = CaseProgram(program, inputs)
+    assert several.moving == [False, False, True, False, True, False]
+    for _ in range(2):
+        registers, *_ = several.run([None, None, np.ones((2, 4))], 4)
+        assert registers[4].tolist() == [[10.0] * 4, [21.0] * 4]
+        assert registers[5].tolist() == [50.0, 147.0]
 
 
 def test_a_function_takes_the_memory_of_its_values() -> None:
@@ -288,7 +289,7 @@ def test_a_function_takes_the_memory_of_its_values() -> None:
         plan = compile_plan(network, evidence=["die0"], targets=[["total"]])
         (source,) = [s for s in plan.compiled.sources if s.rows is not None]
         assert source.observed == ("die0",)
-        of_case = batch_memory.batch_size(plan.compiled, frozenset()).of_case
+        of_case = batch_memory.batch_size(plan.compiled).of_case
         assert 8 * 13**3 < of_case < 8 * 13**3 * n_states / 4
 
 

@@ -10,10 +10,14 @@ import pytest
 import bnmind.junction.program.runs as logarithms
 from bnmind.errors import CancellationError, InvalidModelError
 from bnmind.junction import Plan, compile_plan
-from bnmind.junction.inference.sums import cleared, doubt_of, refuse_others
+from bnmind.junction.inference.batches import (
+    cleared,
+    doubt_of,
+    joints_of_logarithms,
+    refuse_others,
+)
 from bnmind.junction.program.contraction import ProgramBuilder
-from bnmind.junction.program.runs import joints_by_logarithms, run_logarithms
-from bnmind.junction.reduction import Answer
+from bnmind.junction.program.runs import run_logarithms
 from bnmind.pgm import (
     Exactly,
     Factor,
@@ -54,24 +58,8 @@ def test_products_of_logarithms_are_the_same_in_blocks_of_any_size(
 
 
 def joints_of(*rows: list[float]) -> tuple[list[Values], float]:
-    """Return the joints of answers that are the logarithms of these rows."""
-    variables = [Variable.of_integers(f"x{i}", range(len(row))) for i, row in enumerate(rows)]
-    scopes = [(i,) for i in range(len(rows))]
-    program = ProgramBuilder([len(row) for row in rows], list(scopes)).build([])
-    answers = [
-        Answer(
-            variables=(v,),
-            observed=(),
-            axes=None,
-            view=(v.n_states,),
-            shape=(v.n_states,),
-            register=i,
-            cells=None,
-        )
-        for i, v in enumerate(variables)
-    ]
-    joints, total = joints_by_logarithms(program, answers, [np.array(row) for row in rows])
-    return joints, total
+    """Return the joints whose logarithms are these rows, and that of the first sum."""
+    return joints_of_logarithms([np.array(row) for row in rows])
 
 
 def test_joints_of_logarithms_are_normalized_and_the_first_total_counts() -> None:

@@ -20,8 +20,9 @@ from bnmind.junction import Plan, compile_plan
 from bnmind.junction.inference.compiled_query import positions_of, registers_of
 from bnmind.junction.program.products import ProductBuilder, Term, arrange, read_only
 from bnmind.junction.program.program import Product, Step, Sum
-from bnmind.junction.program.runs import ReusedCells, flat_program, should_be_flat
+from bnmind.junction.program.runs import flat_program, should_be_flat
 from bnmind.pgm import Network, TabularCPD, Variable
+from tests.modes import examples
 from tests.networks import networks
 
 SIZES = (1, 2, 3, 5, 7, 8, 9, 12, 17)
@@ -129,18 +130,18 @@ def test_nothing_runs_in_loops_of_python(monkeypatch: pytest.MonkeyPatch) -> Non
     assert not should_be_flat(small_plan().compiled.program, 100, 3)
 
 
-@given(st.lists(st.tuples(st.integers(1, 5), st.integers(0, 9)), max_size=40))
-def test_cells_are_given_to_one_part_at_a_time(steps: list[tuple[int, int]]) -> None:
-    cells, taken = ReusedCells(), dict[int, int]()
-    for n, place in steps:
-        if place < len(taken):
-            start = sorted(taken)[place]
-            cells.give_back(start, taken.pop(start))
-        else:
-            taken[cells.take(n)] = n
-        ends = [start + taken[start] for start in sorted(taken)]
-        assert all(end <= start for end, start in zip(ends, sorted(taken)[1:], strict=False))
-        assert all(end <= cells.length for end in ends)
-    for start, n in taken.items():
-        cells.give_back(start, n)
-    assert cells.take(cells.length or 1) == 0
+@settings(max_examples=examples(40), deadline=None)
+@given(networks(max_variables=7))
+def test_registers_that_are_needed_at_once_have_cells_of_their_own(network: Network) -> None:
+    compiled = compile_plan(network).compiled
+    program = compiled.program
+    kept = {answer.register for answer in compiled.answers if answer.register is not None}
+    flat = flat_program(program, (), kept)
+    needed = set(range(program.n_inputs)) | kept
+    for number, spent in enumerate(program.spent, program.n_inputs):
+        needed.add(number)
+        places = [flat.places(register) for register in needed]
+        cells = np.concatenate([place.ravel() for place in places if place is not None])
+        assert len(np.unique(cells)) == len(cells)
+        assert cells.max(initial=0) < flat.n_cells - 1
+        needed -= set(spent) - kept

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import bnmind.junction.reduction as support
 from bnmind.junction import compile_explanation, compile_plan, compile_sampling
 from bnmind.junction.program.contraction import Function, ProgramBuilder
-from bnmind.junction.program.program import Arithmetic, Program, Scatter
+from bnmind.junction.program.program import Program, Scatter
 from bnmind.junction.program.runs import CaseProgram, logarithms, run_logarithms
 from tests.junction.test_batch import batches, one_by_one
 from tests.junction.test_plan import Query, queries
@@ -89,8 +89,8 @@ def test_contractions_are_sums_of_products(drawn: Contraction) -> None:
     result = program.scopes[register]
     total = expected(inputs, scopes, sizes, functions)
     wanted = summed(total, scopes, result, np.sum)
-    for kind in (Arithmetic(), Arithmetic(scaled=True), Arithmetic(True, True)):
-        filled, powers, lost = program.run(inputs, kind)
+    for scaled, rounds_up in ((False, False), (True, False), (False, True)):
+        filled, powers, lost = program.run(inputs, scaled=scaled, rounds_up=rounds_up)
         assert not lost
         found = np.ldexp(filled[register], powers[register] if powers else 0)
         np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-14)
@@ -123,14 +123,12 @@ def test_contractions_of_many_cases_are_those_of_each(
         else a
         for a, moves in zip(inputs, first, strict=True)
     ]
-    bound = CaseProgram(program, [c.copy() for c in columns], moving, n)
+    several = CaseProgram(program, [None if m else c for c, m in zip(columns, first, strict=True)])
+    assert several.moving == moving
     for scaled in (False, True):
-        for i, moves in enumerate(first):
-            if moves:
-                bound.registers[i][...] = columns[i]
-        powers, has_lost = bound.run(scaled=scaled)
+        registers, powers, has_lost = several.run(columns, n, scaled=scaled)
         assert not has_lost
-        found = np.ldexp(bound.registers[register], powers[register])
+        found = np.ldexp(registers[register], powers[register])
         for case in range(n):
             one = [c[..., case] if m else c for c, m in zip(columns, first, strict=True)]
             alone = program.run(one)[0][register]
@@ -223,16 +221,13 @@ def test_complex_numbers_are_added_up_where_a_function_sends_them(
         values if moves else values[..., 0].copy()
         for values, moves in zip((functions, tables), moving, strict=True)
     ]
-    all_moving = list(moving)
-    for _, left, right in program.steps:
-        all_moving.append(all_moving[left] or all_moving[right])
-    bound = CaseProgram(program, [c.copy() for c in columns], all_moving, n)
-    bound.run()
+    several = CaseProgram(program, [None if m else c for c, m in zip(columns, moving, strict=True)])
+    registers, *_ = several.run(columns, n)
     for case in range(n):
         one = [c[..., case] if m else c for c, m in zip(columns, moving, strict=True)]
         total = expected(one, scopes, sizes, [0])
         wanted = summed(total, scopes, program.scopes[register], np.sum)
         alone = program.run(one)[0][register]
         np.testing.assert_allclose(alone, wanted, rtol=1e-12, atol=1e-14)
-        found = bound.registers[register][..., case]
+        found = registers[register][..., case]
         np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-14)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import bnmind.junction.program.program as program
-import bnmind.junction.program.sparse_steps as long_runs
+import bnmind.junction.program.runs as long_runs
 from bnmind.junction import Plan, compile_plan
 from bnmind.pgm import Network, TabularCPD, Variable
 from tests.modes import examples

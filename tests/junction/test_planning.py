@@ -482,20 +482,3 @@ def test_of_several_models_those_close_to_the_best_are_searched_for_longer() -> 
     # The largest one could hardly become the best.
     assert [n for n, _ in works[4:]] == [5, 6, 60]
     assert works[4][1] > 10 * brief
-
-
-def test_only_models_with_many_zeros_are_packed() -> None:
-    """Zeros in one table leave the other cliques as they are."""
-    variables = tuple(Variable.of_integers(f"x{i}", range(64)) for i in range(9))
-    one_zero = np.ones((64, 64))
-    one_zero[0, 0] = 0
-    rng = np.random.default_rng(1)
-    pairs = [rng.random((64, 64)) for _ in range(36)]
-    factors = [
-        Factor(pair, values if i else one_zero)
-        for i, (pair, values) in enumerate(zip(combinations(variables, 2), pairs, strict=True))
-    ]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(assembly, "packed", None)
-        with pytest.raises(TooLargeError, match="max_multiplications"):
-            compile_plan(FactorModel(tuple(factors)))

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 import bnmind.junction.program.message_passing as stations
 from bnmind.junction import Limits, Plan, compile_plan
+from bnmind.junction.inference.batches import run_once
 from bnmind.junction.inference.compiled_query import starting_registers
-from bnmind.junction.inference.sums import _run
 from bnmind.junction.program.message_passing import StationTree
-from bnmind.junction.program.program import PLAIN
 from bnmind.pgm import Factor, FactorModel, Variable
 from tests.modes import examples
 from tests.networks import enumerate_joint
@@ -119,6 +118,6 @@ def test_a_run_that_overflows_ends_early() -> None:
         product /= product.max()
     plan = compile_plan(model, targets=[["x200"]])
     with pytest.raises(FloatingPointError, match="overflow"):
-        _run(plan.compiled, starting_registers(plan.compiled, {}), PLAIN)
+        run_once(plan.compiled, starting_registers(plan.compiled, {}))
     found = plan.run().log_evidence
     assert found == pytest.approx(log_sum + math.log(product.sum()), rel=1e-12)

@@ -424,7 +424,7 @@ class _Asked(NamedTuple):
 
     def distributions(
         self, targets: Sequence[int], hidden: Sequence[int]
-    ) -> Iterator[tuple[slice, States, NDArray[np.bool_], list[Floats]]]:
+    ) -> Iterator[tuple[slice, States, NDArray[np.bool_], Sequence[Floats]]]:
         """Yield rows, their states, whether they are possible, and the distributions of targets."""
         for rows in self.chunks(targets):
             states = self.table.states(rows, hidden)

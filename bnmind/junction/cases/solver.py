@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +18,15 @@ from bnmind.junction.cases.tables import Distinct, distinct_cases, patterns_of
 from bnmind.junction.engine_planning import Planner, PlanStore, Stored
 from bnmind.junction.forms import small_tables
 from bnmind.junction.graphs import InteractionGraph, elimination, graph_of_scopes, vertices_in_order
-from bnmind.junction.inference.batches import run_each
+from bnmind.junction.inference.batches import BatchPosterior, BatchRun, run_each
 from bnmind.junction.inference.evidence import Findings, Seen
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.inference.plan import Plan, attempt
 from bnmind.junction.inference.posterior import Posterior
 from bnmind.junction.reduction import without_barren
+from bnmind.junction.sampling import pick
 from bnmind.junction.triangulation.randomized import RandomizedGreedy
+from bnmind.junction.walk import in_parts
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import FactorModel, Network, Potential
 from bnmind.pgm.tabular import TabularCPD
@@ -56,9 +58,6 @@ _Table: TypeAlias = tuple[tuple[str, ...], Floats]
 
 _LEAST = -1e300
 """A logarithm that is smaller than those of all numbers but 0."""
-
-_WEIGHTS = 2**22
-"""The number of weights that a walk back processes at a time."""
 
 
 @dataclass(frozen=True)
@@ -161,21 +160,15 @@ class Buckets:
             kept, possible = self._eliminated(states, logs=True, sums=rng is not None)
         found = {name: states[name][case_of] for name in self.observed}
         for (name, others), product in zip(reversed(self.scopes), reversed(kept), strict=True):
-            luck = None if rng is None else rng.random(len(case_of))
+            luck = np.empty(0) if rng is None else rng.random(len(case_of))
             found[name] = np.empty(len(case_of), dtype=np.int32)
-            size = max(1, _WEIGHTS // self.sizes[name])
-            for start in range(0, len(case_of), size):
-                part = slice(start, start + size)
+            for part in in_parts(len(case_of), self.sizes[name]):
                 at = [found[other][part] for other in others]
                 place: Any = (slice(None), *at, _at(product, case_of[part]))
-                weights = product[place]
-                if luck is None:
-                    found[name][part] = np.argmax(weights, axis=0)
-                    continue
-                sums = np.cumsum(weights, axis=0)
-                # The sum of all weights is larger than the product, except for rounding.
-                below = np.count_nonzero(sums <= luck[part] * sums[-1], axis=0)
-                found[name][part] = np.minimum(below, self.sizes[name] - 1)
+                rows = product[place].T
+                chosen = rows.argmax(axis=1) if rng is None else pick(rows, luck[part])
+                # In an impossible case, no weight is larger than the product.
+                found[name][part] = np.minimum(chosen, self.sizes[name] - 1)
         return found, possible[_at(possible, case_of)]
 
     def _eliminated(
@@ -281,28 +274,6 @@ def _graph(potentials: Sequence[Potential]) -> InteractionGraph:
     return graph_of_scopes(sizes, [[v.name for v in potential.scope] for potential in potentials])
 
 
-def _may_be_zero(potential: Potential) -> bool:
-    """Return whether a table may have a zero."""
-    if isinstance(potential, TabularCPD | Factor):
-        return not bool(np.all(potential.values > 0))
-    return True
-
-
-class Found(NamedTuple):
-    """The answers to some cases."""
-
-    joints: list[Floats]
-    """The distribution of each target, ``(cases, states)``; NaN for impossible cases."""
-    log_evidence: Floats
-    """Natural logarithms, ``(cases,)``; −inf for impossible cases."""
-
-    def put(self, cases: NDArray[np.intp], answers: Found) -> None:
-        """Write the answers to some of the cases."""
-        self.log_evidence[cases] = answers.log_evidence
-        for joint, own in zip(self.joints, answers.joints, strict=True):
-            joint[cases] = own
-
-
 @dataclass(frozen=True)
 class CaseSolver:
     """A model, prepared for tables of cases."""
@@ -326,7 +297,7 @@ class CaseSolver:
 
     def distributions(
         self, targets: Sequence[int], states: States
-    ) -> tuple[NDArray[np.bool_], list[Floats]]:
+    ) -> tuple[NDArray[np.bool_], Sequence[Floats]]:
         """Return which cases are possible, and the distributions of some variables in each case.
 
         The distributions ``(cases, states)`` of impossible cases are arbitrary, and so are those of
@@ -370,29 +341,36 @@ class CaseSolver:
     @cached_property
     def _parts_with_zeros(self) -> tuple[CaseSolver, ...]:
         """The tables with zeros, in groups that share no variable."""
-        tables = [p for p in self.planner.model.potentials if p.scope and _may_be_zero(p)]
+        tables = [
+            p
+            for p in self.planner.model.potentials
+            if p.scope and not (isinstance(p, TabularCPD | Factor) and np.all(p.values > 0))
+        ]
         graph = _graph(tables)
         parts = [set(graph.members(part)) for part in graph.components(graph.vertices)]
         groups = [tuple(p for p in tables if p.scope[0].name in part) for part in parts]
         return tuple(CaseSolver.of(FactorModel(group), self.planner.limits) for group in groups)
 
-    def _run(self, states: States, targets: Sequence[Variable]) -> Found:
+    def _run(self, states: States, targets: Sequence[Variable]) -> BatchRun:
         """Return the answers to some cases."""
         distinct = distinct_cases(states)
         states, n_cases = states[:, distinct.first], len(distinct.first)
-        joints = [np.full((n_cases, v.n_states), np.nan) for v in targets]
-        found, rest = Found(joints, np.full(n_cases, -np.inf)), np.arange(n_cases)
+        found, rest = BatchRun.of([(v,) for v in targets], n_cases), np.arange(n_cases)
         if len(patterns_of(states).first) > MOST_PLANS:
             rest = self._together(states, found, targets)
         for group in patterns_of(states[:, rest]).groups():
             cases = rest[group]
             plan, known = self._plan(states[:, cases], targets)
-            found.put(cases, _run(plan, known, len(cases), len(targets)))
+            found.put(cases, _answers(plan, known))
         kind = distinct.kind
-        return Found([joint[kind] for joint in found.joints], found.log_evidence[kind])
+        return BatchRun(
+            tuple([joint[kind] for joint in found.joints]),
+            found.log_evidence[kind],
+            found.doubt[kind],
+        )
 
     def _together(
-        self, states: States, found: Found, targets: Sequence[Variable]
+        self, states: States, found: BatchRun, targets: Sequence[Variable]
     ) -> NDArray[np.intp]:
         """Answer cases that observe different variables; return those that have no answer."""
         everything, fits = np.arange(states.shape[1]), False
@@ -403,11 +381,14 @@ class CaseSolver:
             circuit, most = self.planner.circuit(), self.planner.limits.max_multiplications
             if circuit is not None and circuit.multiplications <= most:
                 answers = circuit.answer(states.T, [v.name for v in targets])
-                found.put(everything, Found(answers.marginals, answers.log_evidence))
+                found.put(
+                    everything,
+                    BatchRun(tuple(answers.marginals), answers.log_evidence, found.doubt),
+                )
                 return np.flatnonzero(answers.doubtful)
         if not fits:
             return everything
-        found.put(everything, _run(plan, known, len(everything), len(targets)))
+        found.put(everything, _answers(plan, known))
         return everything[:0]
 
     def _plan(self, states: States, targets: Sequence[Variable]) -> tuple[Plan, Positions]:
@@ -519,25 +500,19 @@ class CaseSolver:
         return None
 
 
-def _run(plan: Plan, known: Positions, n_cases: int, n_targets: int) -> Found:
+def _answers(plan: Plan, known: Positions) -> Posterior | BatchPosterior | BatchRun:
     """Return the answers of a plan; if it is too large, those of its restriction to each case."""
     if not known:
-        answer = plan.run()
-        joints = [np.real(joint)[None] for joint in answer.joints[:n_targets]]
-        logs = np.full(n_cases, answer.log_evidence)
-        return Found([np.repeat(joint, n_cases, axis=0) for joint in joints], logs)
-    batch: Any
+        return plan.run()
     if plan.compiled.refusal is None:
-        batch = plan.run_batch(known, allow_impossible=True)
-    else:
+        return plan.run_batch(known, allow_impossible=True)
 
-        def alone(case: Findings) -> Posterior | None:
-            with suppress(ImpossibleEvidenceError):
-                return attempt(plan.restrict(case), {})
-            return None
+    def alone(case: Findings) -> Posterior | None:
+        with suppress(ImpossibleEvidenceError):
+            return attempt(plan.restrict(case), {})
+        return None
 
-        batch = run_each(plan.compiled, known, alone, max_bytes=None)
-    return Found(list(batch.joints[:n_targets]), batch.log_evidence)
+    return run_each(plan.compiled, known, alone, max_bytes=None)
 
 
 def _observed(variables: Sequence[Variable], states: States) -> dict[str, NDArray[np.int32]]:

@@ -31,7 +31,7 @@ from bnmind.junction.inference.compiled_query import (
 from bnmind.junction.program.contraction import Function, ProgramBuilder
 from bnmind.junction.program.message_passing import Passing, TreeShape
 from bnmind.junction.program.program import Program
-from bnmind.junction.program.sparse_steps import packed, with_long_runs
+from bnmind.junction.program.runs import with_long_runs
 from bnmind.junction.reduction import (
     Domains,
     FunctionTable,
@@ -100,10 +100,6 @@ _VARIABLE_COST = 10_000
 _DIVIDING_WORK = 5 * MOST_WORK
 """The most work for estimating the cost of groups."""
 
-
-_ROUGHLY = 6.0
-"""The binary logarithm of the error of the estimate of cells that are not zero. Zeros of other
-tables, which messages bring, make them fewer."""
 
 _MOST_MEMBERS = 2_000_000
 """The most variables that groups may have together: some hundred megabytes."""
@@ -314,35 +310,8 @@ def smallest(
 def _refuse_large(model: Reduction, query: Query, trees: Sequence[JunctionTree]) -> None:
     """Raise `TooLargeError` for trees that are surely too large, unless a smaller plan may fit."""
     refusal = query.limits.refusal_of_trees(trees, model.sizes)
-    if refusal is not None and not (query.may_shrink or may_be_packed(model, query, trees)):
+    if refusal is not None and not query.may_shrink:
         raise refusal
-
-
-def may_be_packed(model: Reduction, query: Query, trees: Iterable[JunctionTree]) -> bool:
-    """Return whether a plan that does not fit may fit if it stores no zeros.
-
-    The cells of a clique that are not zero are estimated from the shares of such cells in the
-    tables that lie in the clique, as if these were independent.
-    """
-    if not query.direct or query.whole or query.most_cells is not None:
-        return False
-    most = math.log2(max(1, query.limits.listed_terms)) + _ROUGHLY
-    shares = [
-        (frozenset(table.scope), math.log2(share) if share else -math.inf)
-        for table in model.tables
-        if (share := np.count_nonzero(table.values) / max(1, table.values.size)) < 1
-    ]
-    if not shares:
-        return False
-    for tree in trees:
-        for clique in tree.cliques:
-            cells = math.log2(clique.size)
-            if cells > most:
-                inside = frozenset(clique.variables)
-                cells += sum([share for scope, share in shares if scope <= inside])
-                if cells > most:
-                    return False
-    return True
 
 
 def program_of(
@@ -733,29 +702,20 @@ def _assemble(
         )
     program, registers = program_of(parts, (model, request, number), sources, heads)
 
-    def with_answers(program: Program) -> CompiledQuery:
-        return made(
-            CompiledQuery,
-            **vars(request),
-            trees=trees,
-            sources=sources,
-            program=program,
-            numbered=tuple(number),
-            answers=tuple(
-                answer_of(model, target, observed, number, registers[i], program.scopes)
-                for i, target in enumerate(query.targets)
-            ),
-            halved=model.halved,
-        )
-
-    compiled = with_answers(program if query.whole else with_long_runs(program))
-    if compiled.refusal is None:
-        return compiled
-    if may_be_packed(model, query, trees):
-        kept = [r for r in registers.values() if r is not None]
-        found = packed(program, sources, kept, query.limits.listed_terms)
-        if found is not None and (other := with_answers(found)).refusal is None:
-            return other
-    if not query.to_be_restricted:
+    program = program if query.whole else with_long_runs(program)
+    compiled = made(
+        CompiledQuery,
+        **vars(request),
+        trees=trees,
+        sources=sources,
+        program=program,
+        numbered=tuple(number),
+        answers=tuple(
+            answer_of(model, target, observed, number, registers[i], program.scopes)
+            for i, target in enumerate(query.targets)
+        ),
+        halved=model.halved,
+    )
+    if compiled.refusal is not None and not query.to_be_restricted:
         raise compiled.refusal
     return compiled

@@ -1,13 +1,13 @@
-"""Runs of a plan over many cases, in chunks that fit into memory."""
+"""Runs of a plan, for one case or for many at once: the sums, and what their digits are worth."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import cached_property, partial
+from itertools import compress, zip_longest
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,9 @@ from bnmind._arguments import checked
 from bnmind._messages import counted, listed
 from bnmind._values import ReadOnlyDict, Value, sealed
 from bnmind.errors import (
+    CancellationError,
     InvalidArgumentError,
+    InvalidModelError,
     TooLargeError,
     UnknownNameError,
 )
@@ -24,17 +26,8 @@ from bnmind.information import Floats
 from bnmind.junction.inference.compiled_query import CompiledQuery, load
 from bnmind.junction.inference.evidence import Findings, case_findings, case_likelihoods, label_of
 from bnmind.junction.inference.posterior import Posterior
-from bnmind.junction.inference.sums import (
-    DOUBTFUL,
-    HUGE,
-    TINY,
-    cleared,
-    doubt_of,
-    refuse_others,
-    sums_of,
-)
-from bnmind.junction.program.program import Expand, LookUp, Product, Scatter
-from bnmind.junction.program.runs import CaseProgram
+from bnmind.junction.program.program import reuse_freed_memory
+from bnmind.junction.program.runs import CaseProgram, logarithms, moving_registers, run_logarithms
 from bnmind.junction.reduction import Answer, Source
 from bnmind.pgm.factor import Values
 from bnmind.pgm.variable import Variable
@@ -42,21 +35,312 @@ from bnmind.pgm.variable import Variable
 if TYPE_CHECKING:
     import pandas
 
-# --- Prediction of the memory of a batch of cases -------------------------------------------------
+# --- Normalization of the results of a run, and the digits lost by cancellation -------------------
 #
-# The prediction follows `bnmind.junction.program.runs`. A register that depends on the case
-# holds its cells for every case of a chunk, and releases its memory after its last use.
+# Factors of a rank-one factorization are negative or complex, and their sums may cancel. Running
+# the same program on absolute values gives the size of the terms. The ratio of this size to the sum
+# tells how many digits are lost.
+
+TINY = 1e-200
+"""Runs with less probable evidence are repeated with scaled numbers."""
+
+HUGE = 1e200
+"""Runs with a larger total, by likelihoods, are repeated with scaled numbers."""
+
+RESIDUE = 1e-13
+"""A sum below this share of the size of its terms has no correct digits."""
+
+DOUBTFUL = 1e4
+"""The ratio of terms to sum above which a plan without negative numbers answers instead."""
+
+LOST = 1e7
+"""The ratio of terms to sum above which six digits are not certain."""
+
+_ROUNDING = 1e-6
+"""Negative or imaginary parts above this share of the terms are not rounding errors."""
+
+
+class Found(NamedTuple):
+    """The results of a run; of a run for many cases, with the cases as the last axis."""
+
+    joints: Floats
+    """The normalized joints of all targets over their reduced variables, ``(cells,)``."""
+    totals: Floats
+    """The sum of each target before the normalization."""
+    doubt: Floats
+    """The ratio of the size of the terms to the sums."""
+
+
+def lost_digits(case: int | None = None) -> CancellationError:
+    """Return the error of a run whose terms cancel; ``case`` is the number of its case."""
+    where = "" if case is None else f" in case {case}"
+    return CancellationError(
+        f"fewer than six digits of the result are certain{where}: the evidence is too improbable"
+        " for factors with negative numbers"
+    )
+
+
+def read_answers(plan: CompiledQuery, sums: Values, sizes: Floats | None = None) -> Found:
+    """Return the results of a run of the program of a plan.
+
+    Parameters
+    ----------
+    plan
+        The plan.
+    sums
+        The unnormalized joints of all targets, one after the other.
+    sizes
+        The same for the absolute values of all terms, if terms may cancel.
+
+    Raises
+    ------
+    InvalidModelError
+        If a sum of the product of the factors is negative, or complex.
+    """
+    joints = np.real(sums)
+    if sizes is not None:
+        joints = cleared(joints, sizes)
+    totals = _totals(plan, joints)
+    doubt = np.ones(sums.shape[1:])
+    if sizes is not None:
+        terms = _totals(plan, sizes)
+        refuse_others(_totals(plan, sums), terms, real=not plan.halved)
+        doubt = doubt_of(totals, terms).max(axis=0)
+        # A cell whose terms have cancelled may be possible all the same.
+        cancelled = ((joints == 0) & (sizes > 0)).any(axis=0)
+        doubt = np.where(cancelled, np.maximum(doubt, 2 * DOUBTFUL), doubt)
+    counts = [end - start for start, end, _ in plan.parts]
+    # Where there is nothing, zeros stay.
+    return Found(joints / np.repeat(totals + (totals == 0), counts, axis=0), totals, doubt)
+
+
+def _totals(plan: CompiledQuery, values: Values) -> Any:
+    """Return the sum of each target."""
+    if values.ndim == 1:
+        return np.add.reduceat(values, [start for start, _, _ in plan.parts])
+    return np.array([np.add.reduce(values[start:end]) for start, end, _ in plan.parts])
+
+
+def doubt_of(sums: Floats, terms: Floats) -> Floats:
+    """Return the ratio of the size of terms to their sums.
+
+    The ratio is infinite if the terms cancel, so that the sum may be zero or only small. It is 1 if
+    there are no terms, because the sum is then exactly zero.
+    """
+    doubt = np.full(np.shape(sums), np.inf)
+    with np.errstate(over="ignore"):
+        np.divide(terms, sums, out=doubt, where=sums > 0)
+    doubt[terms == 0] = 1.0
+    return doubt
+
+
+def cleared(sums: Floats, sizes: Floats) -> Floats:
+    """Return sums, with zero for those that are only rounding errors of terms of these sizes.
+
+    Other negative sums stay, because auxiliary variables can have negative weights.
+    """
+    cleaned: Floats = np.where((sums > RESIDUE * sizes) | (sums < -_ROUNDING * sizes), sums, 0.0)
+    return cleaned
+
+
+def refuse_others(totals: Values, sizes: Floats, *, real: bool) -> None:
+    """Raise `InvalidModelError` if totals are negative, or not ``real``, beyond rounding errors.
+
+    ``sizes`` holds the sizes of their terms.
+    """
+    problems = []
+    if np.any(np.real(totals) < -_ROUNDING * sizes):
+        problems.append("the product of the factors sums to a negative number")
+    if real and np.iscomplexobj(totals) and np.any(np.abs(np.imag(totals)) > _ROUNDING * sizes):
+        problems.append("the product of the factors sums to a complex number")
+    if problems:
+        raise InvalidModelError(problems)
+
+
+def _constant(plan: CompiledQuery, factors: Sequence[Any]) -> tuple[Any, Any]:
+    """Return the product of numbers as a number of size one and a logarithm."""
+    numbers = np.array(factors)
+    sizes = np.abs(numbers)
+    log = np.log(sizes).sum(axis=0)
+    if not plan.is_signed:
+        return 1.0, log
+    return np.divide(numbers, sizes, out=np.ones_like(numbers), where=sizes > 0).prod(axis=0), log
+
+
+# --- The sums of a run of a plan for one case -----------------------------------------------------
+#
+# A run uses plain numbers. If these become too small or too large, it uses numbers scaled by powers
+# of two. Both lose the smallest numbers of a table whose numbers are too far apart, as in the
+# distribution of a sum of a thousand votes. If lost numbers may matter, the run uses logarithms.
+
+MATTERS = 1 + 1e-13
+"""The factor by which lost numbers may increase a sum before they matter."""
+
+Progress: TypeAlias = Callable[[int, int | None], None]
+"""Called with the amount of work done, and the whole amount."""
+
+
+class Sums(NamedTuple):
+    """The sums of a run."""
+
+    joints: list[Values]
+    """The normalized joint of each target over its reduced variables."""
+    log_evidence: float
+    """The logarithm of the first target's sum; minus infinity if the sum has no terms, but
+    never because terms cancel."""
+    doubt: float = 1.0
+    """The ratio of the size of the terms to the sums; infinite if it cannot be computed, and then
+    there are no joints."""
+
+
+def sums_of(
+    plan: CompiledQuery, registers: Sequence[Values], progress: Progress | None = None
+) -> Sums:
+    """Return the sums of a run, with their doubt.
+
+    Parameters
+    ----------
+    plan
+        The targets and the program.
+    registers
+        The initial registers, as returned by `bnmind.junction.inference.compiled_query`.
+    progress
+        A function that is called with the share of the work that is done, in percent, and 100.
+        Numbers that are scaled take another run.
+
+    Raises
+    ------
+    InvalidModelError
+        If a sum is negative, or complex.
+    """
+    reported = None if progress is None else partial(_report, plan, progress)
+    for scaled in (False, True):
+        try:
+            found, log_scale, has_lost = run_once(plan, registers, reported, scaled=scaled)
+        except FloatingPointError:
+            # The sizes of terms of both signs are too far apart to be computed.
+            continue
+        if not scaled and not (found.totals.min() > TINY and found.totals.max() < HUGE):
+            continue
+        if (
+            not has_lost
+            or plan.is_signed
+            or (not scaled and _is_all(plan, registers, found.totals))
+        ):
+            found.joints.setflags(write=False)
+            joints: list[Values] = [
+                part if len(shape) == 1 else part.reshape(shape)
+                for start, end, shape in plan.parts
+                for part in [found.joints[start:end]]
+            ]
+            total = float(found.totals[0])
+            log_total = math.log(total) if total > 0 else -math.inf
+            return Sums(joints, log_total + log_scale, float(found.doubt))
+    if plan.is_signed:
+        return Sums([], math.nan, math.inf)
+    return sums_by_logarithms(plan, registers)
+
+
+def sums_by_logarithms(plan: CompiledQuery, registers: Sequence[Values]) -> Sums:
+    """Return the sums of a plan without signs, from logarithms of the registers."""
+    filled = run_logarithms(plan.program, logarithms(registers, len(plan.sources)), np.logaddexp)
+    joints, log_total = joints_of_logarithms(
+        [np.zeros(a.shape) if a.register is None else a.read(filled) for a in plan.answers]
+    )
+    with np.errstate(divide="ignore"):
+        _, log_scale = _constant(plan, [registers[r] for r in plan.scalars])
+    return Sums(joints, log_total + float(log_scale))
+
+
+def joints_of_logarithms(logs: Sequence[Values]) -> tuple[list[Values], float]:
+    """Return normalized joints from logarithms, and the logarithm of the sum of the first.
+
+    The logarithm is minus infinity if a joint is zero everywhere.
+    """
+    totals = [float(np.logaddexp.reduce(values, axis=None)) for values in logs]
+    joints = []
+    for values, total in zip(logs, totals, strict=True):
+        joint = np.exp(values - total) if total > -math.inf else np.zeros(values.shape)
+        joints.append(joint / max(float(joint.sum()), 0.5))
+    return joints, totals[0] if min(totals) > -math.inf else -math.inf
+
+
+def _report(plan: CompiledQuery, progress: Progress, n_steps: int) -> None:
+    progress(plan.percents[n_steps - 1], 100)
+
+
+def run_once(
+    plan: CompiledQuery,
+    registers: Sequence[Values],
+    progress: Callable[[int], None] | None = None,
+    *,
+    scaled: bool = False,
+    rounds_up: bool = False,
+) -> tuple[Found, float, bool]:
+    """Return the results of a run, their scale, and whether numbers have underflowed.
+
+    The scale is the logarithm of what the total of the first target is a multiple of.
+
+    Raises
+    ------
+    FloatingPointError
+        If numbers become too large, or the sizes of terms differ too much.
+    """
+    # Without scaling, the run ends at the first number that is too large.
+    over: Literal["raise", "ignore"] = "ignore" if scaled or rounds_up else "raise"
+    with np.errstate(over=over, invalid="ignore", under="ignore", divide="ignore"):
+        filled, powers, has_lost = plan.run(registers, progress, scaled=scaled, rounds_up=rounds_up)
+        number, log_scale = _constant(plan, [registers[r] for r in plan.scalars])
+        if plan.is_signed:
+            sizes = _magnitudes(plan, registers, powers)
+            found = read_answers(plan, plan.read(filled) * number, sizes)
+        else:
+            found = read_answers(plan, plan.read(filled))
+    first = plan.answers[0].register
+    if powers and first is not None:
+        log_scale += powers[first] * math.log(2.0)
+    return found, float(log_scale), has_lost
+
+
+def _magnitudes(plan: CompiledQuery, registers: Sequence[Values], powers: Sequence[int]) -> Floats:
+    """Return the results for the absolute values of all terms, one after the other."""
+    sizes = [
+        np.abs(values) if source and source.signed else values
+        for values, source in zip_longest(registers, plan.sources)
+    ]
+    filled, own, has_lost = plan.program.run(sizes, scaled=bool(powers))
+    if has_lost:
+        raise FloatingPointError
+    found: Floats = plan.read(filled).real
+    if powers:
+        shifts = [0 if (r := a.register) is None else own[r] - powers[r] for a in plan.answers]
+        found = np.ldexp(found, np.repeat(shifts, [end - start for start, end, _ in plan.parts]))
+    return found
+
+
+def _is_all(plan: CompiledQuery, registers: Sequence[Values], totals: Floats) -> bool:
+    """Return whether numbers that underflowed in a run provably do not matter.
+
+    Another run rounds them up. Because no number is negative, it gives an upper bound of every
+    sum, and if this bound equals the sum, nothing is missing.
+    """
+    bound, _, _ = run_once(plan, registers, rounds_up=True)
+    return bool(np.all(bound.totals <= MATTERS * totals))
+
+
+# --- The memory of a batch of cases ---------------------------------------------------------------
 
 _CHUNK_BYTES = 2**28
 """The most bytes of the cases of a chunk, unless the chunk is a single case."""
 
-_CHUNK_CELLS = 2**18
+_CHUNK_CELLS = 250_000
 """The approximate limit for the numbers of the largest register, which fits into the cache."""
 
-_FEWEST, _MOST = 32, 1024
-"""The most cases of a chunk; more do not fit into caches."""
+_FEWEST, _MOST = 32, 1000
+"""The most cases of a chunk; more do not fit into caches, and of powers of two, all rows of a
+register would be in the same places of a cache."""
 
-_STEP_BYTES = 1536
+_STEP_BYTES = 256
 """The bytes of a step besides its numbers."""
 
 
@@ -78,125 +362,35 @@ class BatchSize(NamedTuple):
         return self.fixed + self.of_case * chunk + self.of_answer * n_cases
 
 
-def moving_registers(plan: CompiledQuery, varying: frozenset[str]) -> list[bool]:
-    """Return whether each register depends on the case, given the inputs that do."""
-    moving = [bool(s.observed) or s.input in varying for s in plan.sources]
-    for _, left, right in plan.program.steps:
-        moving.append(moving[left] or moving[right])
-    return moving
-
-
-def batch_size(plan: CompiledQuery, varying: frozenset[str]) -> BatchSize:
-    """Return the memory of a batch in which the inputs ``varying`` depend on the case."""
-    program = plan.program
-    cells = list(program.held)
-    for register, source in enumerate(plan.sources):
-        if source.rows is not None:
-            cells[register] = math.prod(program.sizes[v] for v in source.scope if v != source.child)
-    moving = moving_registers(plan, varying)
-    # Tables reduced to the evidence also have a copy with the cases last.
-    fixed = sum(s.n_cells * (2 if s.observed else 1) for s in plan.sources)
-    fixed += sum(cells[r] for r in range(program.n_inputs, len(cells)) if not moving[r])
-    fixed += _turned_cells(plan, cells, moving)
-    answers = [math.prod(answer.shape) for answer in plan.answers]
-    # An answer is read, multiplied, and compared with its value without signs.
-    of_case = _cells_of_case(plan, cells, moving) + 4 * sum(answers)
-    signed = any(source.signed for source in plan.sources)
-    kinds = [s.values.dtype for s in plan.sources if s.values is not None]
-    number = 16 if any(kind.kind == "c" for kind in kinds) else 8
-    of_case *= number * (1 + signed)
-    largest = max(cells, default=1)
+def batch_size(plan: CompiledQuery) -> BatchSize:
+    """Return the memory of a batch, as if each register depended on the case."""
+    program, sources = plan.program, plan.sources
+    number = (16 if plan.has_complex_numbers else 8) * (1 + plan.is_signed)
+    moves = [bool(s.observed or s.input) for s in sources]
+    # The child of a function that is stored by its values takes no cells.
+    scopes = [[v for v in s.scope if v != s.child] for s in compress(sources, moves)]
+    inputs = [math.prod([program.sizes[v] for v in scope]) for scope in scopes]
+    answers = sum([math.prod(answer.shape) for answer in plan.answers])
+    # The answers are read, divided by their sums, and compared with their sizes.
+    of_case = number * (program.peak_cells + sum(inputs) + 4 * answers)
+    largest = max([*inputs, *program.held[program.n_inputs :]], default=1)
     chunk = min(max(_CHUNK_CELLS // largest, _FEWEST), _MOST)
     chunk = max(1, min(chunk, _CHUNK_BYTES // max(of_case, 1)))
     n_results = sum(math.prod(v.n_states for v in scope) for scope in plan.targets) + 1
     n_findings = len(plan.evidence) + sum(v.n_states for v in plan.soft)
-    fixed = number * fixed + _STEP_BYTES * len(program.steps)
+    # Tables reduced to the evidence also have a copy with the cases last.
+    fixed = number * sum(s.n_cells * (2 if s.observed else 1) for s in sources)
+    moving = moving_registers(program, moves)
+    results = range(program.n_inputs, len(moving))
+    fixed += number * sum([program.held[r] for r in results if not moving[r]])
+    fixed += _STEP_BYTES * len(program.steps)
     return BatchSize(chunk, fixed, of_case, 8 * (n_results + n_findings))
 
 
-def _turned_cells(plan: CompiledQuery, cells: Sequence[int], moving: Sequence[bool]) -> int:
-    """Return the cells of registers without cases that are copied into the order of a product."""
-    turned = passing = 0
-    for register, (operation, left, right) in enumerate(plan.program.steps, plan.program.n_inputs):
-        if not isinstance(operation, Product):
-            continue
-        copied = 0
-        if operation.left_axes is not None and not moving[left]:
-            copied += cells[left]
-        if operation.right_axes is not None and not moving[right]:
-            copied += cells[right]
-        if not moving[register]:
-            passing = max(passing, copied)
-            continue
-        turned += copied
-        if operation.sums and moving[left] and not moving[right]:
-            turned += cells[right]
-    return turned + passing
-
-
-def _cells_of_case(plan: CompiledQuery, cells: Sequence[int], moving: Sequence[bool]) -> int:
-    """Return the cells that the registers of a case take, including copies."""
-    program = plan.program
-    total = sum(cells[r] for r in range(program.n_inputs) if moving[r])
-    free: Counter[int] = Counter()
-    passing = 0
-
-    def take(n: int) -> int:
-        nonlocal total
-        if free[n]:
-            free[n] -= 1
-        else:
-            total += n
-        return n
-
-    steps = enumerate(zip(program.steps, program.spent, strict=True), program.n_inputs)
-    for register, ((operation, left, right), spent) in steps:
-        if not moving[register]:
-            continue
-        n = take(cells[register])
-        lent = []
-        if isinstance(operation, LookUp | Expand):
-            passing = max(passing, 2 * n)
-        elif isinstance(operation, Scatter):
-            passing = max(passing, n + 5 * operation.cost)
-        elif isinstance(operation, Product):
-            if moving[left] and operation.left_axes is not None:
-                lent.append(take(cells[left]))
-            if moving[right] and operation.right_axes is not None:
-                lent.append(take(cells[right]))
-            if operation.sums and moving[left] and moving[right]:
-                lent.append(take(n))
-        free.update(lent)
-        free.update(cells[r] for r in spent if moving[r] and r >= program.n_inputs)
-    return total + passing
-
-
-# --- Runs of a chunk of the cases of a batch: the program of a plan with an axis of cases ---------
+# --- Runs of a plan for many cases at once, with the cases as the last axis -----------------------
 #
-# A chunk uses plain numbers, then numbers scaled by powers of two. Cases whose numbers still become
-# too small run by themselves, see `bnmind.junction.inference.sums`.
-
-
-class _Given(NamedTuple):
-    """The evidence of the cases of a chunk."""
-
-    known: Mapping[str, Any]
-    """The position of each observed variable, ``(cases,)``."""
-    weights: Mapping[str, Floats]
-    """The likelihoods of soft variables, ``(states, cases)``, by the names of their inputs."""
-
-
-class _Sums(NamedTuple):
-    """The result of a run for a chunk of cases."""
-
-    joints: list[tuple[Any, Floats]]
-    """For each answer, sums ``(cells, cases)`` and their normalizing factors ``(cases,)``."""
-    totals: Floats
-    """The totals of the first answer."""
-    log_scale: Any
-    """The logarithms of the factors that the totals lack."""
-    doubt: Floats
-    """The ratio of the size of the terms to the sums, ``(cases,)``."""
+# A chunk of the cases, which fits into caches, uses plain numbers, then numbers scaled by powers of
+# two. Cases whose numbers still become too small run by themselves.
 
 
 class Chunks:
@@ -207,246 +401,166 @@ class Chunks:
     plan
         The compiled query.
     inputs
-        The inputs that are the same for all cases.
-    varying
-        The names of the other inputs.
+        The inputs that are the same for all cases; the others are among the weights of a chunk.
     """
 
-    def __init__(
-        self, plan: CompiledQuery, inputs: Mapping[str, Values], varying: frozenset[str]
-    ) -> None:
-        self.plan = plan
-        sources = plan.sources
-        moving = moving_registers(plan, varying)
-        self.moving = moving
-        self.tables = [
-            _cases_last(s.values, len(s.observed))
-            if s.rows is None
-            else _cases_last(s.rows.positions, len(s.rows.observed))
-            for s in sources
+    def __init__(self, plan: CompiledQuery, inputs: Mapping[str, Values]) -> None:
+        reuse_freed_memory()
+        self._plan = plan
+        self._tables = list(map(_cases_last, plan.sources))
+        self._fixed = [
+            None
+            if source.observed or (source.input is not None and source.input not in inputs)
+            else load(source, {}, inputs)
+            for source in plan.sources
         ]
-        self.fixed: list[Any] = [
-            None if moves else load(source, {}, inputs)
-            for source, moves in zip(sources, moving, strict=False)
-        ]
-        self.signed = [i for i, s in enumerate(sources) if s.signed]
-        self.bound: dict[int, tuple[CaseProgram, CaseProgram | None]] = {}
+        self._program = CaseProgram(plan.program, self._fixed)
+        self._of_sizes = self._program
+        if plan.is_signed:
+            self._of_sizes = CaseProgram(plan.program, list(map(_size, self._fixed)))
 
     def answer(
-        self,
-        at: Mapping[str, NDArray[np.intp]],
-        weights: Mapping[str, Floats],
-        joints: Sequence[Floats],
-        log_evidence: Floats,
-        doubt: Floats,
-    ) -> None:
-        """Fill the joints, log-probabilities and doubts of a chunk of cases."""
-        plan = self.plan
-        n = len(log_evidence)
+        self, at: Mapping[str, NDArray[np.intp]], weights: Mapping[str, Floats], n: int
+    ) -> BatchRun:
+        """Return the results of a chunk of ``n`` cases.
+
+        Parameters
+        ----------
+        at
+            The position of each observed variable, ``(cases,)``.
+        weights
+            The inputs that differ between cases, ``(*states, cases)``.
+        """
+        plan = self._plan
         known: dict[str, Any] = {name: np.full(n, p) for name, p in plan.certain.items()}
         known.update(at)
         for cpd in plan.derived:
             known[cpd.variable.name] = np.broadcast_to(
                 cpd.function(*[known[v.name] for v in cpd.parents]), (n,)
             )
-        given, again = _Given(known, weights), np.ones(n, dtype=np.bool_)
+        tables = [
+            self._table(number, known, weights) if table is None else table
+            for number, table in enumerate(self._fixed)
+        ]
+        batch, again = BatchRun.of(plan.targets, n), np.ones(n, dtype=np.bool_)
         for scaled in (False, True):
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                if (found := self._sums(given, n, scaled=scaled)) is None:
+                if (found := self._run(tables, n, scaled=scaled)) is None:
                     continue
-                log_evidence[:] = np.log(found.totals) + found.log_scale
-                doubt[:] = found.doubt
-                for joint, answer, (values, inverse) in zip(
-                    joints, plan.answers, found.joints, strict=True
-                ):
-                    if answer.cells is None and not answer.observed:
-                        np.multiply(values, inverse, out=joint.reshape(n, -1).T)
-                    else:
-                        self._lift(joint, answer, values * inverse, known)
-                again = ~((found.totals > TINY) & (found.totals < HUGE)) & (found.totals != 0)
+                results, log_scale = found
+                batch.log_evidence[:] = np.log(results.totals[0]) + log_scale
+            batch.doubt[:] = results.doubt
+            for joint, answer, (start, end, _) in zip(
+                batch.joints, plan.answers, plan.parts, strict=True
+            ):
+                joint[:] = _lifted(answer, results.joints[start:end], known)
+            total = results.totals[0]
+            again = ~((total > TINY) & (total < HUGE) | (total == 0))
             if not again.any():
-                return
-        self._one_by_one(np.flatnonzero(again), given, joints, log_evidence, doubt)
+                return batch
+        for case in np.flatnonzero(again).tolist():
+            alone = sums_of(
+                plan,
+                [
+                    np.ascontiguousarray(table[..., case]) if fixed is None else fixed
+                    for table, fixed in zip(tables, self._fixed, strict=True)
+                ],
+            )
+            batch.doubt[case], batch.log_evidence[case] = alone.doubt, alone.log_evidence
+            seen = {name: int(column[case]) for name, column in known.items()}
+            for joint, answer, values in zip(
+                batch.joints, plan.answers, alone.joints, strict=False
+            ):
+                joint[case] = answer.lift(values, seen)
+        return batch
 
-    def _one_by_one(
-        self,
-        cases: NDArray[np.intp],
-        given: _Given,
-        joints: Sequence[Floats],
-        log_evidence: Floats,
-        doubt: Floats,
-    ) -> None:
-        """Answer some cases of a chunk by runs of their own."""
-        registers = self._program(len(doubt))[0].registers
-        self._fill(registers, given)
-        for case in cases.tolist():
-            one = [
-                np.ascontiguousarray(register[..., case]) if fixed is None else fixed
-                for register, fixed in zip(registers, self.fixed, strict=False)
-            ]
-            alone = sums_of(self.plan, one)
-            doubt[case], log_evidence[case] = alone.doubt, alone.log_evidence
-            at = {name: int(column[case]) for name, column in given.known.items()}
-            for joint, answer, found in zip(joints, self.plan.answers, alone.joints, strict=False):
-                joint[case] = np.real(answer.lift(found, at))
-
-    def _lift(
-        self, joint: Floats, answer: Answer, values: Floats, known: Mapping[str, Any]
-    ) -> None:
-        """Fill the joints of a target whose variables are reduced, or partly observed."""
-        n = len(joint)
-        hidden = [v.n_states for v in answer.variables if v.name not in answer.observed]
-        flat = np.zeros((int(np.prod(hidden)), n))
-        cells = np.arange(len(flat)) if answer.cells is None else answer.cells
-        np.add.at(flat, cells, values)
-        # An evidence variable of the target has all its mass on the observed state.
-        joint[:] = 0.0
-        whole = np.moveaxis(joint, 0, -1)
-        case = np.arange(n)
-        grids = list(np.ix_(*map(np.arange, hidden), case))
-        index = [
-            known[v.name] if v.name in answer.observed else grids.pop(0) for v in answer.variables
-        ]
-        whole[(*index, case)] = flat.reshape(*hidden, n)
-
-    def _program(self, n: int) -> tuple[CaseProgram, CaseProgram | None]:
-        """Return the program for n cases, and one for absolute values if signs cancel."""
-        if n not in self.bound:
-            # Only the last chunk has another number of cases: drop the program bound before.
-            self.bound = {}
-            registers = list(self.fixed)
-            for number, source in enumerate(self.plan.sources):
-                if registers[number] is None:
-                    shape, dtype = self._shape(number, source)
-                    registers[number] = np.zeros((*shape, n), dtype=dtype)
-            program = self.plan.program
-            absolute = None
-            if self.signed:
-                own = [i in self.signed or moves for i, moves in enumerate(self.moving)]
-                sizes = [
-                    np.abs(r) if mine and r.dtype.kind in "fc" else r
-                    for r, mine in zip(registers, own, strict=False)
-                ]
-                absolute = CaseProgram(program, sizes, self.moving, n)
-            self.bound = {n: (CaseProgram(program, registers, self.moving, n), absolute)}
-        return self.bound[n]
-
-    def _shape(self, number: int, source: Source) -> tuple[tuple[int, ...], Any]:
+    def _table(self, number: int, known: Mapping[str, Any], weights: Mapping[str, Floats]) -> Any:
+        """Return a table of the model for each case, or an input."""
+        source = self._plan.sources[number]
         if source.input is not None:
-            sizes = self.plan.program.sizes
-            return tuple(sizes[v] for v in source.scope), np.dtype(np.float64)
-        table = self.tables[number]
-        if source.rows is not None and source.rows.child is not None:
-            shape = table.shape[:-1] if source.rows.observed else table.shape
-            return shape, np.dtype(np.float64)
-        return table.shape[:-1], table.dtype
+            return source.reduced(weights[source.input])
+        values, observed, sizes = self._tables[number]
+        if observed:
+            at = [known[name] for name in observed]
+            values = values.take(np.ravel_multi_index(at, sizes), axis=-1)
+        if source.rows is None or source.rows.child is None:
+            return values
+        rows = values if observed else values[..., None]
+        return (rows == known[source.rows.child]).astype(np.float64)
 
-    def _fill(self, registers: Sequence[Any], given: _Given) -> None:
-        """Fill the registers that the cases determine."""
-        sources = self.plan.sources
-        for register, fixed, source, values in zip(
-            registers, self.fixed, sources, self.tables, strict=False
-        ):
-            if fixed is not None:
-                continue
-            if source.input is not None:
-                likelihoods = given.weights[source.input]
-                np.copyto(register, source.reduced(likelihoods))
-                continue
-            if source.rows is not None:
-                source.rows.fill(register, values, given.known)
-                continue
-            at = tuple(given.known[name] for name in source.observed)
-            sizes = source.values.shape[: len(at)]  # type: ignore[union-attr]
-            flat = np.ravel_multi_index(at, sizes)
-            values.take(flat, axis=-1, out=register, mode="clip")
-
-    def _sums(self, given: _Given, n: int, *, scaled: bool) -> _Sums | None:
-        """Return the sums of a run; None if numbers have underflowed."""
-        plan = self.plan
-        program, absolute = self._program(n)
-        registers = program.registers
-        self._fill(registers, given)
-        own_powers: list[Any] = []
-        if absolute is not None:
-            for i, register in enumerate(registers[: len(self.fixed)]):
-                if self.fixed[i] is None and register.dtype.kind in "fc":
-                    np.copyto(absolute.registers[i], np.abs(register))
-            own_powers, has_lost = absolute.run(scaled=scaled)
-            if has_lost:
-                return None
-        powers, has_lost = program.run(scaled=scaled)
-        if has_lost and absolute is None:
+    def _run(self, tables: Sequence[Any], n: int, *, scaled: bool) -> tuple[Found, Any] | None:
+        """Return the results of a run, and their scale; None if numbers have underflowed."""
+        plan = self._plan
+        registers, powers, has_lost = self._program.run(tables, n, scaled=scaled)
+        factors = [np.broadcast_to(tables[register], n) for register in plan.scalars]
+        number, log_scale = _constant(plan, factors)
+        sums, sizes = self._read(registers, n), None
+        if plan.is_signed:
+            filled, own, has_lost = self._of_sizes.run(list(map(_size, tables)), n, scaled=scaled)
+            shifts = [
+                np.broadcast_to(0 if (r := a.register) is None else own[r] - powers[r], n)
+                for a in plan.answers
+            ]
+            counts = [end - start for start, end, _ in plan.parts]
+            sizes = np.ldexp(self._read(filled, n).real, np.repeat(shifts, counts, axis=0))
+            sums = sums * number
+        if has_lost:
             return None
-        numbers: list[Any] = [registers[register] for register in plan.scalars]
-        number = math.prod(numbers)
-        log_scale = math.log(2.0) * sum([powers[register] for register in plan.scalars])
-        if absolute is None:
-            log_scale = log_scale + sum(map(np.log, numbers))
-        results: list[tuple[Any, Floats]] = []
-        totals: Any = None
-        doubt: Any = np.ones(n)
-        first = 0
-        for answer in plan.answers:
-            power = 0 if answer.register is None else powers[answer.register]
-            values = self._read(answer, registers, n)
-            # The factor common to all answers does not matter, unless terms cancel.
-            whole = values if absolute is None else values * number
-            joint = np.real(whole).reshape(-1, n)
-            if absolute is not None:
-                magnitudes = np.abs(self._read(answer, absolute.registers, n) * number)
-                if answer.register is not None:
-                    magnitudes = np.ldexp(magnitudes, own_powers[answer.register] - power)
-                whole, magnitudes = whole.reshape(-1, n), magnitudes.reshape(-1, n)
-                terms = magnitudes.sum(axis=0)
-                refuse_others(whole.sum(axis=0), terms, real=not plan.halved)
-                joint = cleared(joint, magnitudes)
-                doubt = np.maximum(doubt, doubt_of(joint.sum(axis=0), terms))
-                # A cell whose terms have cancelled may be possible all the same.
-                cancelled = ((joint == 0) & (magnitudes > 0)).any(axis=0)
-                doubt = np.where(cancelled, np.maximum(doubt, 2 * DOUBTFUL), doubt)
-            # All answers have the same sum, except for scaling and cancellation.
-            if totals is None or scaled or absolute is not None:
-                total = joint.sum(axis=0)
-                inverse = np.divide(1.0, total, out=np.zeros(n), where=total > 0)
-            if totals is None:
-                totals, first = total, power
-                log_scale = log_scale + math.log(2.0) * power
-            own = scaled or absolute is not None or power == first
-            results.append((joint, inverse if own else np.ldexp(inverse, power - first)))
-        if absolute is not None and numbers:
-            # A product of numbers that is zero, although none of them is.
-            is_lost = (number == 0) & np.all([factor != 0 for factor in numbers], axis=0)
-            totals = np.where(is_lost, np.nan, totals)
-        return _Sums(results, totals, log_scale, doubt)
+        first = plan.answers[0].register
+        if first is not None:
+            log_scale = log_scale + math.log(2.0) * powers[first]
+        return read_answers(plan, sums, sizes), log_scale
 
-    def _read(self, answer: Any, registers: Sequence[Any], n: int) -> Values:
-        if answer.register is None:
-            return np.ones((*answer.shape, n))
-        values = registers[answer.register]
-        moves = self.moving[answer.register]
-        if answer.axes is not None:
-            values = values.transpose((*answer.axes, -1) if moves else answer.axes)
-        values = values.reshape((*answer.view, n if moves else 1))
-        joint: Values = np.broadcast_to(values, (*answer.shape, n))
-        return joint
+    def _read(self, registers: Sequence[Any], n: int) -> Values:
+        """Return the unnormalized joints of all targets, ``(cells, cases)``."""
+        joints = []
+        for answer in self._plan.answers:
+            values = np.ones(())
+            if answer.register is not None:
+                values = registers[answer.register]
+                if not self._program.moving[answer.register]:
+                    values = values[..., None]
+                if answer.axes is not None:
+                    values = values.transpose((*answer.axes, -1))
+                values = values.reshape((*answer.view, values.shape[-1]))
+            joints.append(np.broadcast_to(values, (*answer.shape, n)).reshape(-1, n))
+        return np.concatenate(joints)
 
 
-def _cases_last(values: Any, n_observed: int) -> Any:
-    """Return a table whose last axis joins its evidence axes, from which cases are taken."""
-    if values is None or not n_observed:
-        return values
-    flat = values.reshape(-1, *values.shape[n_observed:])
-    return np.ascontiguousarray(np.moveaxis(flat, 0, -1))
+def _size(values: Any) -> Any:
+    """Return the absolute values of a table; positions and None stay."""
+    return values if values is None or values.dtype.kind in "iu" else np.abs(values)
 
 
-# --- Runs of many cases at once: the program of a plan with an axis of cases ----------------------
-#
-# The cases are the last axis of every register that depends on them, so operations read contiguous
-# numbers. Registers that depend on no case are computed once. A product with sums is a matrix
-# product if one of its operands is the same for all cases, and otherwise a running sum of
-# element-wise products. The cases run in chunks that fit into caches, see
-# `bnmind.junction.inference.batches`.
+def _cases_last(source: Source) -> tuple[Any, tuple[str, ...], tuple[int, ...]]:
+    """Return a table, or positions, whose last axis joins its evidence axes, and these axes."""
+    values: Any = source.values
+    observed = source.observed
+    if source.rows is not None:
+        values, observed = source.rows.positions, source.rows.observed
+    if not observed:
+        return values, (), ()
+    flat = values.reshape(-1, *values.shape[len(observed) :])
+    return np.ascontiguousarray(np.moveaxis(flat, 0, -1)), observed, values.shape[: len(observed)]
+
+
+def _lifted(answer: Answer, values: Floats, known: Mapping[str, Any]) -> Floats:
+    """Return joints over reduced variables, ``(cells, cases)``, as ``(cases, *states)``."""
+    n = values.shape[-1]
+    hidden = [v.n_states for v in answer.variables if v.name not in answer.observed]
+    if answer.cells is not None:
+        flat = np.zeros((math.prod(hidden), n))
+        np.add.at(flat, answer.cells, values)
+        values = flat
+    joint: Floats = values.T.reshape(n, *hidden)
+    for axis, v in enumerate(answer.variables, 1):
+        if v.name in answer.observed:
+            # An evidence variable of the target has all its mass on the observed state.
+            seen = known[v.name][:, None] == np.arange(v.n_states)
+            others = range(1, joint.ndim + 1)
+            seen = np.expand_dims(seen, tuple([other for other in others if other != axis]))
+            joint = np.expand_dims(joint, axis) * seen
+    return joint
 
 
 @dataclass(frozen=True, eq=False)
@@ -513,13 +627,24 @@ class BatchRun(NamedTuple):
     doubt: Floats
     """The ratio of the size of the terms to their sums, ``(cases,)``."""
 
-    def put(self, which: Any, answer: Posterior | BatchRun | None) -> None:
-        """Replace the answer to a case, or to several; None stands for impossible cases."""
+    @classmethod
+    def of(cls, scopes: Sequence[Sequence[Variable]], n: int) -> BatchRun:
+        """Return the results of impossible cases."""
+        joints = [np.full((n, *[v.n_states for v in scope]), np.nan) for scope in scopes]
+        return cls(tuple(joints), np.full(n, -np.inf), np.ones(n))
+
+    def put(self, which: Any, answer: Posterior | BatchPosterior | BatchRun | None) -> None:
+        """Replace the answer to a case, or to several; None stands for impossible cases.
+
+        The answer may have further targets.
+        """
         if answer is None:
             self.log_evidence[which] = -np.inf
             return
+        if isinstance(answer, BatchRun):
+            self.doubt[which] = answer.doubt
         self.log_evidence[which] = answer.log_evidence
-        for joint, better in zip(self.joints, answer.joints, strict=True):
+        for joint, better in zip(self.joints, answer.joints, strict=False):
             joint[which] = better
 
     def posterior(self, scopes: tuple[tuple[Variable, ...], ...]) -> BatchPosterior:
@@ -559,38 +684,22 @@ def run_batch(
     TooLargeError
         If the batch would take more than ``max_bytes``.
     """
-    n = _number_of(plan, cases)
-    positions = {v.name: cases[v.name] for v in plan.evidence}
+    n, size = _checked_size(plan, cases, max_bytes)
     soft = {v: case_likelihoods(v, cases[v.name]) for v in plan.soft if v.name in cases}
-    varying = frozenset(label_of(v.name) for v in soft)
-    size = batch_size(plan, varying)
-    _refuse_large(size.total(n), n, max_bytes)
-    # Chunks are as equal as possible, because each number of cases needs a new bound program.
-    chunk = max(1, math.ceil(n / max(1, math.ceil(n / size.chunk))))
-    whole = {**inputs, **{label_of(v.name): np.ones(v.n_states) for v in plan.soft}}
-    for v in soft:
-        del whole[label_of(v.name)]
-    state = Chunks(plan, whole, varying)
-    joints = tuple(
-        np.zeros((n, *(v.n_states for v in scope)), dtype=np.float64) for scope in plan.targets
-    )
-    batch = BatchRun(joints, np.zeros(n), np.ones(n))
-    for start in range(0, n, chunk):
-        part = slice(start, min(start + chunk, n))
-        at = {name: column[part] for name, column in positions.items()}
+    same = {label_of(v.name): np.ones(v.n_states) for v in plan.soft if v not in soft}
+    chunks, batch = Chunks(plan, {**inputs, **same}), BatchRun.of(plan.targets, n)
+    for start in range(0, n, size.chunk):
+        part = slice(start, min(start + size.chunk, n))
+        at = {v.name: cases[v.name][part] for v in plan.evidence}
         weights = {label_of(v.name): column[:, part] for v, column in soft.items()}
-        state.answer(
-            at,
-            weights,
-            [joint[part] for joint in joints],
-            batch.log_evidence[part],
-            batch.doubt[part],
-        )
+        batch.put(part, chunks.answer(at, weights, part.stop - part.start))
     return batch
 
 
-def _number_of(plan: CompiledQuery, cases: Mapping[str, NDArray[Any]]) -> int:
-    """Return the number of cases; raise an error if evidence is missing in a case."""
+def _checked_size(
+    plan: CompiledQuery, cases: Mapping[str, NDArray[Any]], max_bytes: int | None
+) -> tuple[int, BatchSize]:
+    """Return the number of cases and their memory; raise an error if evidence is missing."""
     lengths = {len(column) for column in cases.values()}
     positions = {v.name: cases[v.name] for v in plan.evidence}
     problems = [
@@ -604,16 +713,14 @@ def _number_of(plan: CompiledQuery, cases: Mapping[str, NDArray[Any]]) -> int:
         problems.append(f"the columns must have the same number of cases, got {shown}")
     if problems:
         raise InvalidArgumentError(listed(problems), tuple(problems))
-    return lengths.pop()
-
-
-def _refuse_large(needed: int, n: int, max_bytes: int | None) -> None:
-    if max_bytes is not None and needed > max_bytes:
+    (n,), size = lengths, batch_size(plan)
+    if max_bytes is not None and (needed := size.total(n)) > max_bytes:
         raise TooLargeError(
             f"expected a batch of at most {max_bytes:,} bytes, got {needed:,} for {n:,} cases",
             needed=needed,
             budget=max_bytes,
         )
+    return n, size
 
 
 def run_each(
@@ -632,19 +739,21 @@ def run_each(
     answer
         Answers the findings of one case; None if they are impossible.
     """
-    n = _number_of(plan, cases)
-    varying = frozenset(label_of(v.name) for v in plan.soft)
-    _refuse_large(batch_size(plan, varying).total(n), n, max_bytes)
-    joints = tuple(np.full((n, *(v.n_states for v in scope)), np.nan) for scope in plan.targets)
-    batch = BatchRun(joints, np.full(n, -np.inf), np.ones(n))
+    n, _ = _checked_size(plan, cases, max_bytes)
+    batch = BatchRun.of(plan.targets, n)
     known: dict[bytes, int] = {}
     for case in range(n):
         key = b"".join(column[case].tobytes() for column in cases.values())
         first = known.setdefault(key, case)
         if first < case:
-            batch.log_evidence[case] = batch.log_evidence[first]
-            for joint in joints:
-                joint[case] = joint[first]
+            batch.put(
+                case,
+                BatchRun(
+                    tuple([joint[first] for joint in batch.joints]),
+                    batch.log_evidence[first],
+                    batch.doubt[first],
+                ),
+            )
             continue
         batch.put(case, answer(case_findings([*plan.evidence, *plan.soft], cases, case)))
     return batch

@@ -34,7 +34,7 @@ from bnmind.junction.inference.limits import (
     predicted_seconds,
     work_of_steps,
 )
-from bnmind.junction.program.program import PLAIN, Arithmetic, PackedStep, Program
+from bnmind.junction.program.program import Program
 from bnmind.junction.program.runs import (
     FlatProgram,
     FlatRecord,
@@ -336,7 +336,6 @@ class CompiledQuery(Request):
             f" {saved.states} impossible states"
         )
         if self.by_case is None:
-            lines += _sparse_lines(self)
             lines += [
                 f"multiplications in a run  {self.multiplications:,}"
                 f" of at most {self.limits.max_multiplications:,}",
@@ -381,8 +380,10 @@ class CompiledQuery(Request):
     def run(
         self,
         registers: Sequence[Values],
-        kind: Arithmetic = PLAIN,
         progress: Callable[[int], None] | None = None,
+        *,
+        scaled: bool = False,
+        rounds_up: bool = False,
     ) -> tuple[Registers, list[int], bool]:
         """Return the registers after a run of the program; see `Program.run`.
 
@@ -393,15 +394,15 @@ class CompiledQuery(Request):
         ----------
         registers
             The first registers.
-        kind, progress
+        progress, scaled, rounds_up
             As for the run of a program.
         """
-        may = kind == PLAIN and progress is None and self._may_be_flat
+        may = not (scaled or rounds_up) and progress is None and self._may_be_flat
         if may and should_be_flat(self.program, next(self._runs), _FIRST_RUNS):
             record = self._flat.run_in_range(registers)
             if record is not None:
                 return record, [], False
-        return self.program.run(registers, kind, progress)
+        return self.program.run(registers, progress, scaled=scaled, rounds_up=rounds_up)
 
     def read(self, filled: Registers) -> Values:
         """Return the unnormalized joints of all targets, one after the other."""
@@ -435,7 +436,7 @@ class CompiledQuery(Request):
             bool(self.program.steps)
             and has_few_cells(self.program, self.limits.max_bytes)
             and has_small_steps(self.program)
-            and not self._has_complex_numbers
+            and not self.has_complex_numbers
         )
 
     @cached_property
@@ -449,7 +450,8 @@ class CompiledQuery(Request):
         return flat_program(self.program, self.unchanging, ends)
 
     @cached_property
-    def _has_complex_numbers(self) -> bool:
+    def has_complex_numbers(self) -> bool:
+        """Whether some table holds complex numbers."""
         return any(s.values is not None and np.iscomplexobj(s.values) for s in self.sources)
 
     @property
@@ -465,9 +467,7 @@ class CompiledQuery(Request):
         reading = 4 * sum([math.prod(answer.shape) for answer in self.answers])
         running = self.program.peak_cells if self.swept is None else self.swept.peak_cells
         registers = max(running, reading)
-        return (16 if self._has_complex_numbers else 8) * (
-            tables + registers
-        ) + self.program.listed_bytes
+        return (16 if self.has_complex_numbers else 8) * (tables + registers)
 
     @cached_property
     def seconds(self) -> float:
@@ -536,27 +536,6 @@ def _separators(trees: Sequence[JunctionTree]) -> str:
     """Return all non-empty separators."""
     separators = {edge.separator for tree in trees for edge in tree.edges if edge.separator}
     return ", ".join("{" + " ".join(separator) + "}" for separator in sorted(separators))
-
-
-def _sparse_lines(plan: CompiledQuery) -> list[str]:
-    """Return how many steps visit only cells that may be other than zero, and their costs."""
-    steps = [step.operation for step in plan.program.steps]
-    listed = [step for step in steps if isinstance(step, PackedStep)]
-    if not listed:
-        return []
-    cost, whole = sum([s.cost for s in listed]), sum([s.whole_cost for s in listed])
-    lines = [
-        f"zeros skipped in {len(listed)} of {len(steps):,} steps, which take {cost:,}"
-        f" multiplications instead of {many(whole)}"
-    ]
-    held = plan.program.held[plan.program.n_inputs :]
-    cells = [plan.program.cells(i) for i in range(plan.program.n_inputs, len(plan.program.scopes))]
-    if sum(held) < sum(cells):
-        lines.append(
-            f"zeros are not stored: {sum(held):,} numbers in all registers instead of"
-            f" {many(sum(cells))}"
-        )
-    return lines
 
 
 # --- The initial registers of a run: the tables reduced to the evidence, and the inputs -----------

@@ -193,12 +193,6 @@ pedigrees, a search finds an order four million times smaller than a quick one."
 _MOST_NAMES = 12
 """The most variables of a clique that an error names."""
 
-_MOST_TERMS = 2**24
-"""The most terms of the lists of a plan that stores no zeros: up to five seconds of planning."""
-
-_BYTES_OF_A_TERM = 12
-"""The bytes of a term: its positions in two registers, and some of its value."""
-
 _WAY_OUT = (
     "Observe more variables, ask for fewer targets, pass order=BestOrder(), or raise the limit."
 )
@@ -242,11 +236,6 @@ class Limits(Value):
     def hopeless_cells(self) -> int:
         """The most cells of a tree that is considered."""
         return HOPELESS * self.max_multiplications
-
-    @property
-    def listed_terms(self) -> int:
-        """The most terms of the lists of a plan that stores no zeros."""
-        return min(self.max_multiplications, self.max_bytes // _BYTES_OF_A_TERM, _MOST_TERMS)
 
     @property
     def table_cells(self) -> int:

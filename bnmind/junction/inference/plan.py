@@ -23,11 +23,16 @@ from bnmind.errors import (
 from bnmind.junction.graphs import JunctionTree
 from bnmind.junction.inference.assembly import build
 from bnmind.junction.inference.batches import (
+    DOUBTFUL,
+    LOST,
     BatchPosterior,
     BatchRun,
+    Progress,
     batch_size,
+    lost_digits,
     run_batch,
     run_each,
+    sums_of,
 )
 from bnmind.junction.inference.compiled_query import (
     CompiledQuery,
@@ -50,7 +55,6 @@ from bnmind.junction.inference.evidence import (
 )
 from bnmind.junction.inference.limits import Limits
 from bnmind.junction.inference.posterior import Posterior
-from bnmind.junction.inference.sums import DOUBTFUL, LOST, Progress, lost_digits, sums_of
 from bnmind.pgm.factor import Factor, Values
 from bnmind.pgm.variable import Variable
 
@@ -111,7 +115,7 @@ def impossible(findings: Mapping[str, Any], cases: Sequence[int] = ()) -> Imposs
 
 # --- Compiled queries derived from others: for more evidence, or without negative numbers ---------
 #
-# A compiled query may contain negative numbers (see `bnmind.junction.inference.sums`). If a run
+# A compiled query may contain negative numbers (see `bnmind.junction.inference.batches`). If a run
 # loses too many digits to them, a query without negative numbers repeats the run, either for any
 # evidence or for the evidence of the run. If the evidence is impossible, queries whose evidence is
 # soft search for findings that contradict each other.
@@ -342,8 +346,7 @@ class Plan(Value):
         InvalidArgumentError
             If the number of cases is negative.
         """
-        varying = frozenset(label_of(v.name) for v in self.soft)
-        return batch_size(self._ordinary.compiled, varying).total(n_cases)
+        return batch_size(self._ordinary.compiled).total(n_cases)
 
     @checked
     def run_batch(
@@ -405,7 +408,7 @@ class Plan(Value):
         compiled = self.compiled
         if compiled.swept is not None:
             return self._ordinary._batch(cases, inputs, max_bytes=max_bytes)
-        if compiled.by_case is not None or compiled.program.listed_bytes:
+        if compiled.by_case is not None:
             alone = partial(attempt, self, inputs=inputs)
             return run_each(compiled, cases, alone, max_bytes=max_bytes)
         batch = run_batch(compiled, cases, inputs, max_bytes=max_bytes)

@@ -261,7 +261,6 @@ class ProgramBuilder:
             spent=tuple(map(tuple, spent)),
             scopes=tuple(self.scopes),
             sizes=tuple(self.sizes),
-            held=tuple(self._cells),
         )
 
     def contract(self, operands: Sequence[int], keep: Variables) -> int | None:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from types import TracebackType
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bnmind._workers import one_blas_thread
 from bnmind.pgm.factor import Values
@@ -46,60 +44,15 @@ def reuse_freed_memory() -> None:
 # A second run rounds them up. Because no number is negative, it gives an upper bound of every sum,
 # and if this bound equals the sum, nothing is missing.
 
-MATTERS = 1 + 1e-13
-"""The factor by which lost numbers may increase a sum before they matter."""
-
 _SMALLEST = float(np.finfo(np.float64).tiny)
 
 
-class Arithmetic(NamedTuple):
-    """The treatment of numbers that are too small or too large."""
-
-    scaled: bool = False
-    """Whether powers of two keep every register near one."""
-    rounds_up: bool = False
-    """Whether lost numbers are rounded up, so that all sums are upper bounds."""
-
-
-PLAIN = Arithmetic()
-
-
-class Underflow:
-    """A context manager that records whether NumPy operations within it underflow."""
-
-    def __init__(self) -> None:
-        self.has_lost = False
-        """Whether any number has underflowed."""
-        self._now = False
-
-    def __enter__(self) -> Underflow:
-        self._state = np.errstate(under="call", call=self._note)
-        self._state.__enter__()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        fault: BaseException | None,
-        where: TracebackType | None,
-    ) -> None:
-        self._state.__exit__(kind, fault, where)
-
-    def _note(self, kind: str, flag: int) -> None:
-        self.has_lost = self._now = True
-
-    def rounded_up(self, values: Any) -> Any:
-        """Return the numbers, rounded up if any were lost since the last call."""
-        if not self._now:
-            return values
-        self._now = False
-        return np.maximum(values, _SMALLEST)
-
-    def round_up(self, values: Any) -> None:
-        """Round up numbers in place, if any were lost since the last call."""
-        if self._now:
-            self._now = False
-            np.maximum(values, _SMALLEST, out=values)
+@contextmanager
+def noted_underflow() -> Iterator[list[str]]:
+    """Yield a list that grows with each NumPy operation inside whose numbers underflow."""
+    lost: list[str] = []
+    with np.errstate(under="call", call=lambda kind, flag: lost.append(kind)):
+        yield lost
 
 
 # --- Steps for functions that are stored by their values, not as tables of zeros and ones ---------
@@ -135,13 +88,25 @@ class LookUp:
         """Return the rows, over the axes of the positions and then the rest."""
         return self.take(left, right, 0.0)
 
-    def take(self, left: Values, right: Values, nothing: float, trailing: int = 0) -> Values:
-        """Return the rows, with the number ``nothing`` at positions of −1.
+    def of_cases(
+        self, moves: tuple[bool, bool], left: int, right: int, n: int
+    ) -> tuple[LookUp, int]:
+        """Return the step for registers with cases, and the axis of the cases in its result.
 
-        The right register may have ``trailing`` further axes at the end.
+        The case is the last of the axes, ``left`` and ``right`` in number, of a register that
+        ``moves``.
         """
-        more = tuple(range(len(self.axes), len(self.axes) + trailing))
-        rows = right.transpose((*self.axes, *more))
+        if not moves[0]:
+            return replace(self, axes=(*self.axes, right - 1)), -1
+        if not moves[1]:
+            return self, left - 1
+        first = 1 + len(self.shared)
+        axes = (*self.axes[:first], right - 1, *self.axes[first:])
+        return replace(self, axes=axes, shared=(*self.shared, left - 1)), left - 1
+
+    def take(self, left: Values, right: Values, nothing: float) -> Values:
+        """Return the rows, with the number ``nothing`` at positions of −1."""
+        rows = right.transpose(self.axes)
         if self.partial:
             rows = np.concatenate([rows, np.full((1, *rows.shape[1:]), nothing)])
         positions: Any = left
@@ -170,8 +135,16 @@ class Scatter:
 
     def __call__(self, left: Values, right: Values) -> Values:
         """Return the sums."""
-        right = self.rows(left.shape, right)
-        sums: Values = self.sums(self.places(left), right).reshape(self.shape)
+        places, rows = self.places(left), self.rows(left.shape, right)
+        rest = rows.shape[1]
+        index = places if rest == 1 else (places[:, None] * rest + np.arange(rest)).ravel()
+        length = self.n_places * rest
+        if rows.dtype.kind == "c":
+            totals: Any = 1j * np.bincount(index, rows.imag.ravel(), length)
+            totals += np.bincount(index, rows.real.ravel(), length)
+        else:
+            totals = np.bincount(index, rows.ravel(), length)
+        sums: Values = totals[rest:].reshape(self.shape)
         return sums
 
     def places(self, left: Values) -> Any:
@@ -184,18 +157,6 @@ class Scatter:
         places = left * n_kept + np.arange(1, n_kept + 1).reshape(shape)
         # All rows with position −1 share one destination.
         return np.maximum(places, 0).ravel()
-
-    def sums(self, places: Any, rows: Any) -> Any:
-        """Return the sums of rows ``(rows, rest)`` at their destinations, ``(places, rest)``."""
-        rest = rows.shape[1]
-        index = places if rest == 1 else (places[:, None] * rest + np.arange(rest)).ravel()
-        length = self.n_places * rest
-        if rows.dtype.kind == "c":
-            totals: Any = 1j * np.bincount(index, rows.imag.ravel(), length)
-            totals += np.bincount(index, rows.real.ravel(), length)
-        else:
-            totals = np.bincount(index, rows.ravel(), length)
-        return totals.reshape(self.n_places, rest)[1:]
 
     def reduced(self, left: Values, right: Values, add: np.ufunc, nothing: float) -> Values:
         """Return the sums with the operation ``add``; empty cells are ``nothing``."""
@@ -212,17 +173,29 @@ class Scatter:
         """The number of destinations: the cells of the result, and one for rows without a state."""
         return 1 + math.prod(self.shape[: 1 + len(self.kept)])
 
-    def rows(self, shape: tuple[int, ...], right: Values, n_cases: int | None = None) -> Values:
-        """Return the numbers to add, ``(rows, rest)``, for a function of this shape.
-
-        If the right register has a last axis of cases, it becomes part of the rest.
-        """
-        axes = self.axes if n_cases is None else (*self.axes, len(self.axes))
-        length = self.view[-1] * (n_cases or 1)
-        values = right.transpose(axes).reshape(*self.view[:-1], length)
-        whole = (*shape, length)
+    def rows(self, shape: tuple[int, ...], right: Values) -> Values:
+        """Return the numbers to add, ``(rows, rest)``, for a function of this shape."""
+        values = right.transpose(self.axes).reshape(self.view)
+        whole = (*shape, self.view[-1])
         rows: Values = values if values.shape == whole else np.broadcast_to(values, whole)
-        return rows.reshape(-1, length)
+        return rows.reshape(-1, self.view[-1])
+
+    def of_cases(
+        self, moves: tuple[bool, bool], left: int, right: int, n: int
+    ) -> tuple[Scatter, int]:
+        """Return the step for registers with cases; see `LookUp.of_cases`."""
+        kept, axes, view, shape = self.kept, self.axes, self.view, self.shape
+        if not moves[0]:
+            # The case is one of the rest.
+            axes, view, shape = (*axes, right - 1), (*view[:-1], n * view[-1]), (*shape, n)
+            return replace(self, axes=axes, view=view, shape=shape), -1
+        place = 1 + len(kept)
+        if moves[1]:
+            both = len(axes) - len(shape[place:])
+            axes = (*axes[:both], right - 1, *axes[both:])
+        view = (*view[:-1], n if moves[1] else 1, view[-1])
+        shape = (*shape[:place], n, *shape[place:])
+        return replace(self, kept=(*kept, left - 1), axes=axes, view=view, shape=shape), place
 
 
 @dataclass(frozen=True)
@@ -246,80 +219,6 @@ def grids(shape: tuple[int, ...], axes: tuple[int, ...]) -> list[Any]:
         np.arange(shape[axis]).reshape([-1 if a == axis else 1 for a in range(len(shape))])
         for axis in axes
     ]
-
-
-# --- Steps on registers that hold only the cells that may be other than zero ----------------------
-#
-# A *packed* register is a vector: the numbers of a list of cells of a table, which the plan knows,
-# in ascending order. A packed step knows the terms of its result. Term t is the product of the
-# numbers ``first[t]`` of the left and ``second[t]`` of the right register, and each number of the
-# result is the sum of some consecutive terms:
-#
-#     result[i] = Σ left[first[t]] · right[second[t]],  starts[i] ≤ t < starts[i + 1]
-#
-# So zeros are neither stored nor multiplied. Registers that are not packed are numbered like their
-# cells. `bnmind.junction.program.sparse_steps` makes these steps.
-
-Places = NDArray[Any]
-"""Positions in a register, as the smallest unsigned whole numbers that hold them."""
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class PackedStep:
-    """A product of two registers, or a sum of one, over a list of terms."""
-
-    first: Places
-    """``(terms,)`` the factor of each term in the left register."""
-    second: Places | None
-    """``(terms,)`` the other factor, in the right register; None for a sum."""
-    starts: Places | None
-    """``(numbers,)`` the first term of each number; None if each number is one term."""
-    cells: Places | None
-    """``(numbers,)`` the cell of each number in a result that is not packed; None if it is."""
-    shape: tuple[int, ...]
-    """The shape of a result that is not packed."""
-    whole_cost: int
-    """The multiplications of the step over all cells."""
-
-    @property
-    def cost(self) -> int:
-        """The number of terms."""
-        return len(self.first)
-
-    @property
-    def gathered(self) -> int:
-        """The numbers that a run takes for a moment: terms, factors, and wider positions."""
-        return 3 * len(self.first)
-
-    @property
-    def arrays(self) -> list[Places]:
-        """The lists of the step."""
-        lists = (self.first, self.second, self.starts, self.cells)
-        return [values for values in lists if values is not None]
-
-    def __call__(self, left: Values, right: Values) -> Values:
-        """Return the result."""
-        terms = left.reshape(-1)[self.first]
-        if self.second is not None:
-            terms = terms * right.reshape(-1)[self.second]
-        return self._gathered(terms, np.add, 0.0)
-
-    def of_logarithms(self, left: Values, right: Values, add: np.ufunc) -> Values:
-        """Return the result for logarithms, with another operation in place of the sum."""
-        terms = left.reshape(-1)[self.first]
-        if self.second is not None:
-            terms = terms + right.reshape(-1)[self.second]
-        return self._gathered(terms, add, -np.inf)
-
-    def _gathered(self, terms: Values, add: np.ufunc, zero: float) -> Values:
-        """Return the result of some terms."""
-        if self.starts is not None and len(terms):
-            terms = add.reduceat(terms, self.starts)
-        if self.cells is None:
-            return terms
-        whole: Values = np.full(math.prod(self.shape), zero, dtype=terms.dtype)
-        whole[self.cells] = terms
-        return whole.reshape(self.shape)
 
 
 # --- Programs, which are straight-line sequences of products and sums over numbered registers -----
@@ -381,24 +280,29 @@ class Product:
 
     def __call__(self, left: Values, right: Values) -> Values:
         """Return the product."""
+        left, right = self.arranged(left, right)
+        if self.sums:
+            product: Values = np.matmul(left, right)
+            return product if self.same_shapes[2] else product.reshape(self.shape)
+        if self.overwrites and left.shape == self.shape != () and left.dtype == right.dtype:
+            return np.multiply(left, right, out=left)
+        return left * right
+
+    def arranged(self, left: Values, right: Values) -> tuple[Values, Values]:
+        """Return the registers with their axes and shapes in the product."""
         if self.left_axes is not None:
             left = left.transpose(self.left_axes)
-        left_is, right_is, product_is = self.same_shapes
+        left_is, right_is, _ = self.same_shapes
         if not left_is:
             left = left.reshape(self.left_shape)
         if self.right_axes is not None:
             right = right.transpose(self.right_axes)
         if not right_is:
             right = right.reshape(self.right_shape)
-        if self.sums:
-            product: Values = np.matmul(left, right)
-            return product if product_is else product.reshape(self.shape)
-        if self.overwrites and left.shape == self.shape != () and left.dtype == right.dtype:
-            return np.multiply(left, right, out=left)
-        return left * right
+        return left, right
 
 
-Operation: TypeAlias = Sum | Product | LookUp | Scatter | Expand | PackedStep
+Operation: TypeAlias = Sum | Product | LookUp | Scatter | Expand
 
 
 class Step(NamedTuple):
@@ -413,7 +317,7 @@ class Step(NamedTuple):
 class Program:
     """A sequence of steps without branches; registers 0, …, n_inputs − 1 are the inputs.
 
-    A program contains only tuples, and arrays only in packed steps.
+    A program contains only tuples.
     """
 
     n_inputs: int
@@ -424,41 +328,38 @@ class Program:
     """The variables of each register."""
     sizes: tuple[int, ...]
     """The number of states of every variable."""
-    held: tuple[int, ...] = ()
-    """How many numbers each register holds: its cells, or fewer if it is packed. By default, all
-    registers hold all cells."""
 
-    def __post_init__(self) -> None:
-        if not self.held:
-            object.__setattr__(self, "held", tuple(map(self.cells, range(len(self.scopes)))))
+    @cached_property
+    def held(self) -> tuple[int, ...]:
+        """The number of cells of each register."""
+        return tuple(map(self.cells, range(len(self.scopes))))
 
     @cached_property
     def multiplications(self) -> int:
         """Multiplications (or additions, where a step only sums) of one run."""
         return sum(step.operation.cost for step in self.steps)
 
-    @property
-    def _threads(self) -> AbstractContextManager[None]:
-        """The context of a run: BLAS has one thread, unless most work is in wide products."""
-        return one_blas_thread() if self._waits_for_memory else nullcontext()
+    def threads(self, n_cases: int = 1) -> AbstractContextManager[None]:
+        """Return the context of a run: one BLAS thread, unless most work is in wide products."""
+        if n_cases not in self._one_thread:
+            self._one_thread[n_cases] = self._waits_for_memory(n_cases)
+        return one_blas_thread() if self._one_thread[n_cases] else nullcontext()
 
     @cached_property
-    def _waits_for_memory(self) -> bool:
+    def _one_thread(self) -> dict[int, bool]:
+        """Whether runs for so many cases have one thread, which affects only their time."""
+        return {}
+
+    def _waits_for_memory(self, n_cases: int) -> bool:
         shared = wide = 0
         for operation, _, _ in self.steps:
             if isinstance(operation, Product) and operation.sums:
-                (*_, m, k), n = operation.left_shape, operation.right_shape[-1]
+                (*_, m, k), n = operation.left_shape, operation.right_shape[-1] * n_cases
                 if m * k * n >= _SHARED:
                     shared += operation.cost
                 if m * k * n >= _WORTH_THREADS and min(m, k, n) >= _WIDE:
                     wide += operation.cost
         return shared > 2 * wide
-
-    @cached_property
-    def listed_bytes(self) -> int:
-        """The bytes of the lists of packed steps; see `bnmind.junction.program.program`."""
-        steps = [step.operation for step in self.steps]
-        return sum([a.nbytes for s in steps if isinstance(s, PackedStep) for a in s.arrays])
 
     def cells(self, register: int) -> int:
         """Return the number of cells of a register."""
@@ -482,8 +383,6 @@ class Program:
                     copies += cells[right] if operation.right_axes is not None else 0
             elif isinstance(operation, Scatter):
                 copies += 2 * operation.cost
-            elif isinstance(operation, PackedStep):
-                copies += operation.gathered
             if live + copies > peak:
                 peak = live + copies
             for register in spent:
@@ -493,8 +392,10 @@ class Program:
     def run(
         self,
         inputs: Sequence[Values],
-        kind: Arithmetic = PLAIN,
         progress: Callable[[int], None] | None = None,
+        *,
+        scaled: bool = False,
+        rounds_up: bool = False,
     ) -> tuple[list[Values], list[int], bool]:
         """Return the registers after the last step; those not kept are empty.
 
@@ -502,72 +403,45 @@ class Program:
         ----------
         inputs
             The contents of the first registers.
-        kind
-            The treatment of numbers that are too small or too large.
         progress
             A function that is called with the number of steps done.
+        scaled
+            Whether powers of two keep every register near one.
+        rounds_up
+            Whether lost numbers are rounded up, so that all sums are upper bounds. No number may
+            be negative.
 
         Returns
         -------
         registers, powers, has_lost
-            The registers as multiples of powers of two; no powers if the run is plain; and
-            whether numbers have underflowed. Only non-negative numbers can be rounded up.
+            The registers as multiples of powers of two; no powers if the run is not scaled; and
+            whether numbers have underflowed.
         """
         registers: list[Values] = list(inputs)
+        own = [0] * len(registers)
         empty = np.empty(0)
-        with self._threads, Underflow() as watch:
-            if kind == PLAIN:
-                fill: Callable[[Values], None] = registers.append
-                for (operation, left, right), spent in self._reported(progress):
-                    fill(operation(registers[left], registers[right]))
-                    for register in spent:
-                        registers[register] = empty
-                return registers, [], watch.has_lost
-            own = [0] * len(registers)
-            if kind.scaled:
+        with self.threads(), noted_underflow() as lost:
+            if scaled:
                 for number, table in enumerate(inputs):
-                    registers[number], power = _scaled(table, kind, watch)
+                    registers[number], power = near_one(table)
                     own[number] += power
-            for (operation, left, right), spent in self._reported(progress):
+            steps = zip(self.steps, self.spent, strict=True)
+            for done, ((operation, left, right), spent) in enumerate(steps, 1):
                 values = operation(registers[left], registers[right])
-                power = 0
-                if kind.rounds_up:
-                    values = watch.rounded_up(values)
-                if kind.scaled:
-                    values, power = _scaled(values, kind, watch)
-                    power += own[left] + (0 if is_sum(operation) else own[right])
+                if scaled:
+                    values, power = near_one(values)
+                    own.append(
+                        power + own[left] + (0 if isinstance(operation, Sum) else own[right])
+                    )
+                elif rounds_up and lost:
+                    values = np.maximum(values, _SMALLEST)
+                    lost.clear()
                 registers.append(values)
-                own.append(power)
                 for register in spent:
                     registers[register] = empty
-        return registers, own, watch.has_lost
-
-    def _reported(
-        self, progress: Callable[[int], None] | None
-    ) -> Iterator[tuple[Step, tuple[int, ...]]]:
-        """Yield each step with the registers that it spends, and report those that are done."""
-        steps = zip(self.steps, self.spent, strict=True)
-        if progress is None:
-            return steps
-
-        def reported() -> Iterator[tuple[Step, tuple[int, ...]]]:
-            for done, step in enumerate(steps, 1):
-                yield step
-                progress(done)
-
-        return reported()
-
-
-def is_sum(operation: Operation) -> bool:
-    """Return whether a step takes one register."""
-    if isinstance(operation, PackedStep):
-        return operation.second is None
-    return isinstance(operation, Sum)
-
-
-def _scaled(values: Values, kind: Arithmetic, watch: Underflow) -> tuple[Values, int]:
-    values, power = near_one(values)
-    return (watch.rounded_up(values) if kind.rounds_up else values), power
+                if progress is not None:
+                    progress(done)
+        return registers, own if scaled else [], bool(lost)
 
 
 def near_one(values: Values) -> tuple[Values, int]:

@@ -1,13 +1,11 @@
-"""Runs of programs: by compiled code, in logarithms, and over many cases at once."""
+"""Runs of programs: by compiled code, in long runs, in logarithms, and over many cases at once."""
 
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +13,7 @@ from numpy.typing import NDArray
 from bnmind._jit import PlainWork, compiles
 from bnmind._values import Sealed, made
 from bnmind.information import Floats
+from bnmind.junction.program.contraction import Products
 from bnmind.junction.program.products import (
     UNKNOWN,
     ProductBuilder,
@@ -29,71 +28,17 @@ from bnmind.junction.program.program import (
     Expand,
     LookUp,
     Operation,
-    PackedStep,
     Product,
     Program,
     Scatter,
+    Scope,
+    Step,
     Sum,
-    Underflow,
-    grids,
     near_one,
+    noted_underflow,
     reuse_freed_memory,
 )
-from bnmind.junction.reduction import Answer
 from bnmind.pgm.factor import Values
-
-# --- Places in an array for parts that are needed only for a while --------------------------------
-
-
-class ReusedCells:
-    """Gives parts of an array away and takes them back, so that a short array is enough.
-
-    Examples
-    --------
-    >>> cells = ReusedCells()
-    >>> cells.take(3), cells.take(2)
-    (0, 3)
-    >>> cells.give_back(0, 3)
-    >>> cells.take(2), cells.take(2), cells.length
-    (0, 5, 7)
-    """
-
-    def __init__(self) -> None:
-        self.length = 0
-        """The cells that the array must have."""
-        self._starts: list[int] = []
-        self._ends: list[int] = []
-
-    def take(self, n: int) -> int:
-        """Return the first of ``n`` cells, in the first gap that has so many, or at the end."""
-        starts, ends = self._starts, self._ends
-        for place, (start, end) in enumerate(zip(starts, ends, strict=True)):
-            if end - start >= n:
-                starts[place] += n
-                if starts[place] == end:
-                    del starts[place], ends[place]
-                return start
-        start = self.length
-        if ends and ends[-1] == start:  # the last gap grows
-            start = starts.pop()
-            ends.pop()
-        self.length = start + n
-        return start
-
-    def give_back(self, start: int, n: int) -> None:
-        """Take cells back, and join them with the gaps beside them."""
-        starts, ends = self._starts, self._ends
-        end = start + n
-        place = bisect_left(starts, start)
-        if place < len(starts) and starts[place] == end:
-            end = ends[place]
-            del starts[place], ends[place]
-        if place and ends[place - 1] == start:
-            ends[place - 1] = end
-        else:
-            starts.insert(place, start)
-            ends.insert(place, end)
-
 
 # --- Programs whose registers are parts of one array, for the compiled runs -----------------------
 
@@ -148,9 +93,9 @@ def has_small_steps(program: Program) -> bool:
 
 
 def has_few_cells(program: Program, max_bytes: int) -> bool:
-    """Return whether all registers of a program are few cells, none of them packed."""
+    """Return whether all registers of a program are few cells."""
     cells = sum(program.held)
-    return cells <= _MOST_CELLS and 16 * cells <= max_bytes and not program.listed_bytes
+    return cells <= _MOST_CELLS and 16 * cells <= max_bytes
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -249,15 +194,19 @@ def flat_program(
         The registers that are needed after a run; all by default.
     """
     positions = {left for operation, left, _ in program.steps if isinstance(operation, _ByPlace)}
-    used = {register for _, *operands in program.steps for register in operands} - positions
-    used |= set(kept or ())
+    used = {r for _, *operands in program.steps for r in operands} - positions | set(kept or ())
     fixed, changing = [], []
-    n_fixed, cells = 0, ReusedCells()
+    n_fixed = length = 0
+    # The first cells of registers that are not needed any more, by their number of cells.
+    gaps: dict[int, list[int]] = {}
     exponents = np.full((len(program.scopes), 2), [-UNKNOWN, UNKNOWN])
     terms: dict[int, Term] = {}
 
     def take(register: int) -> None:
-        first = cells.take(program.cells(register))
+        nonlocal length
+        n = program.cells(register)
+        first = gaps[n].pop() if gaps.get(n) else length
+        length = max(length, first + n)
         terms[register] = Term(_VALUES, first, program.scopes[register], register)
 
     n_inputs = program.n_inputs
@@ -274,18 +223,17 @@ def flat_program(
     for register in range(n_inputs, len(program.scopes)) if kept is None else sorted(kept):
         if register >= n_inputs or register in changing:
             take(register)
-    for register in changing:
-        if register not in terms:
-            take(register)
+    for register in [r for r in changing if r not in terms]:
+        take(register)
     for register, spent in enumerate(program.spent, n_inputs):
         if register not in terms:
             take(register)
         for other in spent:
             if kept is not None and other not in kept and terms[other].array == _VALUES:
-                cells.give_back(terms[other].first, program.cells(other))
-    if cells.length >= WORTH_REUSE:
+                gaps.setdefault(program.cells(other), []).append(terms[other].first)
+    if length >= WORTH_REUSE:
         reuse_freed_memory()
-    one = Term(_VALUES, cells.length, ())
+    one = Term(_VALUES, length, ())
     shapes = [tuple([program.sizes[v] for v in scope]) for scope in program.scopes]
     builder = ProductBuilder(program.sizes)
     parts: list[ProductList | int] = []
@@ -295,8 +243,7 @@ def flat_program(
             y = one if isinstance(operation, Sum) else terms[right]
             builder.add(terms[left], y, terms[number])
             continue
-        positions_of_left = inputs[left] if left < len(inputs) else None
-        listed = _terms(operation, positions_of_left, shapes[right])
+        listed = _terms(operation, inputs[left] if left < len(inputs) else None, shapes[right])
         if listed is None:
             parts += [builder.build(), number]
             builder = ProductBuilder(program.sizes)
@@ -309,7 +256,7 @@ def flat_program(
         changing=tuple(changing),
         terms=tuple([terms[register] for register in range(len(program.scopes))]),
         shapes=tuple(shapes),
-        n_cells=cells.length + 1,
+        n_cells=length + 1,
         parts=tuple(parts),
         exponents=exponents,
     )
@@ -343,6 +290,153 @@ def _terms(operation: Operation, positions: Any, shape: tuple[int, ...]) -> NDAr
         to = to + np.arange(taken.shape[1])
     terms: NDArray[np.intp] = np.stack([taken, to], axis=-1)[is_term]
     return terms
+
+
+# --- The terms of steps on tables with many zeros -------------------------------------------------
+#
+# The zeros of the tables of a model are known before any run, and so are the zeros that they cause
+# in products and sums. The cells of a product that may be other than zero are those of its operands
+# that agree on the variables that both have (a join of the two lists).
+
+_Cells = NDArray[np.int64]
+"""The cells of a register that may be other than zero: positions in the whole table, ascending."""
+
+
+def joined_terms(
+    scopes: tuple[Scope, Scope | None, Scope],
+    sizes: Sequence[int],
+    operands: tuple[_Cells, _Cells],
+) -> tuple[_Cells, _Cells | None, _Cells]:
+    """Return the terms of a step, and the cell that each is added to.
+
+    Parameters
+    ----------
+    scopes
+        Those of the operands and of the result; a sum has no right operand.
+    sizes
+        The number of states of every variable.
+    operands
+        The cells of the operands that may be other than zero.
+    """
+    left, right, scope = scopes
+    first, second = operands
+    if right is None:
+        to = _numbered(first, left, scope, sizes)
+        return np.arange(len(first)), None, to
+    shared = tuple(v for v in left if v in right)
+    keys = _numbered(second, right, shared, sizes)
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    wanted = _numbered(first, left, shared, sizes)
+    begin = np.searchsorted(keys, wanted, side="left")
+    counts = np.searchsorted(keys, wanted, side="right") - begin
+    on_left = np.repeat(np.arange(len(first)), counts)
+    ends = np.cumsum(counts)
+    on_right = order[np.arange(len(on_left)) + np.repeat(begin - (ends - counts), counts)]
+    more = tuple(v if v not in left else -1 for v in scope)
+    to = _numbered(first, left, scope, sizes)[on_left]
+    to += _numbered(second, right, more, sizes, scope)[on_right]
+    return on_left, on_right, to
+
+
+def _numbered(
+    cells: _Cells, scope: Scope, wanted: Scope, sizes: Sequence[int], radix: Scope | None = None
+) -> _Cells:
+    """Return the position of cells of a table in the table over other variables.
+
+    Variables of ``wanted`` that the table lacks count as zero. The axes of the other table are
+    those of ``radix`` if ``wanted`` names −1 for some.
+    """
+    strides, stride = {}, 1
+    for v in reversed(scope):
+        strides[v] = stride
+        stride *= sizes[v]
+    result = np.zeros(len(cells), dtype=np.int64)
+    step = 1
+    for v, axis in zip(reversed(wanted), reversed(radix or wanted), strict=True):
+        if v in strides:
+            result += cells // strides[v] % sizes[v] * step
+        step *= sizes[axis]
+    return result
+
+
+# --- The order of the axes of large registers: their numbers are read and written in long runs ----
+#
+# A product with a small table takes a large register in the order: shared variables that stay,
+# summed variables, all others. If its axes are in any other order, they are copied into this one,
+# two numbers at a time in the worst case, which takes far longer than the product. Here, the first
+# axes of a large register are those that the next steps take, so that a copy has long runs or is
+# not necessary. The small table comes first in a product, so that the others are the last axes
+# again.
+
+_LARGE = 2**14
+"""The fewest cells of a large register."""
+
+
+def with_long_runs(program: Program) -> Program:
+    """Return a program whose large registers have their axes in a better order.
+
+    The inputs keep their order, and so do the registers of steps that are neither dense products
+    nor dense sums.
+    """
+    if max(program.held, default=0) < _LARGE:
+        return program
+    orders = _orders(program)
+    products = Products(program.sizes)
+    scopes = list(program.scopes[: program.n_inputs])
+    steps = []
+    for register, (operation, left, right) in enumerate(program.steps, program.n_inputs):
+        scope, order = program.scopes[register], orders[register]
+        first, second = scopes[left], scopes[right]
+        if isinstance(operation, Sum):
+            out = tuple([axis for axis, v in enumerate(first) if v not in scope])
+            operation, scope = Sum(out, operation.cost), tuple([v for v in first if v in scope])
+        elif isinstance(operation, Product) and not operation.sums:
+            overwrites = operation.overwrites
+            operation, scope = products.broadcast(first, second)
+            operation = replace(operation, overwrites=overwrites)
+        elif isinstance(operation, Product):
+            if order is not None and program.cells(left) > program.cells(right):
+                left, right, first, second = right, left, second, first
+            operation, scope = products.arranged(first, second, order or scope)
+        scopes.append(scope)
+        steps.append(Step(operation, left, right))
+    return replace(program, steps=tuple(steps), scopes=tuple(scopes))
+
+
+def _orders(program: Program) -> list[Scope | None]:
+    """Return the best order of the axes of each register; None if it must keep its order."""
+    orders: list[Scope | None] = list(program.scopes)
+    costs = [0] * len(orders)
+
+    def want(register: int, first: Sequence[int], then: Sequence[int], cost: int) -> None:
+        """Ask for an order for a step of a cost; the costliest step gets it."""
+        if orders[register] is not None and cost > costs[register]:
+            scope = program.scopes[register]
+            rest = [v for v in then if v in scope and v not in first]
+            orders[register], costs[register] = (*first, *rest), cost
+
+    for register in range(len(program.scopes) - 1, program.n_inputs - 1, -1):
+        operation, left, right = program.steps[register - program.n_inputs]
+        order = orders[register]
+        if not isinstance(operation, Product | Sum):
+            orders[register] = orders[left] = orders[right] = None
+        elif isinstance(operation, Product) and operation.sums:
+            large = max(left, right, key=program.cells)
+            if program.cells(large) < _LARGE:
+                orders[register] = None
+            scope, other = program.scopes[large], program.scopes[left + right - large]
+            kept = program.scopes[register]
+            first = [v for v in order or kept if v in scope and v in other]
+            first += [v for v in scope if v not in kept]
+            want(large, first, order or kept, operation.cost)
+        elif order is None:
+            # The result has the order of its operands.
+            orders[left] = orders[right] = None
+        else:
+            gone = [v for v in program.scopes[left] if v not in order]
+            want(left, gone, order, operation.cost)
+    return orders
 
 
 # --- Runs of programs on logarithms, which do not underflow ---------------------------------------
@@ -395,24 +489,6 @@ def run_logarithms(program: Program, logs: Sequence[Values], add: np.ufunc) -> l
     return registers
 
 
-def joints_by_logarithms(
-    program: Program, answers: Sequence[Answer], logs: Sequence[Values]
-) -> tuple[list[Values], float]:
-    """Return the normalized joint of each answer, and the logarithm of the sum of the first.
-
-    The logarithm is minus infinity if a joint is zero everywhere.
-    """
-    filled = run_logarithms(program, logs, np.logaddexp)
-    joints, totals = [], []
-    for answer in answers:
-        log_joint = np.zeros(answer.shape) if answer.register is None else answer.read(filled)
-        total = float(np.logaddexp.reduce(log_joint.ravel()))
-        joint = np.exp(log_joint - total) if total > -np.inf else np.zeros(answer.shape)
-        joints.append(joint / max(float(joint.sum()), 0.5))
-        totals.append(total)
-    return joints, totals[0] if min(totals) > -np.inf else -math.inf
-
-
 def _apply(operation: Operation, left: Values, right: Values, add: np.ufunc) -> Values:
     if isinstance(operation, Sum):
         total: Any = left
@@ -427,14 +503,7 @@ def _apply(operation: Operation, left: Values, right: Values, add: np.ufunc) -> 
     if isinstance(operation, Expand):
         with np.errstate(divide="ignore"):
             return np.log(operation(left, right))
-    if isinstance(operation, PackedStep):
-        return operation.of_logarithms(left, right, add)
-    if operation.left_axes is not None:
-        left = left.transpose(operation.left_axes)
-    left = left.reshape(operation.left_shape)
-    if operation.right_axes is not None:
-        right = right.transpose(operation.right_axes)
-    right = right.reshape(operation.right_shape)
+    left, right = operation.arranged(left, right)
     if not operation.sums:
         return left + right
     # Batch, rows, summed, columns: a few of the summed at a time.
@@ -451,299 +520,138 @@ def _apply(operation: Operation, left: Values, right: Values, add: np.ufunc) -> 
 
 # --- Programs for many cases at once, with the cases as the last axis -----------------------------
 #
-# A program is *bound* to a number of cases. Binding allocates the memory of every register
-# (registers that are never filled at the same time share memory), and converts each step to a few
-# calls of NumPy on these arrays. Running the program for other cases then costs little more than
-# the arithmetic. Results that do not depend on the cases are computed when the program is bound.
-
-# --- The steps on functions for many cases at once: see `bnmind.junction.program.program` ---------
-#
-# Registers that depend on the case have the cases as a last axis.
+# A register that depends on the case has the cases as its last axis, so operations read contiguous
+# numbers. The other registers are filled once, before the first run. A product with sums is a
+# matrix product if one of its operands is the same for all cases.
 
 
-def function_step(
-    operation: LookUp | Scatter | Expand, left: Any, right: Any, moving: tuple[bool, bool]
-) -> Callable[[], Any]:
-    """Return a function that computes the result of a step for every case.
-
-    Parameters
-    ----------
-    operation
-        The step.
-    left, right
-        Its registers; at least one depends on the case.
-    moving
-        Whether each register depends on the case.
-    """
-    if isinstance(operation, LookUp):
-        if not moving[0]:
-            return lambda: operation.take(left, right, 0.0, trailing=1)
-        return lambda: _looked_up(operation, left, right, moves=moving[1])
-    if isinstance(operation, Scatter):
-        if not moving[0]:
-            return _scattered(operation, left, right)
-        return lambda: _scattered_anew(operation, left, right, moves=moving[1])
-    states = np.arange(operation.n).reshape(-1, *[1] * left.ndim)
-    return lambda: (states == left).astype(np.float64)
-
-
-def _looked_up(operation: LookUp, positions: Any, right: Any, *, moves: bool) -> Any:
-    """Return the rows at positions that depend on the case."""
-    n_shared = 1 + len(operation.shared)
-    rows = right.transpose((*operation.axes, len(operation.axes)) if moves else operation.axes)
-    if operation.partial:
-        rows = np.concatenate([rows, np.zeros((1, *rows.shape[1:]))])
-    index = [positions, *(g[..., None] for g in grids(positions.shape[:-1], operation.shared))]
-    if moves:
-        rows = np.moveaxis(rows, -1, n_shared)
-        index.append(np.arange(positions.shape[-1]))
-    return np.moveaxis(rows[tuple(index)], positions.ndim - 1, -1)
-
-
-def _scattered(operation: Scatter, positions: Any, right: Any) -> Callable[[], Any]:
-    """Return the step for positions that are the same in every case, and so sorted once."""
-    places = operation.places(positions)
-    order = np.argsort(places, kind="stable")
-    destinations, starts = np.unique(places[order], return_index=True)
-
-    def run() -> Any:
-        n = right.shape[-1]
-        rows = operation.rows(positions.shape, right, n)
-        sums = np.zeros((operation.n_places, rows.shape[1]), dtype=rows.dtype)
-        sums[destinations] = np.add.reduceat(rows[order], starts, axis=0)
-        return sums[1:].reshape(*operation.shape, n)
-
-    return run
-
-
-def _scattered_anew(operation: Scatter, positions: Any, right: Any, *, moves: bool) -> Any:
-    """Return the sums for positions that depend on the case."""
-    n = positions.shape[-1]
-    shape = positions.shape[:-1]
-    columns = operation.view[-1]
-    if moves:
-        rows = operation.rows(shape, right, n).reshape(-1, columns, n)
-    else:
-        rows = operation.rows(shape, right)[..., None]
-    places = operation.places(positions).reshape(-1, 1, n)
-    index = (places * columns + np.arange(columns)[:, None]) * n + np.arange(n)
-    rows = np.broadcast_to(rows, index.shape)
-    length = operation.n_places * columns * n
-    sums: Any = np.bincount(index.ravel(), np.real(rows).ravel(), length)
-    if np.iscomplexobj(rows):
-        sums = sums + 1j * np.bincount(index.ravel(), rows.imag.ravel(), length)
-    return sums[columns * n :].reshape(*operation.shape, n)
-
-
-# --- Programs for many cases at once, with the cases as the last axis -----------------------------
-
-_Call: TypeAlias = Callable[[], Any]
-
-
-class _BoundStep(NamedTuple):
-    """The calls of a step, its register, and its operands."""
-
-    calls: list[_Call]
-    register: int
-    operands: tuple[int, ...]
+def moving_registers(program: Program, inputs: Sequence[bool]) -> list[bool]:
+    """Return whether each register depends on the case, given the inputs that do."""
+    moving = list(inputs)
+    for _, left, right in program.steps:
+        moving.append(moving[left] or moving[right])
+    return moving
 
 
 class CaseProgram:
-    """A program bound to a number of cases.
+    """A program for many cases at once.
 
     Parameters
     ----------
     program
         The program.
     inputs
-        The initial registers. The ``moving`` ones have the cases as their last axis, and are
-        filled anew before each run.
-    moving
-        For every register, whether it depends on the case.
-    n
-        The number of cases.
+        The initial registers; None for those that depend on the case.
     """
 
-    def __init__(
-        self,
-        program: Program,
-        inputs: Sequence[Any],
-        moving: Sequence[bool],
-        n: int,
-    ) -> None:
-        self.n = n
-        self._moving = moving
-        self._free: dict[tuple[int, str], list[Any]] = {}
-        self.registers = list(inputs)
-        self._n_inputs = len(inputs)
-        self._powers: list[int] = [0] * len(inputs)
-        """The power of two of each register, without that of each case."""
-        self._steps: list[_BoundStep] = []
-        blocks: dict[int, Any] = {}
-        with Underflow() as watch:
-            for number, values in enumerate(inputs):
-                if not moving[number]:
-                    self.registers[number], self._powers[number] = near_one(values)
-            for step, spent in zip(program.steps, program.spent, strict=True):
-                register = len(self.registers)
-                operation, left, right = step
-                operands = (left,) if isinstance(operation, Sum) else (left, right)
-                power = sum([self._powers[operand] for operand in operands])
-                if not (moving[left] or moving[right]):
-                    if isinstance(operation, Product):
-                        # Earlier steps read this register in every run.
-                        operation = replace(operation, overwrites=False)
-                    values = operation(self.registers[left], self.registers[right])
-                    values, more = near_one(values)
-                    self.registers.append(values)
-                    self._powers.append(power + more)
-                    continue
-                calls, values, blocks[register] = self._bind(operation, left, right)
-                self.registers.append(values)
-                self._powers.append(power)
-                self._steps.append(_BoundStep(calls, register, operands))
-                for old in spent:
-                    self._give(blocks.pop(old, None))
-        self._has_lost = watch.has_lost
-        self._calls = [call for step in self._steps for call in step.calls]
+    def __init__(self, program: Program, inputs: Sequence[Any]) -> None:
+        self.program = program
+        self.moving = moving_registers(program, [table is None for table in inputs])
+        self._constants: list[Any] = [None] * len(self.moving)
+        """The other registers, as multiples of powers of two."""
+        self._powers: list[Any] = [0] * len(self.moving)
+        self._has_lost = self._fill(self._constants, self._powers, inputs, near_one)
 
-    def run(self, *, scaled: bool = False) -> tuple[list[Any], bool]:
-        """Fill the registers.
+    def run(
+        self, tables: Sequence[Any], n: int, *, scaled: bool = False
+    ) -> tuple[list[Any], list[Any], bool]:
+        """Return the registers after a run; those that no later step needs are empty.
 
         Parameters
         ----------
+        tables
+            The initial registers that depend on the case, with the cases as the last axis; the
+            others are not read.
+        n
+            The number of cases.
         scaled
-            Whether to scale the registers, also those that the cases fill.
+            Whether powers of two keep every register of every case near one.
 
         Returns
         -------
-        powers, has_lost
-            The power of two of each register, by case if it is scaled; and whether numbers have
-            underflowed.
+        registers, powers, has_lost
+            The registers as multiples of powers of two, by case if they are scaled; and whether
+            numbers have underflowed.
         """
-        powers: list[Any] = list(self._powers)
-        with Underflow() as watch:
-            if not scaled:
-                for call in self._calls:
-                    call()
-                return powers, watch.has_lost or self._has_lost
-            for number, values in enumerate(self.registers[: self._n_inputs]):
-                if self._moving[number] and values.dtype.kind not in "iu":
-                    powers[number] = _scale(values)
-            for calls, register, operands in self._steps:
-                for call in calls:
-                    call()
-                power = sum([powers[operand] for operand in operands])
-                powers[register] = power + _scale(self.registers[register])
-        return powers, watch.has_lost or self._has_lost
+        registers, powers = list(self._constants), list(self._powers)
+        scale = _scaled if scaled else lambda values: (values, 0)
+        with self.program.threads(n):
+            has_lost = self._fill(registers, powers, tables, scale, n)
+        return registers, powers, has_lost or self._has_lost
 
-    def _take(self, shape: Sequence[int], kind: Any) -> tuple[Any, Any]:
-        """Return an array and its block of memory."""
-        length = math.prod(shape)
-        waiting = self._free.get((length, kind.char))
-        block = waiting.pop() if waiting else np.empty(length, dtype=kind)
-        return block.reshape(shape), block
-
-    def _give(self, block: Any) -> None:
-        """Release a block of memory for another array."""
-        if block is not None:
-            self._free.setdefault((len(block), block.dtype.char), []).append(block)
-
-    def _bind(self, operation: Any, left: int, right: int) -> tuple[list[_Call], Any, Any]:
-        """Return the calls of a step, its result, and the memory of the result."""
-        first, second = self.registers[left], self.registers[right]
-        moving = (self._moving[left], self._moving[right])
-        if isinstance(operation, Product):
-            return self._bind_product(operation, first, second, moving)
-        if not isinstance(operation, Sum):
-            step = function_step(operation, first, second, moving)
-            result = step()
-            values, block = self._take(result.shape, result.dtype)
-            return [lambda: np.copyto(values, step())], values, block
-        shape = [n for axis, n in enumerate(first.shape) if axis not in operation.axes]
-        values, block = self._take(shape, first.dtype)
-        return [partial(np.add.reduce, first, axis=operation.axes, out=values)], values, block
-
-    def _bind_product(
-        self, operation: Product, left: Any, right: Any, moving: tuple[bool, bool]
-    ) -> tuple[list[_Call], Any, Any]:
-        n = self.n
-        result, block = self._take((*operation.shape, n), np.result_type(left, right))
-        calls: list[_Call] = []
-        lent: list[Any] = []
-        cases = (n,) if moving[0] else ()
-        order = (operation.left_axes, (*operation.left_shape, *cases))
-        first = self._brought(left, order, calls, lent, moves=moving[0])
-        shape = operation.right_shape
-        if operation.sums and moving == (False, True):
-            # One matrix product covers all columns of all cases.
-            shape = (*shape[:-1], shape[-1] * n)
-        elif moving[1]:
-            shape = (*shape, n)
-        order = (operation.right_axes, shape)
-        second = self._brought(right, order, calls, lent, moves=moving[1])
-        if not operation.sums:
-            first = first if moving[0] else first[..., None]
-            second = second if moving[1] else second[..., None]
-            calls.append(partial(np.multiply, first, second, out=result))
-        elif moving[0] and moving[1]:
-            # (…, rows, summed, cases) and (…, summed, columns, cases)
-            first, second = first[..., :, :, None, :], second[..., None, :, :, :]
-            *outer, rows, summed = operation.left_shape
-            whole = (*outer, rows, operation.right_shape[-1], n)
-            product = result.reshape(whole)
-            parts = [(first[..., :, k, :, :], second[..., :, k, :, :]) for k in range(summed)]
-            calls.append(partial(np.multiply, *parts[0], out=product))
-            if summed > 1:
-                term, used = self._take(whole, result.dtype)
-                lent.append(used)
-                for part in parts[1:]:
-                    calls.append(partial(np.multiply, *part, out=term))
-                    calls.append(partial(np.add, product, term, out=product))
-        elif moving[1]:
-            whole = result.reshape((*shape[:-2], operation.left_shape[-2], shape[-1]))
-            calls.append(partial(np.matmul, first, second, out=whole))
-        else:
-            # (…, 1, columns, summed) @ (…, rows, summed, cases)
-            *outer, rows, _ = operation.left_shape
-            turned = np.ascontiguousarray(np.swapaxes(second, -1, -2))[..., None, :, :]
-            whole = result.reshape(*outer, rows, operation.right_shape[-1], n)
-            calls.append(partial(np.matmul, turned, first, out=whole))
-        for used in lent:
-            self._give(used)
-        return calls, result, block
-
-    def _brought(
+    def _fill(
         self,
-        values: Any,
-        order: tuple[tuple[int, ...] | None, tuple[int, ...]],
-        calls: list[_Call],
-        lent: list[Any],
-        *,
-        moves: bool,
-    ) -> Any:
-        """Return a register with its axes in the order of an operation; a copy if they move."""
-        axes, whole = order
-        if axes is None:
-            return values.reshape(whole)
-        if not moves:
-            return values.transpose(axes).reshape(whole)
-        turned = values.transpose((*axes, values.ndim - 1))
-        try:
-            return np.reshape(turned, whole, copy=False)
-        except ValueError:
-            copy, block = self._take(turned.shape, values.dtype)
-            lent.append(block)
-            calls.append(partial(np.copyto, copy, turned))
-            return copy.reshape(whole)
+        registers: list[Any],
+        powers: list[Any],
+        inputs: Sequence[Any],
+        scale: Callable[[Any], tuple[Any, Any]],
+        n: int | None = None,
+    ) -> bool:
+        """Fill the registers that depend on the case, or without cases the others.
+
+        Return whether numbers have underflowed.
+        """
+        empty = np.empty(0)
+        with noted_underflow() as lost:
+            for number, moves in enumerate(self.moving):
+                if moves == (n is None):
+                    continue
+                if (step := number - len(inputs)) < 0:
+                    values, power = inputs[number], 0
+                else:
+                    operation, left, right = self.program.steps[step]
+                    both = self.moving[left], self.moving[right]
+                    values = _of_cases(operation, registers[left], registers[right], both, n)
+                    power = powers[left] + (0 if isinstance(operation, Sum) else powers[right])
+                registers[number], more = scale(values)
+                powers[number] = power + more
+                # Each run reads the registers without cases.
+                for register in self.program.spent[step] if moves and step >= 0 else ():
+                    registers[register] = empty
+        return bool(lost)
 
 
-def _scale(values: Any) -> Any:
+def _of_cases(operation: Operation, left: Any, right: Any, moves: tuple[bool, bool], n: Any) -> Any:
+    """Return the result of a step for all cases; ``moves`` tells which operands have cases."""
+    if isinstance(operation, Expand) or moves == (False, False):
+        if isinstance(operation, Product):
+            operation = replace(operation, overwrites=False)
+        return operation(left, right)
+    if isinstance(operation, Sum):
+        return np.add.reduce(left, axis=operation.axes)
+    if isinstance(operation, Product):
+        first = _arranged(left, operation.left_axes, operation.left_shape, moves[0])
+        second = _arranged(right, operation.right_axes, operation.right_shape, moves[1])
+        if not operation.sums:
+            return first * second
+        if moves == (True, True):
+            product = np.einsum("...ijz,...jkz->...ikz", first, second)
+        elif moves[0]:
+            # (…, 1, columns, summed) @ (…, rows, summed, cases)
+            product = np.matmul(np.swapaxes(second[..., 0], -1, -2)[..., None, :, :], first)
+        else:
+            # One matrix product covers all columns of all cases.
+            product = np.matmul(first[..., 0], second.reshape(*second.shape[:-2], -1))
+        return product.reshape(*operation.shape, n)
+    step, axis = operation.of_cases(moves, left.ndim, right.ndim, n)
+    return np.ascontiguousarray(np.moveaxis(step(left, right), axis, -1))
+
+
+def _arranged(
+    values: Any, axes: tuple[int, ...] | None, shape: tuple[int, ...], moves: bool
+) -> Any:
+    """Return a register with its axes in the order of a product, and an axis of cases."""
+    if axes is not None:
+        values = values.transpose((*axes, -1) if moves else axes)
+    return values.reshape(*shape, values.shape[-1] if moves else 1)
+
+
+def _scaled(values: Any) -> tuple[Any, Any]:
     """Bring the largest number of each case near one; return the powers of two taken out."""
+    if values.dtype.kind in "iu":
+        return values, 0
     largest = np.abs(values).max(axis=tuple(range(values.ndim - 1)), initial=0.0)
     shift = np.frexp(largest)[1]
     # In two steps, because 2¹⁰²⁵ overflows.
     half = shift // 2
-    values *= np.ldexp(1.0, -half)
-    values *= np.ldexp(1.0, half - shift)
-    return shift
+    return values * np.ldexp(1.0, -half) * np.ldexp(1.0, half - shift), shift

@@ -175,12 +175,12 @@ def test_rows_are_filled_in_parts_without_a_trace(
     cases = pd.DataFrame({"wet": ["damp", None, "no", None, None], "rain": [None] * 5})
     filled = complete(GARDEN, cases).frame
     drawn = sample_missing(GARDEN, cases, rng=np.random.default_rng(5), draws=7).frame
-    monkeypatch.setattr("bnmind.junction.cases.solver._WEIGHTS", weights)
+    monkeypatch.setattr("bnmind.junction.walk.CHUNK", weights)
     assert complete(GARDEN, cases).frame.equals(filled)
     monkeypatch.setattr(PATTERNS, 0)
     assert complete(GARDEN, cases).frame.equals(filled)
     monkeypatch.undo()
-    monkeypatch.setattr("bnmind.junction.cases.solver._WEIGHTS", weights)
+    monkeypatch.setattr("bnmind.junction.walk.CHUNK", weights)
     again = sample_missing(GARDEN, cases, rng=np.random.default_rng(5), draws=7).frame
     assert again.equals(drawn)
 
