@@ -280,7 +280,7 @@ class LogisticBlock(CurveBlock):
         """The curves."""
         apart = np.array([[0.0, 0.0, -1.0, 1.0]]) if all(self._edges) else None
         polytope = Polytope.of(self.bounds, apart, _APART)
-        return Form(Logistic.link, self._design, polytope, self._edges, self._prior)
+        return Form(Logistic.link, self._design, polytope, edges=self._edges, prior=self._prior)
 
     def _numbers(self) -> Floats:
         return super()._numbers()[:, [True, True, *self._edges]]

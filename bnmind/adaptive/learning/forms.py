@@ -36,7 +36,7 @@ scoring); J. Nocedal and S. Wright, *Numerical Optimization*, 2006, chapter 18.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import TypeAlias
 
@@ -188,6 +188,7 @@ class Form(Sealed):
     link: Link
     design: Floats
     polytope: Polytope
+    _: KW_ONLY
     edges: tuple[bool, bool] = (False, False)
     prior: Callable[[Floats], list[tuple[int, Densities]]] | None = None
 

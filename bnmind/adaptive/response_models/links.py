@@ -39,7 +39,7 @@ def softmax(logits: ArrayLike) -> Floats:
     return result
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LinkFunction:
     """A link function: the scale on which effects add up."""
 
@@ -54,27 +54,29 @@ class LinkFunction:
     """d²p/dη² of η."""
 
 
-IDENTITY = LinkFunction("identity", lambda p: p, lambda x: x, np.ones_like, np.zeros_like)
+IDENTITY = LinkFunction(
+    name="identity", of=lambda p: p, chance=lambda x: x, slope=np.ones_like, bend=np.zeros_like
+)
 """η = p."""
 
 LOGIT = LinkFunction(
-    "logit",
-    lambda p: np.log(p) - np.log1p(-p),
-    logistic,
-    lambda x: np.multiply(*both_tails(x)),
-    lambda x: np.multiply(*both_tails(x)) * (1 - 2 * logistic(x)),
+    name="logit",
+    of=lambda p: np.log(p) - np.log1p(-p),
+    chance=logistic,
+    slope=lambda x: np.multiply(*both_tails(x)),
+    bend=lambda x: np.multiply(*both_tails(x)) * (1 - 2 * logistic(x)),
 )
 """η = ln(p / (1 − p))."""
 
-LOG = LinkFunction("log", np.log, np.exp, np.exp, np.exp)
+LOG = LinkFunction(name="log", of=np.log, chance=np.exp, slope=np.exp, bend=np.exp)
 """η = ln p."""
 
 COMPLEMENTARY = LinkFunction(
-    "complementary log",
-    lambda p: -np.log1p(-p),
-    lambda x: -np.expm1(-x),
-    lambda x: np.exp(-x),
-    lambda x: -np.exp(-x),
+    name="complementary log",
+    of=lambda p: -np.log1p(-p),
+    chance=lambda x: -np.expm1(-x),
+    slope=lambda x: np.exp(-x),
+    bend=lambda x: -np.exp(-x),
 )
 """η = −ln(1 − p)."""
 
