@@ -286,7 +286,7 @@ def test_monotone_chances_are_as_likely_as_those_of_a_general_solver(
     limits = np.array([*bounds, (0.0, 1.0)])
     (guess, (low, high)) = bounds
     p = most_likely(right, total, Bounds(guess, (1 - high, 1 - low)), 0.0, monotone=True)
-    assert all(np.all(np.diff(p, axis=axis) >= -1e-9) for axis in range(p.ndim))
+    assert all(np.all(np.diff(p, axis=axis) >= -1e-12) for axis in range(p.ndim))
     assert limits[0, 0] - 1e-12 <= p.reshape(-1)[0] <= limits[0, 1] + 1e-12
     assert limits[1, 0] - 1e-12 <= p.reshape(-1)[-1] <= limits[1, 1] + 1e-12
     q = np.clip(p, 1e-9, 1 - 1e-9)
