@@ -320,10 +320,20 @@ class NoisyBlock(Sealed):
 
     cpd: NoisyMaximum | NoisyMinimum
     family: int
-    cells: slice
-    """The place of the expanded table in the array of all cells."""
-    place: slice
-    """The place of the parameters in the array of all parameters."""
+    first_cell: int
+    """Where the expanded table starts in the array of all cells."""
+    first: int
+    """Where the parameters start in the array of all parameters."""
+
+    @property
+    def cells(self) -> slice:
+        """The place of the expanded table in the array of all cells."""
+        return slice(self.first_cell, self.first_cell + self.cpd.n_cells)
+
+    @property
+    def place(self) -> slice:
+        """The place of the parameters in the array of all parameters."""
+        return slice(self.first, self.first + sum(part.size for part in self.cpd.contributions))
 
     def split(self, values: Floats) -> list[Floats]:
         """Return the leak as a column, then the links."""
@@ -441,15 +451,14 @@ class Layout(Sealed):
                 continue
             constant.append(np.zeros(cpd.n_cells))
             found = _parameters_of(cpd, prior)
-            place = slice(n_values, n_values + sum(part.size for part, _ in found))
             if isinstance(cpd, NoisyMaximum | NoisyMinimum):
-                where = slice(end - cpd.n_cells, end)
-                noisy.append(NoisyBlock(cpd=cpd, family=family, cells=where, place=place))
+                first = int(offsets[family])
+                noisy.append(NoisyBlock(cpd=cpd, family=family, first_cell=first, first=n_values))
+            n_values += sum(part.size for part, _ in found)
             parts += found
             for part, _ in found:
                 columns.append(np.tile(n_columns + np.arange(part[0].size), len(part)))
                 n_columns += part[0].size
-            n_values = place.stop
         for family, cpd in enumerate(network.cpds):
             offsets[family] = offsets[leader[family]]
             step = 1

@@ -67,6 +67,7 @@ from bnmind.adaptive.response_models.curves import (
     Logistic,
     Nominal,
     PartialCredit,
+    design_of,
 )
 from bnmind.information import Floats
 
@@ -207,7 +208,7 @@ class CurveBlock(FormBlock):
         """``(configurations, predictors, parameters)``, without asymptotes."""
         model = self.rules[0].model
         assert isinstance(model, AbilityCurve)
-        return model.design(ability_values(self.rules[0].parents[0]), self._n_steps)
+        return design_of(model, ability_values(self.rules[0].parents[0]))
 
     @property
     def parameters(self) -> tuple[tuple[str, str], ...]:

@@ -148,13 +148,9 @@ class AbilityCurve(Value, ABC):
     def n_responses(self) -> int:
         """The number of responses."""
 
-    @staticmethod
     @abstractmethod
-    def design(theta: Floats, n_steps: int) -> Floats:
-        """Return what the parameters add to the predictors at each ability.
-
-        ``(abilities, predictors, parameters)``, with slopes and intercepts as parameters.
-        """
+    def _design(self, theta: Floats) -> Floats:
+        """Return what the parameters add to the predictors at each ability; see `design_of`."""
 
     def _chances(self, theta: Floats) -> Floats:
         """Return the chance of each response at each ability, ``(abilities, responses)``."""
@@ -167,7 +163,7 @@ class AbilityCurve(Value, ABC):
         return slopes
 
     def _predictors(self, theta: Floats) -> Floats:
-        design = self.design(theta, self.n_responses - 1)
+        design = design_of(self, theta)
         predictors: Floats = design @ parameter_vector(self)[: design.shape[-1]]
         return predictors
 
@@ -238,8 +234,7 @@ class Logistic(AbilityCurve):
         """Two."""
         return 2
 
-    @staticmethod
-    def design(theta: Floats, n_steps: int) -> Floats:
+    def _design(self, theta: Floats) -> Floats:
         """Return the abilities and ones."""
         return np.stack([theta, np.ones(theta.shape)], axis=-1)[..., None, :]
 
@@ -279,10 +274,10 @@ class GradedResponse(AbilityCurve):
         """The number of thresholds plus one."""
         return len(self.thresholds) + 1
 
-    @staticmethod
-    def design(theta: Floats, n_steps: int) -> Floats:
+    def _design(self, theta: Floats) -> Floats:
         """Return the ability for each response but the first, and which one it is."""
-        return _with_ability(theta, np.ones((n_steps, 1)), np.eye(n_steps))
+        n = len(self.thresholds)
+        return _with_ability(theta, np.ones((n, 1)), np.eye(n))
 
 
 @dataclass(frozen=True)
@@ -320,11 +315,10 @@ class PartialCredit(AbilityCurve):
         """The number of thresholds plus one."""
         return len(self.thresholds) + 1
 
-    @staticmethod
-    def design(theta: Floats, n_steps: int) -> Floats:
+    def _design(self, theta: Floats) -> Floats:
         """Return the ability as often as there are steps to a response, and these steps."""
-        steps = np.arange(1.0, n_steps + 1)[:, None]
-        return _with_ability(theta, steps, np.tril(np.ones((n_steps, n_steps))))
+        n = len(self.thresholds)
+        return _with_ability(theta, np.arange(1.0, n + 1)[:, None], np.tril(np.ones((n, n))))
 
 
 @dataclass(frozen=True)
@@ -360,13 +354,21 @@ class Nominal(AbilityCurve):
         """The number of slopes plus one."""
         return len(self.slopes) + 1
 
-    @staticmethod
-    def design(theta: Floats, n_steps: int) -> Floats:
+    def _design(self, theta: Floats) -> Floats:
         """Return the ability for each response but the first, and which one it is."""
-        return _with_ability(theta, np.eye(n_steps), np.eye(n_steps))
+        n = len(self.slopes)
+        return _with_ability(theta, np.eye(n), np.eye(n))
 
 
 def _with_ability(theta: Floats, times: Floats, added: Floats) -> Floats:
     """Return multiples of an ability beside constants, ``(abilities, predictors, parameters)``."""
     constants = np.broadcast_to(added, (*theta.shape, *added.shape))
     return np.concatenate([theta[..., None, None] * times, constants], axis=-1)
+
+
+def design_of(curve: AbilityCurve, theta: Floats) -> Floats:
+    """Return what slopes and intercepts add to the predictors of a curve at each ability.
+
+    ``(abilities, predictors, parameters)``, without asymptotes.
+    """
+    return curve._design(theta)

@@ -55,7 +55,11 @@ class LinkFunction:
 
 
 IDENTITY = LinkFunction(
-    name="identity", of=lambda p: p, chance=lambda x: x, slope=np.ones_like, bend=np.zeros_like
+    name="identity",
+    of=lambda p: p,
+    chance=lambda x: x,
+    slope=lambda x: np.ones(np.shape(x)),
+    bend=lambda x: np.zeros(np.shape(x)),
 )
 """η = p."""
 
