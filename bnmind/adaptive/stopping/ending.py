@@ -9,6 +9,7 @@ rule outweighs them.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias, runtime_checkable
@@ -134,7 +135,7 @@ def reasons_where(stops: NDArray[np.bool_], reason: str) -> Reasons:
 
 
 @dataclass(frozen=True, init=False)
-class _Composed(Value):
+class _Composed(Value, ABC):
     stoppers: tuple[Stopper, ...]
     """One or more."""
 
@@ -148,6 +149,21 @@ class _Composed(Value):
         object.__setattr__(self, "stoppers", tuple(self.stoppers))
         if not self.stoppers:
             raise InvalidArgumentError("no stoppers: at least one is needed")
+
+    @checked_if_it_fails
+    def stop(self, progress: Progress) -> str:
+        """Return the reason to stop, or an empty text."""
+        return self._joined([stopper.stop(progress) for stopper in self.stoppers])
+
+    @checked
+    def stop_batch(self, progress: BatchProgress) -> Reasons:
+        """Return the reasons to stop, ``(examinees,)``."""
+        each = [stopper.stop_batch(progress).tolist() for stopper in self.stoppers]
+        return np.array([self._joined(reasons) for reasons in zip(*each, strict=True)], dtype=str)
+
+    @abstractmethod
+    def _joined(self, reasons: Sequence[str]) -> str:
+        """Return the reason of a test, given that of each stopper; empty to continue."""
 
 
 @dataclass(frozen=True, init=False)
@@ -170,30 +186,13 @@ class AnyOf(_Composed):
     'the entropy of the skills is at most 2.5 bits'
     """
 
-    @checked_if_it_fails
-    def stop(self, progress: Progress) -> str:
-        """Return the reasons of all stoppers that have one."""
-        return " and ".join(filter(None, [stopper.stop(progress) for stopper in self.stoppers]))
+    def _joined(self, reasons: Sequence[str]) -> str:
+        return " and ".join(filter(None, reasons))
 
     def most_items(self) -> int | None:
         """Return the smallest number of items after which one of the stoppers ends every test."""
         known = (most_items_of(one) for one in self.stoppers)
         return min((most for most in known if most is not None), default=None)
-
-    @checked
-    def stop_batch(self, progress: BatchProgress) -> Reasons:
-        """Return for each examinee the reasons of all stoppers that have one."""
-        reasons = self.stoppers[0].stop_batch(progress)
-        for stopper in self.stoppers[1:]:
-            more = stopper.stop_batch(progress)
-            both = (reasons != "") & (more != "")
-            reasons = np.where(reasons != "", reasons, more)
-            if both.any():
-                joined = reasons.tolist()
-                for row in np.flatnonzero(both).tolist():
-                    joined[row] = f"{joined[row]} and {more[row]}"
-                reasons = np.array(joined, dtype=np.str_)
-        return reasons
 
 
 @dataclass(frozen=True, init=False)
@@ -208,10 +207,7 @@ class AllOf(_Composed):
         The sequence by its name, instead.
     """
 
-    @checked_if_it_fails
-    def stop(self, progress: Progress) -> str:
-        """Return all reasons if every stopper has one, else an empty text."""
-        reasons = [stopper.stop(progress) for stopper in self.stoppers]
+    def _joined(self, reasons: Sequence[str]) -> str:
         return " and ".join(reasons) if all(reasons) else ""
 
     def most_items(self) -> int | None:
@@ -219,15 +215,6 @@ class AllOf(_Composed):
         known = [most_items_of(one) for one in self.stoppers]
         each = [most for most in known if most is not None]
         return max(each) if len(each) == len(known) else None
-
-    @checked
-    def stop_batch(self, progress: BatchProgress) -> Reasons:
-        """Return for each examinee all reasons, if every stopper has one."""
-        each = [stopper.stop_batch(progress).tolist() for stopper in self.stoppers]
-        return np.array(
-            [" and ".join(reasons) if all(reasons) else "" for reasons in zip(*each, strict=True)],
-            dtype=np.str_,
-        )
 
 
 @dataclass(frozen=True)

@@ -72,10 +72,7 @@ from bnmind.errors import InvalidArgumentError, InvalidModelError
 from bnmind.information import Floats
 
 TOLERANCE = 1e-9
-"""The distance from a threshold at which it counts as reached."""
-
-_RELATIVE_TOLERANCE = 1e-9
-"""The relative tolerance of sums of costs and times."""
+"""The distance from a threshold at which it counts as reached; of costs and times, relative."""
 
 
 class _Limit(Value, ABC):
@@ -85,22 +82,18 @@ class _Limit(Value, ABC):
     def stop(self, progress: Progress) -> str:
         """Return the reason to stop, or an empty text."""
         positions = [progress.bank.position(name) for name in progress.asked]
-        return self._reason if self._spent(progress.bank)[positions].sum() >= self._least else ""
+        used = self._shares(progress.bank)[positions].sum()
+        return self._reason if used >= 1 - TOLERANCE else ""
 
     @checked
     def stop_batch(self, progress: BatchProgress) -> Reasons:
         """Return the reasons to stop, ``(examinees,)``."""
-        spent = progress.asked @ self._spent(progress.bank)
-        return reasons_where(spent >= self._least, self._reason)
+        used = progress.asked @ self._shares(progress.bank)
+        return reasons_where(used >= 1 - TOLERANCE, self._reason)
 
     @abstractmethod
-    def _spent(self, bank: ItemBank) -> Floats:
-        """Return what each item adds, ``(items,)``."""
-
-    @property
-    @abstractmethod
-    def _least(self) -> float:
-        """The sum at which to stop."""
+    def _shares(self, bank: ItemBank) -> Floats:
+        """Return the part of the limit that each item uses up, ``(items,)``."""
 
     @property
     @abstractmethod
@@ -125,12 +118,8 @@ class MaximalItems(_Limit):
         """Return the number of items."""
         return self.items
 
-    def _spent(self, bank: ItemBank) -> Floats:
-        return np.ones(len(bank.items))
-
-    @property
-    def _least(self) -> float:
-        return self.items
+    def _shares(self, bank: ItemBank) -> Floats:
+        return np.full(len(bank.items), 1 / self.items)
 
     @property
     def _reason(self) -> str:
@@ -149,12 +138,8 @@ class MaximalCost(_Limit):
 
     cost: Annotated[float, Gt(0)]
 
-    def _spent(self, bank: ItemBank) -> Floats:
-        return np.array([item.cost for item in bank.items])
-
-    @property
-    def _least(self) -> float:
-        return self.cost * (1 - _RELATIVE_TOLERANCE)
+    def _shares(self, bank: ItemBank) -> Floats:
+        return np.array([item.cost for item in bank.items]) / self.cost
 
     @property
     def _reason(self) -> str:
@@ -175,12 +160,8 @@ class MaximalTime(_Limit):
 
     time: Annotated[float, Gt(0)]
 
-    def _spent(self, bank: ItemBank) -> Floats:
-        return np.array([item.time for item in bank.items])
-
-    @property
-    def _least(self) -> float:
-        return self.time * (1 - _RELATIVE_TOLERANCE)
+    def _shares(self, bank: ItemBank) -> Floats:
+        return np.array([item.time for item in bank.items]) / self.time
 
     @property
     def _reason(self) -> str:
