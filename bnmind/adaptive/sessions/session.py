@@ -269,70 +269,6 @@ class SessionReport(Result, Value):
         return Table(heads, results)
 
 
-def report_of(
-    design: Design,
-    state: SessionState,
-    prior: SkillBelief,
-    belief: SkillBelief,
-    *,
-    answers: tuple[AnswerFit, ...],
-    stop_reason: str,
-) -> SessionReport:
-    """Return the report of a test.
-
-    Parameters
-    ----------
-    design, state
-        The design of the test, and its state.
-    prior, belief
-        The belief before the first answer, and now.
-    answers
-        The person fit of the answers that count.
-    stop_reason
-        The reason why the test is over; empty if it continues.
-    """
-    bank, profile = design.bank, belief.profile()
-    intervals = skill_intervals(belief) if design.report.parameters else None
-    skills = []
-    for name, label in zip(bank.skills, bank.labels, strict=True):
-        marginal = belief.marginal(name).tolist()
-        levels = dict(zip(bank.variable(name).states, marginal, strict=True))
-        level = max(levels, key=lambda state: levels[state])
-        skills.append(
-            SkillReport(
-                skill=name,
-                label=label,
-                level=level,
-                probability=levels[level],
-                levels=levels,
-                interval=None if intervals is None else intervals[name][level],
-            )
-        )
-    asked = [bank.item(name) for name in state.asked]
-    return SessionReport(
-        title=bank.title,
-        asked=state.asked,
-        skipped=state.skipped,
-        answers=answers,
-        skills=tuple(skills),
-        profile={
-            skill: bank.variable(skill).states[level]
-            for skill, level in zip(bank.skills, profile.levels, strict=True)
-        },
-        profile_probability=profile.probability,
-        entropy_before=prior.entropy,
-        entropy=belief.entropy,
-        log_evidence=belief.log_evidence,
-        cost=sum(item.cost for item in asked),
-        time=sum(item.time for item in asked),
-        stop_reason=stop_reason,
-        impossible=belief.error_chance != prior.error_chance,
-        pilot=design.pilots_among(state.asked),
-        ability=_ability(belief) if has_ability(bank) else None,
-        options=design.report,
-    )
-
-
 @dataclass(frozen=True, eq=False)
 class Session(Value):
     """The state of a live test. Sessions are immutable: an answer returns a new session.
@@ -569,30 +505,17 @@ class Session(Value):
         ModelFileError
             If another program has written to the file in the meantime, or it cannot be written.
         """
-        number = self.bank.response(item, response)
-        name = self.bank.responses(item)[number]
-        event = Event(
-            kind=EventKind.ANSWER, item=item, response=name, at=at, set_aside=self._withheld(item)
-        )
-        return self._after(event, response=number)
+        return self._told(EventKind.ANSWER, item, response, at)
 
     @checked
     def skip(self, item: str, *, at: str = "") -> Session:
         """Return the session after `item` was asked and not answered; `at` as for `answer`."""
-        return self._after(
-            Event(
-                kind=EventKind.SKIP, item=item, response="", at=at, set_aside=self._withheld(item)
-            )
-        )
+        return self._after(Event(EventKind.SKIP, item, at=at, set_aside=self._withheld(item)))
 
     @checked_if_it_fails
     def change(self, item: str, response: int | str, *, at: str = "") -> Session:
         """Return the session with another `response` to an `item`; `at` as for `answer`."""
-        number = self.bank.response(item, response)
-        name = self.bank.responses(item)[number]
-        return self._after(
-            Event(kind=EventKind.CHANGE, item=item, response=name, at=at), response=number
-        )
+        return self._told(EventKind.CHANGE, item, response, at)
 
     @checked
     def undo(self, *, at: str = "") -> Session:
@@ -654,17 +577,10 @@ class Session(Value):
     @cached_property
     def posterior(self) -> Mapping[str, Mapping[str, float]]:
         """The probability of each level of each skill, by name."""
+        levels = {skill: self.bank.variable(skill).states for skill in self.bank.skills}
         return ReadOnlyDict(
-            {
-                skill: ReadOnlyDict(
-                    zip(
-                        self.bank.variable(skill).states,
-                        self.belief.marginal(skill).tolist(),
-                        strict=True,
-                    )
-                )
-                for skill in self.bank.skills
-            }
+            (skill, ReadOnlyDict(zip(names, self.belief.marginal(skill).tolist(), strict=True)))
+            for skill, names in levels.items()
         )
 
     def rank(self) -> tuple[RankedItem, ...]:
@@ -691,13 +607,48 @@ class Session(Value):
 
     def report(self) -> SessionReport:
         """Return the report of the test."""
-        return report_of(
-            self.design,
-            self.state,
-            self.prior,
-            self.belief,
+        bank, state, belief = self.bank, self.state, self.belief
+        profile = belief.profile()
+        intervals = skill_intervals(belief) if self.design.report.parameters else None
+        skills = []
+        for name, label in zip(bank.skills, bank.labels, strict=True):
+            levels = self.posterior[name]
+            level = max(levels, key=levels.__getitem__)
+            skills.append(
+                SkillReport(
+                    skill=name,
+                    label=label,
+                    level=level,
+                    probability=levels[level],
+                    levels=levels,
+                    interval=None if intervals is None else intervals[name][level],
+                )
+            )
+        ability = None
+        if has_ability(bank):
+            ability = float(expected_ability(belief)), float(ability_deviation(belief))
+        asked = [bank.item(name) for name in state.asked]
+        return SessionReport(
+            title=bank.title,
+            asked=state.asked,
+            skipped=state.skipped,
             answers=self.person_fit(),
+            skills=tuple(skills),
+            profile={
+                skill: bank.variable(skill).states[level]
+                for skill, level in zip(bank.skills, profile.levels, strict=True)
+            },
+            profile_probability=profile.probability,
+            entropy_before=self.prior.entropy,
+            entropy=belief.entropy,
+            log_evidence=belief.log_evidence,
+            cost=sum(item.cost for item in asked),
+            time=sum(item.time for item in asked),
             stop_reason=self.stop_reason,
+            impossible=self.impossible,
+            pilot=self.design.pilots_among(state.asked),
+            ability=ability,
+            options=self.design.report,
         )
 
     def _withheld(self, item: str) -> tuple[str, ...]:
@@ -706,6 +657,13 @@ class Session(Value):
             return ()
         selection = self.selection
         return selection.set_aside if selection.item == item else ()
+
+    def _told(self, kind: EventKind, item: str, response: int | str, at: str) -> Session:
+        """Return the session after an answer, or a change of one."""
+        number = self.bank.response(item, response)
+        withheld = self._withheld(item) if kind is EventKind.ANSWER else ()
+        name = self.bank.responses(item)[number]
+        return self._after(Event(kind, item, name, at=at, set_aside=withheld), response=number)
 
     def _after(self, event: Event, *, response: int | None = None) -> Session:
         """Return the session after an event; ``response`` as for `SessionState.after`."""
@@ -724,10 +682,6 @@ class Session(Value):
         write_log(self.path, text, text_before=self._content, before=self.events)
         after.__dict__["_content"] = text  # the value of the cached property
         return after
-
-
-def _ability(belief: SkillBelief) -> tuple[float, float]:
-    return float(expected_ability(belief)), float(ability_deviation(belief))
 
 
 @checked
