@@ -29,7 +29,7 @@ from bnmind.junction.inference.evidence import Evidence, by_name, read_findings,
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.pgm.encoded_names import decoded
 from bnmind.pgm.formats.model_format import read_from
-from bnmind.pgm.formats.xml import Element, smile_of
+from bnmind.pgm.formats.xml import smile_of
 from bnmind.pgm.network import FactorModel, Network
 
 if TYPE_CHECKING:
@@ -280,19 +280,20 @@ def _marks(data: bytes) -> DiagnosisMarks:
     def original(name: str) -> str:
         return decoded(name) if encoded else name
 
-    nodes = root.one("nodes").children
-    names = {id(node): original(node.attribute("id")) for node in nodes}
-    targets = [node for node in nodes if node.attributes.get("diagtype") == "target"]
-    seen = [node for node in nodes if node.attributes.get("diagtype") == "observation"]
-    faults = {names[id(node)]: tuple(map(original, _fault_states(node))) for node in targets}
+    nodes = [(original(node.attribute("id")), node) for node in root.one("nodes").children]
+    targets = [(name, n) for name, n in nodes if n.attributes.get("diagtype") == "target"]
+    seen = [(name, n) for name, n in nodes if n.attributes.get("diagtype") == "observation"]
+    faults = {
+        name: tuple(
+            original(state.attribute("id"))
+            for state in node.each("state")
+            if state.attributes.get("fault") == "true"
+        )
+        for name, node in targets
+    }
     return DiagnosisMarks(
-        targets=tuple(names[id(node)] for node in targets),
-        observations=tuple(names[id(node)] for node in seen),
-        ranked=tuple(names[id(node)] for node in seen if node.attributes.get("ranked") == "true"),
+        targets=tuple(name for name, _ in targets),
+        observations=tuple(name for name, _ in seen),
+        ranked=tuple(name for name, node in seen if node.attributes.get("ranked") == "true"),
         faults={name: states for name, states in faults.items() if states},
     )
-
-
-def _fault_states(node: Element) -> list[str]:
-    states = node.each("state")
-    return [s.attribute("id") for s in states if s.attributes.get("fault") == "true"]

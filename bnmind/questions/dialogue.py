@@ -203,18 +203,14 @@ class Inquiry(Value):
                 listed([f"{name} cannot be both a target and a question" for name in both]), both
             )
         everything = [v.name for v in engine.model.variables]
-        costs_in_order = costs_of(engine.model, costs, everything)
+        prices = zip(everything, costs_of(engine.model, costs, everything).tolist(), strict=True)
         engine.posterior([()], findings)  # raises if they are impossible
         return cls(
             engine=engine,
             about=targets,
             among=names,
             evidence=findings,
-            costs={
-                name: cost
-                for name, cost in zip(everything, costs_in_order.tolist(), strict=True)
-                if cost
-            },
+            costs={name: cost for name, cost in prices if cost},
             measure=JointEntropy() if measure is None else measure,
             score=InformationOnly() if score is None else score,
         )
@@ -542,11 +538,7 @@ class Dialogue(Value):
             If the answer is impossible after the others. The error names those that contradict each
             other.
         """
-        variable = self.inquiry.engine.model.variable(question)
-        state = variable.states[variable.index(answer)]
-        return self._after(
-            AnswerEvent(kind=AnswerKind.ANSWER, question=question, answer=state, at=at)
-        )
+        return self._told(AnswerKind.ANSWER, question, answer, at)
 
     @checked
     def skip(self, question: str, *, at: str = "") -> tuple[Dialogue, AnswerStep]:
@@ -574,11 +566,7 @@ class Dialogue(Value):
         at
             The time, in any form.
         """
-        variable = self.inquiry.engine.model.variable(question)
-        state = variable.states[variable.index(answer)]
-        return self._after(
-            AnswerEvent(kind=AnswerKind.CHANGE, question=question, answer=state, at=at)
-        )
+        return self._told(AnswerKind.CHANGE, question, answer, at)
 
     @checked
     def undo(self, *, at: str = "") -> tuple[Dialogue, AnswerStep]:
@@ -651,6 +639,13 @@ class Dialogue(Value):
             raise InvalidArgumentError(
                 f"{question} is in the evidence that was given before the dialogue", question
             )
+
+    def _told(
+        self, kind: AnswerKind, question: str, answer: Any, at: str
+    ) -> tuple[Dialogue, AnswerStep]:
+        variable = self.inquiry.engine.model.variable(question)
+        state = variable.states[variable.index(answer)]
+        return self._after(AnswerEvent(kind=kind, question=question, answer=state, at=at))
 
     def _after(self, event: AnswerEvent) -> tuple[Dialogue, AnswerStep]:
         after = Dialogue(self.inquiry, (*self.events, event))

@@ -153,12 +153,20 @@ def read_dialogue(path: str | os.PathLike[str]) -> SavedDialogue:
     """
     place = os.fspath(path)
     try:
-        return _saved(read_text(place, most=SMALL_FILE))
+        text = read_text(place, most=SMALL_FILE)
+        record = record_from_json(text, _SCHEMA, {_VERSION: DialogueRecord})
     except BnmindError as fault:
         line, column = (getattr(fault, name, None) for name in ("line", "column"))
         raise ModelFileError(
             f"expected a dialogue in {place}: {fault}", place, line=line, column=column
         ) from fault
+    return SavedDialogue(
+        fingerprint=record.network.fingerprint,
+        about=tuple(record.about),
+        events=tuple(record.events),
+        options=record.options,
+        text=text,
+    )
 
 
 @checked
@@ -199,14 +207,3 @@ def resumed_dialogue(
     except BnmindError as fault:
         raise ModelFileError(f"{fault}, in {place}", place) from fault
     return dialogue
-
-
-def _saved(text: str) -> SavedDialogue:
-    record = record_from_json(text, _SCHEMA, {_VERSION: DialogueRecord})
-    return SavedDialogue(
-        fingerprint=record.network.fingerprint,
-        about=tuple(record.about),
-        events=tuple(record.events),
-        options=record.options,
-        text=text,
-    )

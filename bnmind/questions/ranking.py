@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, overload
@@ -105,9 +105,6 @@ class QuestionRows(Sequence[_Row]):
 
     def __len__(self) -> int:
         return len(self.rows)
-
-    def __iter__(self) -> Iterator[_Row]:
-        return iter(self.rows)
 
     def _topic(self) -> str:
         """Return the first targets as text, and the number of the others."""
@@ -337,6 +334,11 @@ class Causes(Sealed):
         """Return the probability of each answer to a question, ``(states,)``."""
         chances: Floats = self.masses @ self.channels[question]
         return chances
+
+
+def by_state(states: Sequence[str], chances: Floats) -> dict[str, float]:
+    """Return the probability of each state, by its name."""
+    return dict(zip(states, chances.tolist(), strict=True))
 
 
 def configurations(targets: Sequence[Variable]) -> NDArray[np.intp]:
@@ -690,7 +692,7 @@ def ranking_of(
                 expected_entropy=max(0.0, before - float(bits[i])),
                 cost=float(costs[i]),
                 score=float(scores[i]),
-                predicted=_answers(causes[0], names[i]),
+                predicted=by_state(causes[0].states[names[i]], causes[0].predicted(names[i])),
             )
         )
     return QuestionRanking(about=about, entropy=before, rows=tuple(rows))
@@ -713,11 +715,6 @@ def ranked_order(scores: Floats, tolerance: float) -> list[int]:
             tied = []
         tied.append(i)
     return order + sorted(tied)
-
-
-def _answers(causes: Causes, question: str) -> dict[str, float]:
-    states = causes.states[question]
-    return dict(zip(states, causes.predicted(question).tolist(), strict=True))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -774,13 +771,9 @@ def effect_of(causes: Sequence[Causes], question: str) -> QuestionEffect:
             belief: Floats = weights / weights.sum()
             left += float(unchecked_entropy(belief))
             targets |= _marginals(part, belief)
+        probability = float(predicted[number])
         answers.append(
-            AnswerEffect(
-                answer=answer,
-                probability=float(predicted[number]),
-                entropy=left,
-                targets=targets,
-            )
+            AnswerEffect(answer=answer, probability=probability, entropy=left, targets=targets)
         )
     return QuestionEffect(
         question=question,
@@ -796,12 +789,6 @@ def _marginals(causes: Causes, belief: Floats) -> dict[str, dict[str, float]]:
     table = belief.reshape([v.n_states for v in causes.targets])
     axes = range(table.ndim)
     return {
-        v.name: dict(
-            zip(
-                v.states,
-                np.sum(table, axis=tuple(a for a in axes if a != axis)).tolist(),
-                strict=True,
-            )
-        )
+        v.name: by_state(v.states, table.sum(axis=tuple(a for a in axes if a != axis)))
         for axis, v in enumerate(causes.targets)
     }

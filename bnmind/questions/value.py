@@ -69,12 +69,7 @@ from bnmind.questions.asked import (
     opened,
     targets_of,
 )
-from bnmind.questions.ranking import (
-    TOLERANCE,
-    QuestionRows,
-    causes_of,
-    ranked_order,
-)
+from bnmind.questions.ranking import TOLERANCE, QuestionRows, by_state, causes_of, ranked_order
 
 if TYPE_CHECKING:
     import pandas
@@ -335,11 +330,11 @@ def doubt_answers(
     targets = targets_of(model, about, {**given, **told})
     if not names:
         return Doubts(0.0, ())
-    posteriors = _with_and_without(engine, names, targets, states, {**given, **soft})
-    logs, marginals = posteriors
+    logs, marginals = _with_and_without(engine, names, targets, states, {**given, **soft})
     if not np.isfinite(logs[-1]):
         engine.posterior([()], {**given, **told})  # names findings that contradict each other
         raise ImpossibleEvidenceError("the answers have probability zero", {**given, **told})
+    of_targets = {target: marginals[target] for target in targets}
     doubts = []
     # Logarithms of evidence, since probabilities of many answers underflow.
     bits = logs / math.log(2)
@@ -358,30 +353,19 @@ def doubt_answers(
                 answer=states[name],
                 probability=own,
                 alone=float(marginals[name][0, place]),
-                conflict=_rounded(float(conflicts[number]), rounding),
+                conflict=_cleared(float(conflicts[number]), rounding),
                 p_value=float(others[others <= own * (1 + _TIE)].sum() / others.sum()),
                 without={
-                    target: dict(
-                        zip(
-                            model.variable(target).states,
-                            marginals[target][1 + number].tolist(),
-                            strict=True,
-                        )
-                    )
-                    for target in targets
+                    target: by_state(model.variable(target).states, beliefs[1 + number])
+                    for target, beliefs in of_targets.items()
                 },
                 shift=max(
-                    float(abs(marginals[target][-1] - marginals[target][1 + number]).max())
-                    for target in targets
+                    float(abs(beliefs[-1] - beliefs[1 + number]).max())
+                    for beliefs in of_targets.values()
                 ),
             )
         )
-    return Doubts(_rounded(float(alone_bits.sum()) - together, rounding), tuple(doubts))
-
-
-def _rounded(bits: float, rounding: float) -> float:
-    """Return a number of bits without rounding errors."""
-    return bits if abs(bits) > rounding else 0.0
+    return Doubts(_cleared(float(alone_bits.sum()) - together, rounding), tuple(doubts))
 
 
 def _with_and_without(
@@ -565,7 +549,7 @@ def value_of_information(
                 cost=price,
                 net=_cleared(value - price, least),
                 actions=dict(zip(states, chosen, strict=True)),
-                predicted=dict(zip(states, causes.predicted(name).tolist(), strict=True)),
+                predicted=by_state(states, causes.predicted(name)),
             )
         )
     order = ranked_order(np.array([row.net for row in rows]), tie)
@@ -593,5 +577,5 @@ def _best(utilities: Floats, tolerance: float) -> int:
 
 
 def _cleared(value: float, tolerance: float) -> float:
-    """Return a gain of utility, or 0 if it differs from 0 only by rounding."""
+    """Return a number of bits or a utility, or 0 if it differs from 0 only by rounding."""
     return 0.0 if abs(value) <= tolerance else value
