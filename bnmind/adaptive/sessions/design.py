@@ -114,8 +114,7 @@ class Design(Value):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._set(rules=rules_for_test(self.bank, self.rules, self.stopper))
-        whole = (rule for rule in self.rules if isinstance(rule, RuleOfWholeTest))
-        if self.pilot and not all(r.can_be_met(self.bank, ~self._pilot_mask) for r in whole):
+        if self.pilot and not self._can_be_met(~self._pilot_mask):
             raise InvalidArgumentError(["without the pilot items, no test can meet the minima"])
 
     def _faults(self) -> list[str]:
@@ -260,8 +259,12 @@ class Design(Value):
         luck = eligibility_luck(self.seed, len(self.bank.items), examinee=examinee)
         drawn = self.eligibility.draw(luck)
         enough = drawn.sum() >= (most_items_of(self.stopper) or 1)
+        return drawn if enough and self._can_be_met(drawn) else every
+
+    def _can_be_met(self, available: NDArray[np.bool_]) -> bool:
+        """Return whether some test with the available items ``(items,)`` meets all rules."""
         whole = (rule for rule in self.rules if isinstance(rule, RuleOfWholeTest))
-        return drawn if enough and all(r.can_be_met(self.bank, drawn) for r in whole) else every
+        return all(rule.can_be_met(self.bank, available) for rule in whole)
 
     def _names(self, mask: NDArray[np.bool_]) -> tuple[str, ...]:
         return tuple(self.bank.item_names[i] for i in np.flatnonzero(mask).tolist())

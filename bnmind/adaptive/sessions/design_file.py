@@ -128,14 +128,22 @@ def design_content(path: str | os.PathLike[str]) -> dict[str, Any]:
     ModelFileError
         If a file cannot be read.
     """
-    from bnmind._records import in_file, parse_table
+    from bnmind._records import as_list, in_file, parse_table
 
-    text = read_text(path, most=SMALL_FILE)
+    text, directory = read_text(path, most=SMALL_FILE), Path(path).parent
     try:
         content = parse_table(text)
-        return _with_prior(_with_counts(content, Path(path).parent), Path(path).parent)
+        if isinstance(content.get("exposure"), dict):
+            content["exposure"] = [content["exposure"]]
+        for entry in as_list(content.get("exposure", [])):
+            if isinstance(entry, dict) and isinstance(entry.get("counts"), str):
+                counts = read_text(directory / entry["counts"], most=SMALL_FILE)
+                entry["counts"] = parse_json(counts)
+        if isinstance(content.get("prior"), str):
+            content["prior"] = named_prior(content["prior"], directory)
     except ModelFileError as error:
         raise in_file(error, path) from error
+    return content
 
 
 def with_options(
@@ -189,29 +197,6 @@ def with_options(
     return result
 
 
-def _with_counts(content: dict[str, Any], directory: Path) -> dict[str, Any]:
-    """Return the content with the counts that it names as a file."""
-    entries = content.get("exposure")
-    entries = [entries] if isinstance(entries, dict) else entries
-    if not isinstance(entries, list):
-        return content
-    complete = [
-        {**entry, "counts": parse_json(read_text(directory / entry["counts"], most=SMALL_FILE))}
-        if isinstance(entry, dict) and isinstance(entry.get("counts"), str)
-        else entry
-        for entry in entries
-    ]
-    return {**content, "exposure": complete}
-
-
-def _with_prior(content: dict[str, Any], directory: Path) -> dict[str, Any]:
-    """Return the content with the prior that it names as a file."""
-    prior = content.get("prior")
-    if not isinstance(prior, str):
-        return content
-    return {**content, "prior": named_prior(prior, directory)}
-
-
 # --- The parts of a design, made of its record ----------------------------------------------------
 
 
@@ -239,10 +224,7 @@ def design_from(content: Mapping[str, Any], bank: ItemBank) -> Design:
     from bnmind.adaptive.records import DesignRecord
 
     record = record_from_table(DesignRecord, content, between=".")
-    return _design_of(record, bank, Faults(), text=json.dumps(content, ensure_ascii=False))
-
-
-def _design_of(record: DesignRecord, bank: ItemBank, faults: Faults, *, text: str) -> Design:
+    text, faults = json.dumps(content, ensure_ascii=False), Faults()
     bank = faults.at("prior", prior_of, record.prior, bank) or bank
     if record.parameters == "averaged":
         bank = bank.averaged()
@@ -267,19 +249,14 @@ def _design_of(record: DesignRecord, bank: ItemBank, faults: Faults, *, text: st
             faults.found.append(f"report.skills: {UnknownNameError('skill', skill, bank.skills)}")
     if faults.found or selector is None:
         raise ModelFileError(faults.found, text)
-    ordered = [
-        name
-        for name, testlet in zip(_testlet_names(record), record.testlet, strict=True)
-        if testlet.in_order
-    ]
-    rules: list[Rule] = [Enemies()]
-    rules += [blueprint] if blueprint is not None else []
-    rules += [Testlets(ordered=tuple(ordered)), *start_rules, *order]
+    testlets = zip(_testlet_names(record), record.testlet, strict=True)
+    ordered = tuple(name for name, testlet in testlets if testlet.in_order)
+    limits = [] if blueprint is None else [blueprint]
     return Design(
         bank=replace(grouped, title=record.title or bank.title),
         selector=selector,
         stopper=stopper,
-        rules=tuple(rules),
+        rules=(Enemies(), *limits, Testlets(ordered=ordered), *start_rules, *order),
         seed=record.seed or 0,
         eligibility=eligibility,
         pilot=pilot,
@@ -510,14 +487,10 @@ def _shadow(
 
 def _order(record: OrderRecord, bank: ItemBank, faults: Faults) -> list[Rule]:
     rules: list[Rule] = []
-    found: list[Bound | None] = [
-        faults.at(f"order.{key}", _of_bank, bank, bound, 0, None)
-        for key, bounds in (
-            ("codes", [CodeBound(code) for code in record.codes or ()]),
-            ("skills", [SkillBound(skill) for skill in record.skills or ()]),
-        )
-        for bound in bounds
-    ]
+    wanted: list[tuple[str, CodeBound | SkillBound]] = []
+    wanted += [("order.codes", CodeBound(code)) for code in record.codes or ()]
+    wanted += [("order.skills", SkillBound(skill)) for skill in record.skills or ()]
+    found = [faults.at(place, _of_bank, bank, bound, 0, None) for place, bound in wanted]
     groups = tuple(bound for bound in found if bound is not None)
     if record.codes and record.skills:
         faults.found.append("order: expected either codes or skills, got both")
