@@ -211,7 +211,7 @@ from bnmind.adaptive.selection.selectors import selector_by_name as selector_by_
 from bnmind.adaptive.sessions.design import Design as Design
 from bnmind.adaptive.sessions.design import Outlook as Outlook
 from bnmind.adaptive.sessions.design import ReportOptions as ReportOptions
-from bnmind.adaptive.sessions.design_file import read_design as read_design
+from bnmind.adaptive.sessions.design import read_design as read_design
 from bnmind.adaptive.sessions.events import Event as Event
 from bnmind.adaptive.sessions.events import EventKind as EventKind
 from bnmind.adaptive.sessions.session import Session as Session

@@ -27,7 +27,7 @@ read, see `salvaged`::
       {"kind": "undo", "at": "2026-03-01T10:15:09"}
      ]}
 
-A design is TOML; `bnmind.adaptive.sessions.design_file` makes it of its record. This module
+A design is TOML; `bnmind.adaptive.sessions.design` makes it of its record. This module
 imports pydantic, so other modules import it when first needed.
 """
 

@@ -207,7 +207,7 @@ def _whole(
     bank: adaptive.ItemBank, test: DesignOptions, selector: str | None, seed: int | None
 ) -> adaptive.Design | None:
     """Return the whole design that a file or a prior makes; None if there is neither."""
-    from bnmind.adaptive.sessions.design_file import design_from, with_options
+    from bnmind.adaptive.sessions.design import design_from, with_options
     from bnmind.adaptive.stopping.stoppers import default_stop
 
     if test.design is None and test.prior is None:

@@ -41,7 +41,7 @@ from bnmind.adaptive import (
     simulate_designs,
 )
 from bnmind.adaptive.selection.selectors import LENGTH
-from bnmind.adaptive.sessions.design_file import design_from, with_options
+from bnmind.adaptive.sessions.design import design_from, with_options
 from bnmind.errors import ModelFileError
 
 ROOT = Path(__file__).parents[2]

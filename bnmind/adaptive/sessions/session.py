@@ -34,8 +34,7 @@ from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.pilot import selected_pilot
 from bnmind.adaptive.selection.scores import RankedItem, Ranking, rank_items
 from bnmind.adaptive.selection.selector import Selection
-from bnmind.adaptive.sessions.design import Design, Outlook, ReportOptions
-from bnmind.adaptive.sessions.design_file import design_from
+from bnmind.adaptive.sessions.design import Design, Outlook, ReportOptions, design_from
 from bnmind.adaptive.sessions.events import (
     Event,
     EventKind,
