@@ -380,12 +380,9 @@ class Plateau(Value):
 def _sequence(progress: BatchProgress) -> NDArray[np.intp]:
     """Return the positions of the items answered, in order, ``(examinees, questions)``."""
     has_answer = progress.beliefs.responses != MISSING
-    if progress.sequence is None:
-        places = np.arange(has_answer.shape[1])
-        order = np.argsort(np.where(has_answer, places, len(places)), axis=1, kind="stable")
-        kept = np.take_along_axis(has_answer, order, axis=1)
-        return np.where(kept, order, MISSING)
     sequence = progress.sequence
+    if sequence is None:
+        sequence = np.where(has_answer, np.arange(has_answer.shape[1]), MISSING)
     answered = (sequence != MISSING) & np.take_along_axis(
         has_answer, np.maximum(sequence, 0), axis=1
     )
