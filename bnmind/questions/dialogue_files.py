@@ -155,11 +155,9 @@ def read_dialogue(path: str | os.PathLike[str]) -> SavedDialogue:
     try:
         text = read_text(place, most=SMALL_FILE)
         record = record_from_json(text, _SCHEMA, {_VERSION: DialogueRecord})
-    except BnmindError as fault:
-        line, column = (getattr(fault, name, None) for name in ("line", "column"))
-        raise ModelFileError(
-            f"expected a dialogue in {place}: {fault}", place, line=line, column=column
-        ) from fault
+    except ModelFileError as fault:
+        told = f"expected a dialogue in {place}: {fault}"
+        raise ModelFileError(told, place, line=fault.line, column=fault.column) from fault
     return SavedDialogue(
         fingerprint=record.network.fingerprint,
         about=tuple(record.about),

@@ -565,9 +565,7 @@ def _grouped(record: DesignRecord, bank: ItemBank, faults: Faults) -> ItemBank:
     """Return the bank with the testlets and enemies of the file, beside those of the bank."""
     testlet_of = {item.name: item.testlet for item in bank.items}
     enemies = {item.name: set(item.enemies) for item in bank.items}
-    for number, (name, testlet) in enumerate(
-        zip(_testlet_names(record), record.testlet, strict=True), start=1
-    ):
+    for number, name, testlet in zip(count(1), _testlet_names(record), record.testlet):
         for item in _known(f"testlet {number}.items", testlet.items, bank, faults):
             if testlet_of[item] not in ("", name):
                 faults.found.append(
@@ -682,12 +680,15 @@ def _by_name(text: str, length: int | None) -> Selector[SkillBelief]:
     """Return the selector of a name; the length of the test is its argument if it needs one."""
     text = as_registered(SELECTORS, text)
     if text in SELECTORS and SELECTORS[text].argument is LENGTH:
-        if length is None:
-            raise InvalidArgumentError(
-                f"{text} needs the length of the test, such as items:10 in [stop]", text
-            )
-        text = f"{text}:{length}"
+        text = f"{text}:{_stated(length, f'{text} needs')}"
     return selector_by_name(text)
+
+
+def _stated(length: int | None, what: str) -> int:
+    """Return the length of the test; raises if the design states none."""
+    if length is None:
+        raise InvalidArgumentError(f"{what} the length of the test, such as items:10 in [stop]")
+    return length
 
 
 def _selector(
@@ -744,25 +745,18 @@ def _controlled(
         return Randomesque(scored) if entry.best is None else Randomesque(scored, entry.best)
     if entry.method == "sympson-hetter":
         return SympsonHetter(scored, entry.rates or {})
-    if length is None:
-        raise InvalidArgumentError(
-            "the progressive method needs the length of the test, such as items:10 in [stop]"
-        )
+    length = _stated(length, "the progressive method needs")
     return Progressive(length, scored, entry.b or 0.0)
 
 
 def _shadow(
     selector: Selector[SkillBelief] | None, blueprint: Blueprint | None, length: int | None
 ) -> Selector[SkillBelief]:
-    if length is None:
-        raise InvalidArgumentError(
-            "shadow tests need the length of the test, such as items:10 in [stop]"
-        )
+    length = _stated(length, "shadow tests need")
     return ShadowTest(_scoring(selector, "a shadow test"), blueprint or Blueprint((), length))
 
 
 def _order(record: OrderRecord, bank: ItemBank, faults: Faults) -> list[Rule]:
-    rules: list[Rule] = []
     wanted: list[tuple[str, CodeBound | SkillBound]] = []
     wanted += [("order.codes", CodeBound(code)) for code in record.codes or ()]
     wanted += [("order.skills", SkillBound(skill)) for skill in record.skills or ()]
@@ -770,12 +764,9 @@ def _order(record: OrderRecord, bank: ItemBank, faults: Faults) -> list[Rule]:
     groups = tuple(bound for bound in found if bound is not None)
     if record.codes and record.skills:
         faults.found.append("order: expected either codes or skills, got both")
-    if groups:
-        rules.append(ContentOrder(groups))
-    if record.items:
-        names = _known("order.items", record.items, bank, faults)
-        if names:
-            rules.append(StartItems(tuple(names)))
+    rules: list[Rule] = [ContentOrder(groups)] if groups else []
+    if names := _known("order.items", record.items or (), bank, faults):
+        rules.append(StartItems(tuple(names)))
     return rules
 
 

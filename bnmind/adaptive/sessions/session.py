@@ -62,10 +62,9 @@ def read_log(place: Path, bank: ItemBank | None, *, salvage: bool) -> SavedSessi
     try:
         text = read_text(place, most=SMALL_FILE, damaged=True)
         saved = salvaged(text) if salvage else session_from_json(text)
-    except BnmindError as fault:
-        line, column = (getattr(fault, name, None) for name in ("line", "column"))
-        where = "" if str(place) in str(fault) else f", in {place}"
-        raise ModelFileError(f"{fault}{where}", str(place), line=line, column=column) from fault
+    except ModelFileError as fault:
+        told = str(fault) if str(place) in str(fault) else f"{fault}, in {place}"
+        raise ModelFileError(told, str(place), line=fault.line, column=fault.column) from fault
     if bank is not None and saved.bank.fingerprint != bank_fingerprint(bank):
         raise ModelFileError(
             f"expected a session of the bank {bank.title or 'given'}, got a session of"
