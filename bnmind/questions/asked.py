@@ -68,11 +68,29 @@ def opened(
     *,
     limits: Limits | None = None,
 ) -> Opened:
-    """Return the arguments of a question, read and checked; see the functions below for errors."""
+    """Return the arguments of a question, read and checked.
+
+    By default the candidates are all variables that are neither targets nor in the evidence.
+    Variables whose state is known are no questions.
+
+    Raises
+    ------
+    UnknownNameError, InvalidArgumentError
+        As `findings_of` and `targets_of`; or if a candidate is not in the model, or named twice.
+    """
     engine = engine_of(asked, limits)
-    findings = findings_of(engine.model, evidence)
-    targets = targets_of(engine.model, about, findings)
-    return Opened(engine, findings, targets, candidates_of(engine.model, among, targets, findings))
+    model = engine.model
+    findings = findings_of(model, evidence)
+    targets = targets_of(model, about, findings)
+    names = [v.name for v in model.variables]
+    if among is None:
+        gone = {*targets, *findings}
+        return Opened(engine, findings, targets, tuple(n for n in names if n not in gone))
+    given = _names(among, "among")
+    if problems := _faults(model, given, {}, "question"):
+        raise InvalidArgumentError(listed(problems), given)
+    chosen = {name for name in given if not isinstance(findings.get(name), str)}
+    return Opened(engine, findings, targets, tuple(name for name in names if name in chosen))
 
 
 def findings_of(model: Network | FactorModel, evidence: Evidence | None) -> Mapping[str, Any]:
@@ -110,34 +128,6 @@ def targets_of(
     if problems:
         raise InvalidArgumentError(listed(problems), names)
     return names
-
-
-def candidates_of(
-    model: Network | FactorModel,
-    among: str | Iterable[str] | None,
-    about: Sequence[str],
-    findings: Mapping[str, Any],
-) -> tuple[str, ...]:
-    """Return the names of the questions in the order of the model's variables.
-
-    By default these are all variables that are neither targets nor in the evidence. Variables
-    whose state is known are no questions.
-
-    Raises
-    ------
-    UnknownNameError
-        If the model has no such variable.
-    InvalidArgumentError
-        If one is named twice.
-    """
-    if among is None:
-        gone = {*about, *findings}
-        return tuple(v.name for v in model.variables if v.name not in gone)
-    names = _names(among, "among")
-    if problems := _faults(model, names, {}, "question"):
-        raise InvalidArgumentError(listed(problems), names)
-    chosen = {name for name in names if not isinstance(findings.get(name), str)}
-    return tuple(v.name for v in model.variables if v.name in chosen)
 
 
 def costs_of(model: Network | FactorModel, costs: Costs | None, among: Sequence[str]) -> Floats:

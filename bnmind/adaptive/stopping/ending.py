@@ -262,11 +262,9 @@ class StopBy(Value):
                 f"expected {len(progress.beliefs)} reasons, got an array of shape {results.shape}",
                 results.shape,
             )
-        return (
-            results
-            if results.dtype.kind == "U"
-            else reasons_where(results.astype(bool), self.reason)
-        )
+        if results.dtype.kind == "U":
+            return results
+        return reasons_where(results.astype(bool), self.reason)
 
 
 NOTHING_LEFT = "no item is left that may be asked"
