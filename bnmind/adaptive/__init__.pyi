@@ -104,6 +104,7 @@ from bnmind.adaptive.learning.item_tests import reduced_models_by_ratio as reduc
 from bnmind.adaptive.learning.item_tests import validate_qmatrix as validate_qmatrix
 from bnmind.adaptive.learning.judgment import Judgment as Judgment
 from bnmind.adaptive.learning.judgment import LearnedSummary as LearnedSummary
+from bnmind.adaptive.learning.judgment import LearningNote as LearningNote
 from bnmind.adaptive.learning.judgment import judge as judge
 from bnmind.adaptive.learning.learn import Learned as Learned
 from bnmind.adaptive.learning.learn import LearnedItem as LearnedItem
@@ -121,7 +122,6 @@ from bnmind.adaptive.learning.model_fit import (
 )
 from bnmind.adaptive.learning.model_fit import pair_fit as pair_fit
 from bnmind.adaptive.learning.model_fit import predictive_check as predictive_check
-from bnmind.adaptive.learning.notes import LearningNote as LearningNote
 from bnmind.adaptive.learning.options import Bounds as Bounds
 from bnmind.adaptive.learning.options import LearningOptions as LearningOptions
 from bnmind.adaptive.learning.options import Priors as Priors

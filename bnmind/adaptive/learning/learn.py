@@ -63,7 +63,6 @@ from bnmind.adaptive.learning.em import (
     usual_starts,
 )
 from bnmind.adaptive.learning.model import item_blocks, learning_inputs
-from bnmind.adaptive.learning.notes import LearningNote, learning_notes
 from bnmind.adaptive.learning.options import LearningOptions
 from bnmind.adaptive.learning.skill_families import SkillFamilies, inside
 from bnmind.adaptive.response_models.additive import SkillEffects
@@ -79,7 +78,7 @@ from bnmind.pgm import Network, TabularCPD
 if TYPE_CHECKING:
     import pandas
 
-    from bnmind.adaptive.learning.judgment import LearnedSummary
+    from bnmind.adaptive.learning.judgment import LearnedSummary, LearningNote
 
 _MOST_GROUPS = 2**10
 """Items with more groups have no certainty: their tables are not meant to be stored."""
@@ -532,6 +531,8 @@ class Learned(Value):
     @cached_property
     def notes(self) -> tuple[LearningNote, ...]:
         """Notes on items and skills that deserve a look, such as wrong keys."""
+        from bnmind.adaptive.learning.judgment import learning_notes
+
         return learning_notes(self)
 
     @property
