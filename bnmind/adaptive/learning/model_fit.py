@@ -86,8 +86,9 @@ Behav. Res. 2014 (RMSEA₂ and its interval).
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -164,14 +165,12 @@ def item_fit(learned: Learned) -> tuple[ItemFit, ...]:
     of_class = placed_sums(expectation.classes, prior, places.shape[1])
     names = [name for block in layout.blocks for name in block.names]
     # Parameters whose bounds are equal are not free.
-    free = [
-        sum(
-            item == name and low < high
-            for block in layout.blocks
-            for (item, _), (low, high) in zip(block.parameters, block.limits.tolist(), strict=True)
-        )
-        for name in names
-    ]
+    free = Counter(
+        item
+        for block in layout.blocks
+        for (item, _), (low, high) in zip(block.parameters, block.limits.tolist(), strict=True)
+        if low < high
+    )
     codes = learned.responses.codes[:, list(layout.columns)]
     codes = codes[(codes != MISSING).all(axis=1)]
     scores = _score_shares(codes, layout, response_parameters[places], of_class)
@@ -187,7 +186,7 @@ def item_fit(learned: Learned) -> tuple[ItemFit, ...]:
         share = np.divide(in_right, in_class, out=right.copy(), where=in_class > 1e-9)
         total = float(in_class.sum())
         s_x2, degrees = (np.nan, 0) if scores is None else scores[number]
-        degrees -= free[number]
+        degrees -= free[name]
         valid = degrees > 0
         fits[name] = ItemFit(
             item=name,
@@ -245,8 +244,7 @@ def _scores(right: Floats) -> Floats:
 
 def _pooled_statistic(n: Floats, observed: Floats, expected: Floats) -> tuple[float, int]:
     """Return Σ N (O − E)² / (E (1 − E)) and the number of groups, with small groups pooled."""
-    total, n_groups = 0.0, 0
-    group = np.zeros(3)
+    total, group = 0.0, np.zeros(3)
     groups: list[Floats] = []
     for row in zip(n, observed, n * expected, strict=True):
         group = group + np.array(row)
@@ -258,8 +256,7 @@ def _pooled_statistic(n: Floats, observed: Floats, expected: Floats) -> tuple[fl
     for size, seen, n_expected in groups:
         chance = n_expected / size
         total += size * (seen / size - chance) ** 2 / (chance * (1 - chance))
-        n_groups += 1
-    return total, n_groups
+    return total, len(groups)
 
 
 # --- Pairs of items -------------------------------------------------------------------------------
@@ -326,14 +323,13 @@ def pair_fit(learned: Learned) -> tuple[PairFit, ...]:
     ones = (codes == 1).astype(np.float64)
     n = given.T @ given
     # Cells (first, second) of the observed and of the expected table of each pair.
-    both, first = ones.T @ ones, ones.T @ given
-    cells = np.array([n - first - first.T + both, first.T - both, first - both, both])
+    cells = _cells(ones, given)
     p = right @ of_class
     p_both = (right * of_class) @ right.T
     shares = np.array([1 - p[:, None] - p + p_both, p[None] - p_both, p[:, None] - p_both, p_both])
     found = []
     a, b = np.triu_indices(len(binary), 1)
-    seen, model = _correlation(cells[:, a, b]), _correlation(shares[:, a, b])
+    seen, model = _correlation_of(cells[:, a, b]), _correlation_of(shares[:, a, b])
     with np.errstate(divide="ignore", invalid="ignore"):
         by_correlation = (np.arctanh(seen) - np.arctanh(model)) * np.sqrt(n[a, b] - 3)
         odds, expected_odds = _log_odds(cells[:, a, b]), _log_odds(shares[:, a, b])
@@ -365,16 +361,16 @@ def _size(z: float) -> float:
     return -1.0 if np.isnan(z) else round(abs(z), 12)
 
 
-def _correlation(cells: Floats) -> Floats:
+def _correlation_of(cells: Floats) -> Floats:
+    """Return the correlations of right responses."""
     total = cells.sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        first, second = (cells[2] + cells[3]) / total, (cells[1] + cells[3]) / total
-        spread = np.sqrt(first * (1 - first) * second * (1 - second))
-        return np.asarray((cells[3] / total - first * second) / spread)
+        first, second, both = (cells[2] + cells[3], cells[1] + cells[3], cells[3]) / total
+    return _correlations(first, second, first, second, both)
 
 
 def _log_odds(cells: Floats) -> Floats:
-    return np.asarray(np.log(cells[3]) + np.log(cells[0]) - np.log(cells[1]) - np.log(cells[2]))
+    return np.asarray(np.log(cells[3]) - np.log(cells[2]) - np.log(cells[1]) + np.log(cells[0]))
 
 
 def holm(p_values: Floats) -> Floats:
@@ -486,7 +482,7 @@ def predictive_check(learned: Learned, *, n_drawn: int = 100, seed: int = 0) -> 
     comparisons = []
     for kind, seen in enumerate(observed):
         values = np.stack([statistics[kind] for statistics in drawn])
-        expected = _mean(values)
+        expected = np.ma.masked_invalid(values).mean(axis=0).filled(np.nan)
         p = np.mean((values > seen) + 0.5 * (values == seen), axis=0)
         comparisons.append(PairStatistics(seen, expected, np.where(np.isnan(seen), np.nan, p)))
     return PredictiveCheck(
@@ -499,33 +495,35 @@ def predictive_check(learned: Learned, *, n_drawn: int = 100, seed: int = 0) -> 
     )
 
 
-def _mean(values: Floats) -> Floats:
-    """Return the means of the values that are not nan."""
-    known = ~np.isnan(values)
-    sums = np.where(known, values, 0.0).sum(axis=0)
-    n = known.sum(axis=0)
-    means: Floats = np.divide(sums, n, out=np.full(sums.shape, np.nan), where=n > 0)
-    return means
-
-
 def _statistics(
     codes: NDArray[np.signedinteger], is_given: NDArray[np.bool_], pairs: NDArray[np.intp]
 ) -> tuple[Floats, Floats]:
     """Return the correlation and log-odds of each pair, over examinees who answered both."""
+    right = np.where(is_given, codes > 0, False).astype(np.float64)
+    cells = _cells(right, is_given.astype(np.float64))[:, *pairs.T]
+    return _observed_correlations(codes, is_given, pairs), _log_odds(cells + 0.5)
+
+
+def _cells(right: Floats, given: Floats) -> Floats:
+    """Return how many examinees have both wrong, the second right, the first, and both.
+
+    ``(4, items, items)``, of indicators ``(examinees, items)``.
+    """
+    n, both, first = given.T @ given, right.T @ right, right.T @ given
+    return np.array([n - first - first.T + both, first.T - both, first - both, both])
+
+
+def _observed_correlations(
+    codes: NDArray[np.signedinteger], is_given: NDArray[np.bool_], pairs: NDArray[np.intp]
+) -> Floats:
+    """Return the correlation of each pair over examinees who answered both; nan if undefined."""
     w = is_given.astype(np.float64)
     x = np.where(is_given, codes, 0).astype(np.float64)
-    n, sums, products, squares = w.T @ w, x.T @ w, x.T @ x, (x**2).T @ w
+    a, b = pairs.T
     with np.errstate(divide="ignore", invalid="ignore"):
-        mean, other = sums / n, sums.T / n
-        variance = squares / n - mean**2
-        correlation = (products / n - mean * other) / np.sqrt(variance * (squares.T / n - other**2))
-    right = np.where(is_given, codes > 0, False).astype(np.float64)
-    both, first = right.T @ right, right.T @ w
-    table = [both, first - both, first.T - both, n - first - first.T + both]
-    a, b, c, d = (np.log(cell + 0.5) for cell in table)
-    i, j = pairs.T
-    valid = np.isfinite(correlation[i, j])
-    return np.where(valid, correlation[i, j], np.nan), (a - b - c + d)[i, j]
+        sums, squares, products = (x.T @ w, (x**2).T @ w, x.T @ x) / (w.T @ w)
+    found = _correlations(sums[a, b], sums[b, a], squares[a, b], squares[b, a], products[a, b])
+    return np.where(np.isfinite(found), found, np.nan)
 
 
 MOST_ITEMS = 100
@@ -635,22 +633,20 @@ def limited_information(learned: Learned) -> LimitedInformation:
     first, square = expected[:n_items], (means**2 + variances) @ of_class
     a, b = pairs
     modeled = _correlations(first[a], first[b], square[a], square[b], expected[n_items:])
-    # Those who answered both items: Σ x_a and Σ x_a² of the first, of the second, and Σ x_a x_b.
-    of_both = n_of[n_items:].clip(min=1.0)
-    of_one, of_square = x.T @ given, (x**2).T @ given
-    found = _correlations(
-        of_one[a, b] / of_both,
-        of_one[b, a] / of_both,
-        of_square[a, b] / of_both,
-        of_square[b, a] / of_both,
-        sums[n_items:] / of_both,
-    )
-    differences = found - modeled
+    differences = _observed_correlations(codes, given, pairs.T) - modeled
     known = differences[~np.isnan(differences)]
     srmsr = float(np.sqrt(np.mean(known**2))) if known.size else math.nan
-    incomplete = int((~given).any(axis=1).sum())
-    fit = _fit(m2, degrees, float(n_of[seen].mean()), srmsr)
-    return replace(fit, n_examinees=len(x), n_incomplete=incomplete)
+    p, rmsea2, interval = _error_of_approximation(m2, degrees, float(n_of[seen].mean()))
+    return LimitedInformation(
+        m2=m2 if degrees > 0 else math.nan,
+        degrees=max(degrees, 0),
+        p_value=p,
+        rmsea2=rmsea2,
+        rmsea2_interval=interval,
+        srmsr=srmsr,
+        n_examinees=len(x),
+        n_incomplete=int((~given).any(axis=1).sum()),
+    )
 
 
 def _shared(given: NDArray[np.bool_], pairs: NDArray[np.intp]) -> Floats:
@@ -661,21 +657,15 @@ def _shared(given: NDArray[np.bool_], pairs: NDArray[np.intp]) -> Floats:
     return shared
 
 
-def _fit(m2: float, degrees: int, n: float, srmsr: float) -> LimitedInformation:
+def _error_of_approximation(
+    m2: float, degrees: int, n: float
+) -> tuple[float, float, tuple[float, float]]:
+    """Return p, RMSEA₂ and its interval; nan without degrees of freedom."""
     from scipy.optimize import brentq
     from scipy.stats import chi2, ncx2
 
     if degrees <= 0:
-        nan = float("nan")
-        return LimitedInformation(
-            m2=nan,
-            degrees=0,
-            p_value=nan,
-            rmsea2=nan,
-            rmsea2_interval=(nan, nan),
-            srmsr=srmsr,
-            n_examinees=0,
-        )
+        return math.nan, math.nan, (math.nan, math.nan)
 
     def bound(share: float) -> float:
         """Return RMSEA₂ with the noncentrality at which P(at most this M₂) is the share."""
@@ -687,30 +677,18 @@ def _fit(m2: float, degrees: int, n: float, srmsr: float) -> LimitedInformation:
         found = brentq(lambda value: ncx2.cdf(m2, degrees, value) - share, 1e-9, top)
         return math.sqrt(found / (n * degrees))
 
-    return LimitedInformation(
-        m2=m2,
-        degrees=degrees,
-        p_value=float(chi2.sf(m2, degrees)),
-        rmsea2=math.sqrt(max((m2 - degrees) / (n * degrees), 0.0)),
-        rmsea2_interval=(bound(0.95), bound(0.05)),
-        srmsr=srmsr,
-        n_examinees=0,
-    )
+    rmsea2 = math.sqrt(max((m2 - degrees) / (n * degrees), 0.0))
+    return float(chi2.sf(m2, degrees)), rmsea2, (bound(0.95), bound(0.05))
 
 
 def _moments_of_items(learned: Learned, places: NDArray[np.intp]) -> tuple[Floats, Floats]:
     """Return the mean and the variance of each item's response, ``(items, classes)``."""
     chances = learned.model.layout.response_parameters(learned.parameters.items)[places]
-    means, variances = [], []
-    row = 0
-    for _, n_responses in learned.model.layout.shapes:
-        scores = np.arange(n_responses)
-        part = chances[row : row + n_responses]
-        mean = scores @ part
-        means.append(mean)
-        variances.append(scores**2 @ part - mean**2)
-        row += n_responses
-    return np.array(means), np.array(variances)
+    sizes = [n for _, n in learned.model.layout.shapes]
+    scores = np.concatenate([np.arange(n) for n in sizes])[:, None]
+    first = np.cumsum([0, *sizes[:-1]])
+    means = np.add.reduceat(scores * chances, first)
+    return means, np.add.reduceat(scores**2 * chances, first) - means**2
 
 
 def _with_products(means: Floats, pairs: NDArray[np.intp]) -> Floats:
@@ -721,9 +699,8 @@ def _with_products(means: Floats, pairs: NDArray[np.intp]) -> Floats:
 def _touched(item: int, n_items: int, pairs: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return the moments of an item: its mean at its own place, and its pair with each other."""
     found = np.full(n_items, item, dtype=np.intp)
-    for number in np.flatnonzero((pairs == item).any(axis=0)):
-        a, b = pairs[:, number]
-        found[b if a == item else a] = n_items + number
+    own = np.flatnonzero((pairs == item).any(axis=0))
+    found[pairs[:, own].sum(axis=0) - item] = n_items + own
     return found
 
 
