@@ -23,9 +23,9 @@ for linking metrics and assessing item bias in item response theory", Appl. Psyc
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from annotated_types import Gt, Lt, MinLen
@@ -52,8 +52,6 @@ from bnmind.pgm import Network, TabularCPD, Variable
 
 if TYPE_CHECKING:
     import pandas
-
-_MARK = " in "
 
 _PURIFICATIONS = 50
 """The most rounds of purification."""
@@ -141,22 +139,21 @@ def item_functioning(
     bank, data = learning_inputs(responses, model, gate, skills)
     given = data.groups if groups is None else groups
     names, positions = group_positions(given, len(data))
-    answered = data.codes != MISSING
     asked = options or LearningOptions()
-    shared = _shared(bank, asked, positions, answered)
-    chosen = _items_asked_for(bank, shared, test)
+    members = {name: positions == number for number, name in enumerate(names)}
     seen = {
-        name: tuple(names[g] for g in np.unique(positions[answered[:, bank.position(name)]]))
-        for name in shared
+        item: tuple(name for name, own in members.items() if answers[own].max() != MISSING)
+        for item, answers in zip(bank.item_names, data.codes.T, strict=True)
     }
-    models = _Models(
-        bank=bank,
-        data=data,
-        given=given,
-        places=(names, positions),
-        options=asked,
-        seen=seen,
-    )
+    shared = [
+        item.name
+        for item in bank.items
+        if len(seen[item.name]) > 1
+        and item.name not in asked.fixed
+        and not isinstance(item.gate, SkillEffects)
+    ]
+    chosen = _items_asked_for(bank, shared, test)
+    models = _Models(bank=bank, data=data, given=given, members=members, options=asked, seen=seen)
     free = frozenset[str]() if test.anchors is None else frozenset(shared).difference(test.anchors)
     done = 0
     known: list[frozenset[str]] = []
@@ -167,7 +164,7 @@ def item_functioning(
             done += 1
             if progress is not None:
                 progress(done, len(chosen) * (len(known) + 1))
-        results = _corrected(found, bank.item_names)
+        results = _corrected(found)
         known.append(free)
         if not test.purify:
             return results
@@ -175,22 +172,6 @@ def item_functioning(
         if after in known or len(known) > _PURIFICATIONS or after >= set(bank.item_names):
             return results
         free = after
-
-
-def _shared(
-    bank: ItemBank,
-    options: LearningOptions,
-    positions: NDArray[np.intp],
-    answered: NDArray[np.bool_],
-) -> list[str]:
-    """Return the items that can be tested."""
-    return [
-        item.name
-        for place, item in enumerate(bank.items)
-        if len(np.unique(positions[answered[:, place]])) > 1
-        and item.name not in options.fixed
-        and not isinstance(item.gate, SkillEffects)
-    ]
 
 
 def _items_asked_for(
@@ -227,29 +208,10 @@ def _purified(
     return untested | free.intersection(one.item for one in marked) | worst
 
 
-class _Tested(NamedTuple):
-    item: str
-    gain: float
-    degrees: int
-    differences: tuple[float, ...]
-    free: frozenset[str]
-
-
-def _corrected(found: Sequence[_Tested], items: Sequence[str]) -> tuple[ItemFunctioning, ...]:
-    from scipy.stats import chi2
-
-    raw = [chi2.sf(one.gain, one.degrees) if one.degrees > 0 else np.nan for one in found]
-    p_values = holm(np.array(raw, dtype=np.float64)).tolist()
+def _corrected(found: Sequence[ItemFunctioning]) -> tuple[ItemFunctioning, ...]:
+    p_values = holm(np.array([one.p_value for one in found])).tolist()
     return tuple(
-        ItemFunctioning(
-            item=one.item,
-            statistic=one.gain,
-            degrees=one.degrees,
-            p_value=p,
-            differences=one.differences,
-            anchors=tuple(name for name in items if name not in {*one.free, one.item}),
-        )
-        for one, p in zip(found, p_values, strict=True)
+        dataclasses.replace(one, p_value=p) for one, p in zip(found, p_values, strict=True)
     )
 
 
@@ -260,20 +222,31 @@ class _Models:
     bank: ItemBank
     data: Responses
     given: Sequence[object]
-    places: tuple[tuple[str, ...], NDArray[np.intp]]
-    """The names of the groups, and the number of each examinee's group."""
+    members: Mapping[str, NDArray[np.bool_]]
+    """Who is in each group."""
     options: LearningOptions
     seen: Mapping[str, Sequence[str]]
     """The groups that answered each item."""
     learned: dict[frozenset[str], LearnedGroups] = field(default_factory=dict)
 
-    def tested(self, name: str, free: frozenset[str]) -> _Tested:
-        """Return the test of an item while some others have parameters of their own."""
+    def tested(self, name: str, free: frozenset[str]) -> ItemFunctioning:
+        """Return the test of an item while some others have parameters of their own.
+
+        Its p-value is not corrected.
+        """
+        from scipy.stats import chi2
+
         smaller, larger = self.model(free - {name}), self.model(free | {name})
         gain = max(2 * (larger.log_likelihood - smaller.log_likelihood), 0.0)
-        differences = _differences(larger, name, self.seen[name])
         degrees = larger.n_parameters - smaller.n_parameters
-        return _Tested(name, gain, degrees, differences, free)
+        return ItemFunctioning(
+            item=name,
+            statistic=gain,
+            degrees=degrees,
+            p_value=float(chi2.sf(gain, degrees)) if degrees > 0 else np.nan,
+            differences=_differences(larger, name, self.seen[name]),
+            anchors=tuple(item for item in self.bank.item_names if item not in free | {name}),
+        )
 
     def model(self, free: frozenset[str]) -> LearnedGroups:
         """Return the model in which some items have parameters of their own in each group."""
@@ -285,9 +258,9 @@ class _Models:
             options = dataclasses.replace(self.options, starts=1)
             bank, data = self.model(frozenset()).banks[0], self.data
             for name in sorted(free, key=self.bank.item_names.index):
-                seen = self.seen[name]
-                bank, data = _apart(bank, data, self.places[1], name, self.places[0], seen)
-                options = _for_copies(options, name, seen)
+                copies = {_copy(name, group): self.members[group] for group in self.seen[name]}
+                bank, data = _apart(bank, data, name, copies)
+                options = _for_copies(options, name, copies)
             found = learn_groups(data, bank, self.given, options=options)
         # Models that are needed once are large, and not kept.
         if len(free) == 0 or len(self.learned) < _KEPT:
@@ -295,40 +268,34 @@ class _Models:
         return found
 
 
-def _copies(name: str, groups: Sequence[str]) -> list[str]:
-    return [f"{name}{_MARK}{group}" for group in groups]
+def _copy(name: str, group: str) -> str:
+    return f"{name} in {group}"
 
 
-def _for_copies(options: LearningOptions, name: str, groups: Sequence[str]) -> LearningOptions:
+def _for_copies(options: LearningOptions, name: str, copies: Iterable[str]) -> LearningOptions:
     """Return the options with the bounds of an item for its copies."""
     if isinstance(options.bounds, Bounds) or name not in options.bounds:
         return options
     bounds = {item: pair for item, pair in options.bounds.items() if item != name}
-    bounds |= dict.fromkeys(_copies(name, groups), options.bounds[name])
+    bounds |= dict.fromkeys(copies, options.bounds[name])
     return dataclasses.replace(options, bounds=bounds)
 
 
 def _apart(
-    bank: ItemBank,
-    data: Responses,
-    positions: NDArray[np.intp],
-    name: str,
-    groups: Sequence[str],
-    seen: Sequence[str],
+    bank: ItemBank, data: Responses, name: str, copies: Mapping[str, NDArray[np.bool_]]
 ) -> tuple[ItemBank, Responses]:
-    """Return a bank with a copy of an item for each group that answered it, and the responses."""
+    """Return a bank with copies of an item, each for some examinees, and the responses."""
     place = bank.position(name)
     cpd = bank.network.cpd(name)
-    copies = _copies(name, seen)
     table = np.real(cpd.to_factor().transpose([v.name for v in cpd.scope]).values)
     cpds = [one for one in bank.network.cpds if one.variable.name != name]
     rows = [item for item in bank.items if item.name != name]
     columns = [np.delete(data.codes, place, axis=1)]
-    for group, copy in zip(seen, copies, strict=True):
+    for copy, members in copies.items():
         variable = Variable(copy, cpd.variable.states)
         cpds.append(TabularCPD(variable, cpd.parents, table))
         rows.append(dataclasses.replace(bank.items[place], name=copy, enemies=()))
-        own = np.where(positions == groups.index(group), data.codes[:, place], MISSING)
+        own = np.where(members, data.codes[:, place], MISSING)
         columns.append(own[:, None].astype(data.codes.dtype))
     kept = tuple(
         dataclasses.replace(row, enemies=tuple(e for e in row.enemies if e != name)) for row in rows
@@ -344,8 +311,8 @@ def _differences(alone: LearnedGroups, name: str, seen: Sequence[str]) -> tuple[
     """Return the mean difference of the expected score of each group from the first."""
     scores: list[Floats] = []
     weights: list[Floats] = []
-    for group, copy in zip(seen, _copies(name, seen), strict=True):
-        bank = alone[group]
+    for group in seen:
+        bank, copy = alone[group], _copy(name, group)
         space = ProfileSpace(bank)
         channel = bank.channel(copy)
         score = channel @ np.linspace(0, 1, channel.shape[1])
