@@ -72,10 +72,10 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import combinations, product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import combinations, groupby, product
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -91,17 +91,11 @@ from bnmind.adaptive.learning.learn import Learned
 from bnmind.adaptive.learning.model import block_of, item_rules
 from bnmind.adaptive.learning.model_fit import holm
 from bnmind.adaptive.learning.standard_errors import standard_errors, table_expectation
-from bnmind.adaptive.response_models.base import ResponseModel, made_for_skills
+from bnmind.adaptive.response_models.base import made_for_skills
 from bnmind.adaptive.response_models.registry import RESPONSE_MODELS
 from bnmind.adaptive.response_models.tables import Gdina
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
-
-if TYPE_CHECKING:
-    pass
-
-REDUCED_MODELS = ("dina", "dino", "acdm", "llm", "rrum")
-"""The simpler models, by the names of `RESPONSE_MODELS`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,12 +142,8 @@ class ReducedModel(Value):
         return dict(finite({**picked(self, "item", "method", "chosen"), "tests": tests}))
 
 
-class TestedModel(NamedTuple):
-    """A simpler model with its statistic."""
-
-    model: str
-    statistic: float
-    degrees: int
+_Statistics: TypeAlias = dict[str, tuple[float, int]]
+"""The statistic of each simpler model of an item, and its degrees of freedom."""
 
 
 @checked
@@ -186,9 +176,10 @@ def reduced_models(learned: Learned, *, alpha: float = 0.05) -> tuple[ReducedMod
         at = places[name]
         chances = np.array([errors.items[number].value for number in at])
         covariance = errors.covariance[np.ix_(at, at)]
-        found[name] = [
-            _wald(model, chances, covariance, design) for model, design in designs(n_skills).items()
-        ]
+        found[name] = {
+            model: _wald(model, chances, covariance, design)
+            for model, design in designs(n_skills).items()
+        }
     return with_choice("Wald", found, alpha)
 
 
@@ -219,27 +210,20 @@ def items_to_test(learned: Learned, alpha: float) -> dict[str, int]:
 
 
 def with_choice(
-    method: str, found: Mapping[str, Sequence[TestedModel]], alpha: float
+    method: str, found: Mapping[str, _Statistics], alpha: float
 ) -> tuple[ReducedModel, ...]:
     """Return the tests of all items with p-values, corrected ones, and the chosen models."""
     from scipy.stats import chi2
 
-    raw = {
-        item: [float(chi2.sf(x.statistic, x.degrees)) if x.degrees else np.nan for x in row]
-        for item, row in found.items()
-    }
-    corrected = np.array([holm(column) for column in np.array(list(raw.values())).T]).T
+    numbers = np.array([list(row.values()) for row in found.values()])
+    # Without degrees of freedom the statistic is nan, and so is p.
+    raw = np.asarray(chi2.sf(numbers[..., 0], np.maximum(numbers[..., 1], 1)))
+    corrected = np.apply_along_axis(holm, 0, raw)
     results = []
-    for (item, row), of_item in zip(found.items(), corrected.tolist(), strict=True):
+    for (item, row), ps, more in zip(found.items(), raw.tolist(), corrected.tolist(), strict=True):
         tests = tuple(
-            ModelTest(
-                model=one.model,
-                statistic=one.statistic,
-                degrees=one.degrees,
-                p_value=p,
-                corrected_p=more,
-            )
-            for one, p, more in zip(row, raw[item], of_item, strict=True)
+            ModelTest(model=model, statistic=one, degrees=df, p_value=p, corrected_p=corrected_p)
+            for (model, (one, df)), p, corrected_p in zip(row.items(), ps, more, strict=True)
         )
         chosen = _model_left(tests, alpha)
         results.append(ReducedModel(item=item, method=method, tests=tests, chosen=chosen))
@@ -247,7 +231,10 @@ def with_choice(
 
 
 def designs(n_skills: int) -> Mapping[str, Floats]:
-    """Return the columns that f(P) is a combination of, ``(configurations, columns)``."""
+    """Return the columns that f(P) is a combination of, ``(configurations, columns)``.
+
+    The models have the names of `RESPONSE_MODELS`.
+    """
     skills = np.array(list(product((0.0, 1.0), repeat=n_skills)))
     one = np.ones(len(skills))
     effects = np.column_stack([one, skills])
@@ -260,15 +247,15 @@ def designs(n_skills: int) -> Mapping[str, Floats]:
     }
 
 
-def _wald(model: str, chances: Floats, covariance: Floats, design: Floats) -> TestedModel:
+def _wald(model: str, chances: Floats, covariance: Floats, design: Floats) -> tuple[float, int]:
+    """Return W and its degrees of freedom."""
     from scipy.linalg import null_space
 
     known = ~np.isnan(np.diag(covariance))
     chances, covariance, design = chances[known], covariance[np.ix_(known, known)], design[known]
     constraints = null_space(design.T).T if known.any() else np.zeros((0, 0))
-    degrees = len(constraints)
-    if not degrees:
-        return TestedModel(model, float("nan"), 0)
+    if not len(constraints):
+        return math.nan, 0
     values, slopes = chances, np.ones_like(chances)
     if model == "llm":
         values, slopes = np.log(chances / (1 - chances)), 1 / (chances * (1 - chances))
@@ -276,8 +263,7 @@ def _wald(model: str, chances: Floats, covariance: Floats, design: Floats) -> Te
         values, slopes = np.log(chances), 1 / chances
     spread = constraints @ (covariance * np.outer(slopes, slopes)) @ constraints.T
     off = constraints @ values
-    statistic = float(off @ np.linalg.pinv(spread, hermitian=True) @ off)
-    return TestedModel(model, statistic, degrees)
+    return float(off @ np.linalg.pinv(spread, hermitian=True) @ off), len(constraints)
 
 
 def _model_left(tests: tuple[ModelTest, ...], alpha: float) -> str:
@@ -332,22 +318,19 @@ def reduced_models_by_ratio(
     tested = items_to_test(learned, alpha)
     counts = _counts(learned)
     rules = {rule.name: rule for rule in item_rules(learned.model.bank, learned.options)}
-    found = {}
+    found: dict[str, _Statistics] = {}
     for number, (name, n_skills) in enumerate(tested.items(), 1):
         rule, cells = rules[name], counts[name]
         own = block_of((rule,), learned.options)
         assert own is not None
         full = _likelihood(own, own.maximize(own.start(), cells[None]), cells)
         used = cells.sum(axis=1) > _EMPTY
-        row = []
-        for model in REDUCED_MODELS:
-            degrees = int(used.sum() - np.linalg.matrix_rank(designs(n_skills)[model][used]))
+        found[name] = row = {}
+        for model, design in designs(n_skills).items():
+            degrees = int(used.sum() - np.linalg.matrix_rank(design[used]))
             block = _simpler(rule, model, learned)
-            values = _most_likely(block, cells)
-            loss = full - _likelihood(block, values, cells)
-            statistic = 2 * max(loss, 0.0) if degrees else float("nan")
-            row.append(TestedModel(model, statistic, degrees))
-        found[name] = row
+            loss = full - _likelihood(block, _most_likely(block, cells), cells)
+            row[model] = 2 * max(loss, 0.0) if degrees else math.nan, degrees
         if progress is not None:
             progress(number, len(tested))
     return with_choice("two-step likelihood ratio", found, alpha)
@@ -365,29 +348,18 @@ def _counts(learned: Learned) -> dict[str, Floats]:
     return found
 
 
-def _made(model: str, rule: ItemRule, chance: float) -> ResponseModel:
-    """Return a simpler model of an item with a chance of guesses and slips."""
-    n, make = len(rule.parents), RESPONSE_MODELS[model].make
-    return made_for_skills(make, (1,) * n, (2,) * n, guess=chance, slip=chance)
-
-
 def _simpler(rule: ItemRule, model: str, learned: Learned) -> ItemBlock:
     """Return the block of an item with a simpler model."""
-    simpler = dataclasses.replace(rule, model=_made(model, rule, 0.2))
-    block = block_of((simpler,), learned.options)
+    n, make = len(rule.parents), RESPONSE_MODELS[model].make
+    made = made_for_skills(make, (1,) * n, (2,) * n, guess=0.2, slip=0.2)
+    block = block_of((dataclasses.replace(rule, model=made),), learned.options)
     assert block is not None
     return block
 
 
-def _in_groups(block: ItemBlock, cells: Floats) -> Floats:
-    """Return counts of configurations as counts of the block's groups, ``(1, groups, 2)``."""
-    found = np.zeros((1, *block.shape))
-    np.add.at(found[0], block.groups[0], cells)
-    return found
-
-
 def _most_likely(block: ItemBlock, cells: Floats) -> Floats:
-    counts, values = _in_groups(block, cells), block.start()
+    counts, values = np.zeros((1, *block.shape)), block.start()
+    np.add.at(counts[0], block.groups[0], cells)
     best = _likelihood(block, values, cells)
     for _ in range(_M_STEPS):
         values = block.maximize(values, counts)
@@ -586,10 +558,7 @@ def validate_qmatrix(learned: Learned, *, cutoff: float = 0.95) -> QValidation:
         }
         whole = max(sets[tuple(range(len(skills)))], 1e-300)
         shares = {places: value / whole for places, value in sets.items()}
-        best = tuple(
-            _best({p: v for p, v in shares.items() if len(p) == size})
-            for size in range(1, len(skills) + 1)
-        )
+        best = [_best(dict(group)) for _, group in groupby(shares.items(), lambda one: len(one[0]))]
         proposed = next(p for p in best if shares[p] >= cutoff - _TIE)
         parents = {v.name for v in bank.network.cpd(name).parents}
         now = tuple(place for place, skill in enumerate(skills) if skill in parents)
@@ -629,12 +598,10 @@ def _profile_counts(learned: Learned) -> tuple[Floats, Floats, list[str]]:
         prior, of_class[expectation.classes], out=np.zeros_like(prior), where=prior > 0
     )
     rows = expectation.patterns.rows[:, list(layout.columns)]
-    weights = expectation.patterns.counts
-    highest = np.array([n - 1 for _, n in layout.shapes])
-    answered = (rows != MISSING) * weights[:, None]
-    scores = np.where(rows != MISSING, rows, 0) / highest * weights[:, None]
-    names = [name for block in layout.blocks for name in block.names]
-    spread = expectation.classes
-    totals = (answered.T @ posterior)[:, spread] * share
-    rights = (scores.T @ posterior)[:, spread] * share
-    return totals, rights, names
+    answered = rows != MISSING
+    scores = np.where(answered, rows, 0) / np.array([n - 1 for _, n in layout.shapes])
+    weighted = posterior * expectation.patterns.counts[:, None]
+    totals, rights = (
+        (of_item.T @ weighted)[:, expectation.classes] * share for of_item in (answered, scores)
+    )
+    return totals, rights, [name for block in layout.blocks for name in block.names]
