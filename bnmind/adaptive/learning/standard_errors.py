@@ -45,6 +45,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
 from itertools import combinations, combinations_with_replacement, product
 from typing import TYPE_CHECKING
 
@@ -59,9 +60,8 @@ from bnmind.adaptive.learning.blocks import FixedBlock, ItemBlock, PairBlock, St
 from bnmind.adaptive.learning.curves import CurveBlock
 from bnmind.adaptive.learning.em import Patterns, TableExpectation, placed_sums
 from bnmind.adaptive.learning.learn import Learned
-from bnmind.adaptive.learning.main_effects import EffectsBlock, SharedBlock
+from bnmind.adaptive.learning.main_effects import SharedBlock
 from bnmind.adaptive.learning.options import Priors
-from bnmind.adaptive.response_models.additive import MainEffects
 from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.adaptive.response_models.curves import GradedResponse, Nominal, PartialCredit
 from bnmind.adaptive.response_models.links import IDENTITY, LinkFunction
@@ -459,30 +459,32 @@ def coefficients(learned: Learned, *, link: LinkFunction = IDENTITY) -> Coeffici
     rows: dict[str, list[Coefficient]] = {}
     chances: dict[str, list[Coefficient]] = {}
     learned_items = {item.name: item for item in learned.items}
-    end = 0
+    bank, end = learned.model.bank, 0
     for block, values in zip(learned.model.layout.blocks, learned.parameters.items, strict=True):
         part = slice(end, end + len(values))
         end += len(values)
-        notes = _notes(block, values, np.diag(covariance)[part])
-        slopes = item_slopes(block, values)
-        for item, name in enumerate(block.names):
-            parents = learned.model.bank.network.cpd(name).parents
-            numbers, places = _numbers_of(block, item, values, parents, link)
-            found = _with_errors(
-                numbers, values[places], block.limits[places], covariance[part, part], places, notes
-            )
-            model = model_name(learned.model.bank.item(name).gate)
+        own = covariance[part, part]
+        notes = _notes(block, values, np.diag(own))
+        for item, (name, slope) in enumerate(
+            zip(block.names, item_slopes(block, values), strict=True)
+        ):
+            parents, model = bank.network.cpd(name).parents, model_name(bank.item(name).gate)
+            numbers = partial(_numbers_of, block, item=item, parents=parents, link=link)
+            places = np.flatnonzero([of == name for of, _ in block.parameters])
+            if isinstance(block, SharedBlock):
+                places = block.columns[item]
+            found = _with_errors(numbers, values, block.limits, own, places, notes)
             if isinstance(block, FixedBlock):
                 found = [(label, value, np.nan, "fixed") for label, value in numbers(values)]
             rows[name] = [_row(name, model, *row) for row in found]
-            own, (columns, slope) = covariance[part, part], slopes[item]
+            columns, of_chances = slope
             lowest, highest = (block.groups[item][k] * block.shape[1] for k in (0, -1))
             known = learned_items[name]
             chances[name] = [
                 _row(name, model, what, value, *_error(row, own, columns, notes))
                 for what, value, row in (
-                    ("guess", known.guess, slope[lowest]),
-                    ("slip", known.slip, slope[highest + block.shape[1] - 1]),
+                    ("guess", known.guess, of_chances[lowest]),
+                    ("slip", known.slip, of_chances[highest + block.shape[1] - 1]),
                 )
             ]
     names = learned.bank.item_names
@@ -513,52 +515,21 @@ def _notes(block: ItemBlock, values: Floats, variances: Floats) -> list[str]:
 
 
 def _numbers_of(
-    block: ItemBlock,
-    item: int,
-    values: Floats,
-    parents: Sequence[Variable],
-    link: LinkFunction,
-) -> tuple[Callable[[Floats], _Numbers], NDArray[np.intp]]:
-    """Return a function from an item's parameters to its numbers, and the parameters' places."""
-    own = [name == block.names[item] for name, _ in block.parameters]
-    places = np.flatnonzero(own)
+    block: ItemBlock, values: Floats, item: int, parents: Sequence[Variable], link: LinkFunction
+) -> _Numbers:
+    """Return the numbers of an item, given the parameters of its block."""
     if isinstance(block, PairBlock):
         # An item of which more skill lowers the chance has a guess and a slip all the same.
-        return (lambda x: list(zip(("guess", "slip"), x.tolist(), strict=True))), places
-    if isinstance(block, EffectsBlock | CurveBlock):
-        single = dataclasses.replace(block, rules=(block.rules[item],))
-        return (lambda x: model_numbers(single.response_models(x)[0], parents, link)), places
-    if isinstance(block, SharedBlock):
-        shared = block.rules[item].model
-        assert isinstance(shared, MainEffects)
-        return (lambda x: model_numbers(shared.with_coefficients(x), parents, link)), block.columns[
-            item
-        ]
-    everything = np.arange(len(values))
+        return list(zip(("guess", "slip"), values.reshape(-1, 2)[item].tolist(), strict=True))
     if isinstance(block, StepsBlock):
-        return _numbers_of_steps(block, values, parents, link), everything
-    return (lambda x: model_numbers(block.response_models(x)[item], parents, link)), everything
-
-
-def _numbers_of_steps(
-    block: StepsBlock, values: Floats, parents: Sequence[Variable], link: LinkFunction
-) -> Callable[[Floats], _Numbers]:
-    """Return a function from the parameters of all steps to their numbers."""
-    steps = [
-        _numbers_of(step, 0, part, parents, link)
-        for step, part in zip(block.steps, block.parts_of(values), strict=True)
-    ]
-
-    def numbers(x: Floats) -> _Numbers:
         return [
             (f"step {number}: {name}", value)
-            for number, ((own, places), part) in enumerate(
-                zip(steps, block.parts_of(x), strict=True), 1
+            for number, (step, part) in enumerate(
+                zip(block.steps, block.parts_of(values), strict=True), 1
             )
-            for name, value in own(part[places])
+            for name, value in _numbers_of(step, part, 0, parents, link)
         ]
-
-    return numbers
+    return model_numbers(block.response_models(values)[item], parents, link)
 
 
 def _with_errors(
@@ -571,8 +542,9 @@ def _with_errors(
 ) -> list[tuple[str, float, float, str]]:
     """Return name, value, standard error and note of each number that is learned."""
     here = numbers(values)
-    slopes = np.zeros((len(here), len(values)))
-    for place, (value, (low, high)) in enumerate(zip(values.tolist(), limits, strict=True)):
+    slopes = np.zeros((len(here), len(places)))
+    for column, place in enumerate(places):
+        value, (low, high) = float(values[place]), limits[place]
         step = _STEP * max(1.0, abs(value))
         ends = []
         for end in (value + step, value - step):
@@ -585,12 +557,12 @@ def _with_errors(
                 ends.append((value, np.array([x for _, x in here])))
         (up, above), (down, below) = ends
         if up > down:
-            slopes[:, place] = (above - below) / (up - down)
-    found = []
-    for (name, value), slope in zip(here, slopes, strict=True):
-        if np.any(np.abs(slope) > _NONE):
-            found.append((name, value, *_error(slope, covariance, places, notes)))
-    return found
+            slopes[:, column] = (above - below) / (up - down)
+    return [
+        (name, value, *_error(slope, covariance, places, notes))
+        for (name, value), slope in zip(here, slopes, strict=True)
+        if np.any(np.abs(slope) > _NONE)
+    ]
 
 
 def _error(
