@@ -56,7 +56,7 @@ from bnmind._arguments import checked
 from bnmind._display import frame_html
 from bnmind._values import Value
 from bnmind.adaptive.beliefs.tables import n_profiles
-from bnmind.adaptive.learning.blocks import FixedBlock, ItemBlock, PairBlock, StepsBlock
+from bnmind.adaptive.learning.blocks import FixedBlock, FormBlock, ItemBlock, PairBlock, StepsBlock
 from bnmind.adaptive.learning.curves import CurveBlock
 from bnmind.adaptive.learning.em import Patterns, TableExpectation, placed_sums
 from bnmind.adaptive.learning.learn import Learned
@@ -469,11 +469,13 @@ def coefficients(learned: Learned, *, link: LinkFunction = IDENTITY) -> Coeffici
             zip(block.names, item_slopes(block, values), strict=True)
         ):
             parents, model = bank.network.cpd(name).parents, model_name(bank.item(name).gate)
-            numbers = partial(_numbers_of, block, item=item, parents=parents, link=link)
-            places = np.flatnonzero([of == name for of, _ in block.parameters])
-            if isinstance(block, SharedBlock):
-                places = block.columns[item]
-            found = _with_errors(numbers, values, block.limits, own, places, notes)
+            single, places = block, np.arange(len(values))
+            if isinstance(block, FormBlock) and not isinstance(block, SharedBlock):
+                # Its parameters change no other item.
+                single = dataclasses.replace(block, rules=(block.rules[item],))
+                places = np.flatnonzero([of == name for of, _ in block.parameters])
+            numbers = partial(_numbers_of, single, name=name, parents=parents, link=link)
+            found = _with_errors(numbers, values[places], block.limits[places], own, places, notes)
             if isinstance(block, FixedBlock):
                 found = [(label, value, np.nan, "fixed") for label, value in numbers(values)]
             rows[name] = [_row(name, model, *row) for row in found]
@@ -515,21 +517,22 @@ def _notes(block: ItemBlock, values: Floats, variances: Floats) -> list[str]:
 
 
 def _numbers_of(
-    block: ItemBlock, values: Floats, item: int, parents: Sequence[Variable], link: LinkFunction
+    block: ItemBlock, values: Floats, name: str, parents: Sequence[Variable], link: LinkFunction
 ) -> _Numbers:
-    """Return the numbers of an item, given the parameters of its block."""
+    """Return the numbers of an item, given the parameters of a block."""
     if isinstance(block, PairBlock):
         # An item of which more skill lowers the chance has a guess and a slip all the same.
-        return list(zip(("guess", "slip"), values.reshape(-1, 2)[item].tolist(), strict=True))
+        return list(zip(("guess", "slip"), values.tolist(), strict=True))
     if isinstance(block, StepsBlock):
         return [
-            (f"step {number}: {name}", value)
+            (f"step {number}: {what}", value)
             for number, (step, part) in enumerate(
                 zip(block.steps, block.parts_of(values), strict=True), 1
             )
-            for name, value in _numbers_of(step, part, 0, parents, link)
+            for what, value in _numbers_of(step, part, name, parents, link)
         ]
-    return model_numbers(block.response_models(values)[item], parents, link)
+    models = dict(zip(block.names, block.response_models(values), strict=True))
+    return model_numbers(models[name], parents, link)
 
 
 def _with_errors(
@@ -542,9 +545,8 @@ def _with_errors(
 ) -> list[tuple[str, float, float, str]]:
     """Return name, value, standard error and note of each number that is learned."""
     here = numbers(values)
-    slopes = np.zeros((len(here), len(places)))
-    for column, place in enumerate(places):
-        value, (low, high) = float(values[place]), limits[place]
+    slopes = np.zeros((len(here), len(values)))
+    for place, (value, (low, high)) in enumerate(zip(values.tolist(), limits, strict=True)):
         step = _STEP * max(1.0, abs(value))
         ends = []
         for end in (value + step, value - step):
@@ -557,7 +559,7 @@ def _with_errors(
                 ends.append((value, np.array([x for _, x in here])))
         (up, above), (down, below) = ends
         if up > down:
-            slopes[:, column] = (above - below) / (up - down)
+            slopes[:, place] = (above - below) / (up - down)
     return [
         (name, value, *_error(slope, covariance, places, notes))
         for (name, value), slope in zip(here, slopes, strict=True)
