@@ -158,8 +158,7 @@ class Comparison(Result, Value):
         """Return the models as rows."""
         import pandas as pd
 
-        rows: list[dict[str, Any]] = [vars(model).copy() for model in self.models]
-        return pd.DataFrame(rows).set_index("name")
+        return pd.DataFrame([vars(model) for model in self.models]).set_index("name")
 
     __repr__ = text_of
 

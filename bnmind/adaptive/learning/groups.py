@@ -27,6 +27,11 @@ from numpy.typing import ArrayLike, NDArray
 from bnmind._arguments import checked
 from bnmind._messages import counted, shown
 from bnmind._values import Value
+from bnmind.adaptive.beliefs.estimates import (
+    ability_deviation,
+    expected_ability,
+    start_belief,
+)
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.qmatrix import QMatrix
 from bnmind.adaptive.items.skill_distributions import ProfileDistribution
@@ -43,7 +48,7 @@ from bnmind.adaptive.learning.learn import LearningModel
 from bnmind.adaptive.learning.model import learning_inputs
 from bnmind.adaptive.learning.options import LearningOptions
 from bnmind.adaptive.learning.skill_families import SkillFamilies
-from bnmind.adaptive.response_models.base import ResponseModel, ability_values
+from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.adaptive.response_models.gates import Dina
 from bnmind.adaptive.responses.responses import Responses
 from bnmind.errors import InvalidArgumentError
@@ -95,11 +100,8 @@ class LearnedGroups(Value):
         found = {}
         for group, bank in zip(self.groups, self.banks, strict=True):
             if has_curves(bank):
-                (ability,) = bank.skills
-                values = ability_values(bank.variable(ability))
-                weights = np.real(bank.network.cpd(ability).to_factor().values)
-                mean = float(weights @ values)
-                found[group] = mean, math.sqrt(float(weights @ (values - mean) ** 2))
+                prior = start_belief(bank)
+                found[group] = float(expected_ability(prior)), float(ability_deviation(prior))
         return MappingProxyType(found)
 
     @property
@@ -160,14 +162,13 @@ def learn_groups(
             tuple(sorted(asked.fixed)),
         )
     layout = LearningModel.of(bank, asked)
-    members = [positions == number for number in range(len(names))]
     other = layout if later is None else LearningModel.of(bank, later)
     models = [layout, *[other] * (len(names) - 1)]
     families = GroupFamilies(tuple(one.skills for one in models))
     expectation = GroupExpectation(
         families,
         tuple(
-            one.expectation(data, asked, part) for one, part in zip(models, members, strict=True)
+            one.expectation(data, asked, positions == number) for number, one in enumerate(models)
         ),
     )
     ascent = BankAscent(layout.layout, families, expectation, layout.least)
@@ -187,7 +188,7 @@ def learn_groups(
             one.bank_of(Parameters(found.items, tables), title=bank.title, source=bank.source)
             for one, tables in zip(models, families.split(found.skills), strict=True)
         ),
-        sizes=tuple(int(part.sum()) for part in members),
+        sizes=tuple(np.bincount(positions).tolist()),
         n_parameters=of_items + sum(one.skills.n_parameters for one in models),
         record=record,
         parameters=found,

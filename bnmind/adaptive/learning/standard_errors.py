@@ -236,36 +236,29 @@ def _scores(
     layout = learned.model.layout
     response_parameters = layout.response_parameters(learned.parameters.items)
     posterior = expectation.posteriors(response_parameters, learned.parameters.skills)
-    parts, free = [], []
+    parts: list[Floats] = []
+    free: list[int] = []
     end = number = row = 0
     for block, values in zip(layout.blocks, learned.parameters.items, strict=True):
         part = np.zeros((len(posterior), len(values)))
-        n_groups, n_responses = block.shape
         for columns, slopes in item_slopes(block, values):
-            chances = response_parameters[end : end + n_groups * n_responses]
-            logs = np.divide(
-                slopes, chances[:, None], out=np.zeros_like(slopes), where=chances[:, None] > 0
-            )
-            for _ in range(n_responses):
+            chances = response_parameters[end : end + len(slopes), None]
+            logs = np.divide(slopes, chances, out=np.zeros_like(slopes), where=chances > 0)
+            for _ in range(block.shape[1]):
                 # The score given the class, averaged over the classes.
                 by_class = posterior @ logs[expectation.places[row] - end]
                 part[:, columns] += by_class * expectation.indicators[:, row, None]
                 row += 1
-            end += n_groups * n_responses
+            end += len(slopes)
         parts.append(part)
-        for place, (value, (low, high)) in enumerate(
-            zip(values.tolist(), block.limits, strict=True)
-        ):
-            if low + _EDGE < value < high - _EDGE and _is_free(block, values, place):
-                free.append(number)
-            number += 1
-    n_items = number
-    for column in skill_scores(learned, expectation, posterior):
-        parts.append(column[:, None])
-        free.append(number)
-        number += 1
-    empty = np.zeros((len(posterior), 0))
-    return np.concatenate([empty, *parts], axis=1), np.array(free, dtype=np.intp), n_items
+        low, high = block.limits.T
+        inside = np.flatnonzero((low + _EDGE < values) & (values < high - _EDGE)).tolist()
+        free += [number + place for place in inside if _is_free(block, values, place)]
+        number += len(values)
+    columns_of_skills = skill_scores(learned, expectation, posterior)
+    free += range(number, number + len(columns_of_skills))
+    scores = np.column_stack([np.zeros((len(posterior), 0)), *parts, *columns_of_skills])
+    return scores, np.array(free, dtype=np.intp), number
 
 
 def item_slopes(block: ItemBlock, values: Floats) -> list[tuple[NDArray[np.intp], Floats]]:
@@ -300,12 +293,8 @@ def item_slopes(block: ItemBlock, values: Floats) -> list[tuple[NDArray[np.intp]
 
 def _is_free(block: ItemBlock, values: Floats, place: int) -> bool:
     """Return whether a parameter can move in both directions without violating the order."""
-    for sign in (1, -1):
-        moved = values.copy()
-        moved[place] += sign * _EDGE
-        if not block.valid(moved):
-            return False
-    return True
+    step = np.where(np.arange(len(values)) == place, _EDGE, 0.0)
+    return block.valid(values + step) and block.valid(values - step)
 
 
 def skill_scores(
