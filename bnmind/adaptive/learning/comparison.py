@@ -512,11 +512,11 @@ def compare_structures(
         training = data.take(numbers != fold)
         rich: Learned | None = None
         for place, (name, structure) in enumerate(named.items()):
-            if isinstance(structure, SkillTree):
+            skills = structure
+            if isinstance(skills, SkillTree):
                 rich = rich or learn(training, q, gate=gate, skills=Saturated(), options=options)
-                learned = learn(training, q, gate=gate, skills=skill_tree(rich), options=options)
-            else:
-                learned = learn(training, q, gate=gate, skills=structure, options=options)
+                skills = skill_tree(rich)
+            learned = learn(training, q, gate=gate, skills=skills, options=options)
             if isinstance(structure, Saturated) and structure.probabilities is None:
                 rich = learned
             held = data.take(numbers == fold).for_bank(learned.bank)

@@ -119,6 +119,10 @@ class LearningNote(Value):
         return f"{self.text}: {', '.join(listed)}"
 
 
+def _detailed(kind: str, text: str, details: Mapping[str, str]) -> LearningNote:
+    return LearningNote(kind, tuple(details), text, tuple(details.values()))
+
+
 def learning_notes(learned: Learned) -> tuple[LearningNote, ...]:
     """Return the notes on a learned bank, the most important first."""
     # The chances at the ends of a curve are those of very few examinees.
@@ -234,13 +238,9 @@ def _of_items(learned: Learned, found: dict[str, _Groups]) -> Iterator[LearningN
         if np.ptp(bank.channel(name), axis=0).max() < _FLAT:
             flat.append(name)
     if miskeyed:
-        yield LearningNote(
-            "miskeyed",
-            tuple(miskeyed),
-            f"Able examinees succeed less often than others ({_what_wrong_keys_do(learned)}); check"
-            f" the key{'' if slopes else ' or the Q-matrix'}",
-            tuple(miskeyed.values()),
-        )
+        text = f"Able examinees succeed less often than others ({_what_wrong_keys_do(learned)});"
+        text += f" check the key{'' if slopes else ' or the Q-matrix'}"
+        yield _detailed("miskeyed", text, miskeyed)
     if constant:
         yield LearningNote("constant", tuple(constant), "Everybody gave the same response")
     if flat:
@@ -327,8 +327,8 @@ def _of_parameters(learned: Learned, found: dict[str, _Groups]) -> Iterator[Lear
     }
     for kind, items in at.items():
         if items:
-            details = tuple("; ".join(whats) for whats in items.values())
-            yield LearningNote(kind, tuple(items), texts[kind], details)
+            details = {item: "; ".join(whats) for item, whats in items.items()}
+            yield _detailed(kind, texts[kind], details)
 
 
 def _is_asked(bounds: Bounds, end: float) -> bool:
@@ -353,17 +353,13 @@ def _of_skills(learned: Learned) -> Iterator[LearningNote]:
     }
     if unneeded := tuple(skill for skill in bank.skills if skill not in informed):
         yield LearningNote("unneeded", unneeded, "No item tells anything about the skill")
-    rare = {}
-    for skill, levels in mastery(learned).items():
-        if levels[-1] < _RARE or levels[0] < _RARE:
-            rare[skill] = f"{levels[-1]:.1%} have the highest level"
+    rare = {
+        skill: f"{levels[-1]:.1%} have the highest level"
+        for skill, levels in mastery(learned).items()
+        if levels[-1] < _RARE or levels[0] < _RARE
+    }
     if rare:
-        yield LearningNote(
-            "one-sided",
-            tuple(rare),
-            "Nearly everybody has the skill, or lacks it",
-            tuple(rare.values()),
-        )
+        yield _detailed("one-sided", "Nearly everybody has the skill, or lacks it", rare)
     expectation = model.expectation(learned.responses, learned.options)
     if isinstance(expectation, TableExpectation):
         possible = expectation.classes[model.skills.prior(learned.parameters.skills) > 0]

@@ -186,16 +186,16 @@ def item_fit(learned: Learned) -> tuple[ItemFit, ...]:
         share = np.divide(in_right, in_class, out=right.copy(), where=in_class > 1e-9)
         total = float(in_class.sum())
         s_x2, degrees = (np.nan, 0) if scores is None else scores[number]
-        degrees -= free[name]
-        valid = degrees > 0
+        degrees = max(degrees - free[name], 0)
+        s_x2 = s_x2 if degrees else np.nan
         fits[name] = ItemFit(
             item=name,
             observed=float(in_right.sum()) / total,
             expected=float(in_class @ right) / total,
             rmsd=float(np.sqrt((in_class / total) @ (share - right) ** 2)),
-            s_x2=float(s_x2) if valid else float("nan"),
-            degrees=max(degrees, 0),
-            p_value=float(chi2.sf(s_x2, degrees)) if valid else float("nan"),
+            s_x2=float(s_x2),
+            degrees=degrees,
+            p_value=float(chi2.sf(s_x2, max(degrees, 1))),
             n_complete=len(codes),
         )
     return tuple(fits[name] for name in learned.bank.item_names)
@@ -473,12 +473,7 @@ def predictive_check(learned: Learned, *, n_drawn: int = 100, seed: int = 0) -> 
     pairs = np.argwhere(np.triu(np.ones((codes.shape[1], codes.shape[1])), 1) > 0)
     observed = _statistics(codes, is_given, pairs)
     everyone = Examinees.drawn(learned.bank, n_drawn * len(codes), seed=seed).responses
-    drawn = []
-    for number in range(n_drawn):
-        table = np.where(
-            is_given, everyone[number * len(codes) : (number + 1) * len(codes)], MISSING
-        )
-        drawn.append(_statistics(table, is_given, pairs))
+    drawn = [_statistics(table, is_given, pairs) for table in np.split(everyone, n_drawn)]
     comparisons = []
     for kind, seen in enumerate(observed):
         values = np.stack([statistics[kind] for statistics in drawn])
