@@ -45,7 +45,7 @@ from bnmind._values import Count, Value
 from bnmind.adaptive.beliefs.belief import MISSING, SkillBelief
 from bnmind.adaptive.items.bank import ItemBank, table_deviations
 from bnmind.adaptive.items.item import TableCertainty
-from bnmind.adaptive.selection.rules import asked_mask
+from bnmind.adaptive.selection.rules import asked_mask, enemies_of
 from bnmind.adaptive.selection.selector import Selection, pilot_generator
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.information import Floats
@@ -327,11 +327,7 @@ def open_pilots(
     if pilot.complete:
         due |= ended & (n_given < pilot.number)
     open_items: NDArray[np.bool_] = due[:, None] & mask & available & ~was_asked
-    for place in np.flatnonzero(mask).tolist():
-        hostile = [bank.position(name) for name in bank.enemies(bank.item_names[place])]
-        if hostile:
-            open_items[:, place] &= ~was_asked[:, hostile].any(axis=1)
-    return open_items
+    return open_items & ~enemies_of(bank, was_asked)
 
 
 def _inside_testlet(

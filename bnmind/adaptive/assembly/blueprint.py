@@ -31,7 +31,7 @@ W. van der Linden, *Linear Models for Optimal Test Design*, Springer 2005, chapt
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import lru_cache
 from typing import Protocol
@@ -43,7 +43,13 @@ from bnmind._arguments import check_shape, checked
 from bnmind._values import Count, Natural, Value
 from bnmind.adaptive.beliefs.belief import MISSING
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.selection.rules import asked_mask, checked_asked, named_codes
+from bnmind.adaptive.selection.rules import (
+    asked_mask,
+    checked_asked,
+    enemies_of,
+    enemy_pairs,
+    named_codes,
+)
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.information import Floats
 
@@ -530,11 +536,7 @@ def structure_of(
     n_items = len(bank.items)
     members = np.array([bound.members(bank) for bound in bounds], dtype=bool)
     members = members.reshape(len(bounds), n_items)
-    named = [(item.name, other) for item in bank.items for other in item.enemies]
-    pairs = {
-        tuple(sorted((bank.position(first), bank.position(second))))
-        for first, second in (*named, *enemies)
-    }
+    pairs = enemy_pairs(bank, enemies)
     hostile = {place for pair in pairs for place in pair}
     classes: dict[object, int] = {}
     class_of = np.empty(n_items, dtype=np.intp)
@@ -572,9 +574,8 @@ def structure_of(
     )
 
 
-def _cliques(pairs: Iterable[Sequence[int]]) -> list[list[int]]:
+def _cliques(edges: Collection[tuple[int, int]]) -> list[list[int]]:
     """Return sets of items that exclude each other, which cover all pairs of enemies."""
-    edges = {(first, second) for first, second in pairs}
     near: dict[int, set[int]] = {}
     for first, second in edges:
         near.setdefault(first, set()).add(second)
@@ -840,13 +841,3 @@ def _possible(
     if found is not None:
         found.setflags(write=False)
     return found
-
-
-def enemies_of(
-    bank: ItemBank, asked: NDArray[np.bool_], pairs: Sequence[tuple[str, str]] = ()
-) -> NDArray[np.bool_]:
-    """Return a mask of the items that exclude those asked, by the bank or by further pairs."""
-    names = {bank.item_names[place] for place in np.flatnonzero(asked).tolist()}
-    hostile = {other for name in names for other in bank.enemies(name)}
-    hostile |= {b for a, b in pairs if a in names} | {a for a, b in pairs if b in names}
-    return np.array([name in hostile for name in bank.item_names], dtype=bool)

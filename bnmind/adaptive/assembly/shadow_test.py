@@ -28,11 +28,11 @@ from bnmind.adaptive.assembly.blueprint import (
     Program,
     Structure,
     best_completion,
-    enemies_of,
     structure_of,
 )
 from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.selection.rules import enemies_of
 from bnmind.adaptive.selection.selector import (
     BatchSelection,
     ScoringSelector,
@@ -114,7 +114,7 @@ class ShadowTest(Value):
         checked_allowed(beliefs, allowed)
         bank = beliefs.bank
         answered = beliefs.responses != MISSING
-        open_items = allowed | np.array([self._open(bank, row) for row in answered], dtype=bool)
+        open_items = allowed | self._open(bank, answered)
         scores = self.scored.allowed_scores(beliefs, open_items)
         items = np.full(len(allowed), MISSING, dtype=np.intp)
         for row in np.flatnonzero(allowed.any(axis=1)).tolist():
@@ -124,7 +124,7 @@ class ShadowTest(Value):
         return BatchSelection(items, scores, np.zeros(scores.shape, dtype=bool))
 
     def _open(self, bank: ItemBank, answered: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return the items that can come later, ``(items,)``: not answered, and no enemies."""
+        """Return the items that can come later, ``(…, items)``: not answered, and no enemies."""
         return ~answered & ~enemies_of(bank, answered, self.blueprint.enemies)
 
     def _best(

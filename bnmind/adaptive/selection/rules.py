@@ -103,6 +103,24 @@ def asked_mask(bank: ItemBank, asked: NDArray[np.intp]) -> NDArray[np.bool_]:
     return mask
 
 
+def enemy_pairs(bank: ItemBank, pairs: Sequence[tuple[str, str]] = ()) -> set[tuple[int, int]]:
+    """Return the positions of items that exclude each other, by the bank or by further pairs."""
+    named = [(item.name, other) for item in bank.items for other in item.enemies]
+    places = [sorted((bank.position(a), bank.position(b))) for a, b in (*named, *pairs)]
+    return {(first, second) for first, second in places}
+
+
+def enemies_of(
+    bank: ItemBank, asked: NDArray[np.bool_], pairs: Sequence[tuple[str, str]] = ()
+) -> NDArray[np.bool_]:
+    """Return a mask of the items that exclude those of a mask ``(…, items)``; see `enemy_pairs`."""
+    mask = np.zeros_like(asked)
+    for first, second in enemy_pairs(bank, pairs):
+        mask[..., second] |= asked[..., first]
+        mask[..., first] |= asked[..., second]
+    return mask
+
+
 @dataclass(frozen=True)
 class OnlyItems(Value):
     """Allow only some items.
@@ -144,16 +162,7 @@ class Enemies(Value):
     ) -> NDArray[np.bool_]:
         """Return which items stay allowed; see `Rule.restrict`."""
         checked_asked(bank, asked, allowed)
-        named = [(item.name, other) for item in bank.items for other in item.enemies]
-        pairs = [(bank.position(a), bank.position(b)) for a, b in (*named, *self.pairs)]
-        if not pairs:
-            return allowed
-        was_asked = asked_mask(bank, asked)
-        remaining = allowed.copy()
-        for first, second in pairs:
-            remaining[:, second] &= ~was_asked[:, first]
-            remaining[:, first] &= ~was_asked[:, second]
-        return remaining
+        return allowed & ~enemies_of(bank, asked_mask(bank, asked), self.pairs)
 
 
 @dataclass(frozen=True)

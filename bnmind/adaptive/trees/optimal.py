@@ -48,6 +48,7 @@ from bnmind._values import Sealed, Value
 from bnmind.adaptive.beliefs.estimates import TABLE_PROFILES
 from bnmind.adaptive.beliefs.tables import ProfileSpace
 from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.selection.rules import enemy_pairs
 from bnmind.adaptive.selection.selectors import FixedOrder
 from bnmind.adaptive.sessions.design import Design
 from bnmind.adaptive.stopping.stoppers import MaximalItems
@@ -464,9 +465,8 @@ def search_problem(
     classes = ProfileClasses.of(bank)
     n_items = len(bank.items)
     excludes = np.zeros((n_items, n_items), dtype=bool)
-    for place, name in enumerate(bank.item_names):
-        for enemy in bank.enemies(name):
-            excludes[place, bank.position(enemy)] = True
+    for first, second in enemy_pairs(bank):
+        excludes[first, second] = excludes[second, first] = True
     each = 1.0 if aim.counts_cost and price == 0 else price
     return TreeProblem(
         prior=classes.prior,
@@ -474,7 +474,7 @@ def search_problem(
         objective=aim.objective(classes),
         depth=min(depth, n_items),
         costs=each * np.array([item.cost for item in bank.items]),
-        excludes=excludes | excludes.T,
+        excludes=excludes,
     )
 
 
