@@ -45,7 +45,7 @@ from bnmind._values import Count, Value
 from bnmind.adaptive.beliefs.belief import MISSING, SkillBelief
 from bnmind.adaptive.items.bank import ItemBank, table_deviations
 from bnmind.adaptive.items.item import TableCertainty
-from bnmind.adaptive.selection.rules import asked_mask, enemies_of
+from bnmind.adaptive.selection.rules import asked_mask, enemies_of, testlet_begun
 from bnmind.adaptive.selection.selector import Selection, pilot_generator
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.information import Floats
@@ -323,28 +323,12 @@ def open_pilots(
     n_asked = (asked != MISSING).sum(axis=1)
     next_place = np.concatenate([places, np.full((len(places), 1), np.iinfo(np.intp).max)], axis=1)
     due = n_asked + 1 >= next_place[np.arange(len(asked)), np.minimum(n_given, pilot.number)]
-    due &= ~ended & ~_inside_testlet(bank, without_pilots(asked, mask), allowed)
+    begun = testlet_begun(bank, without_pilots(asked, mask))
+    due &= ~ended & ~(allowed & begun).any(axis=1)
     if pilot.complete:
         due |= ended & (n_given < pilot.number)
     open_items: NDArray[np.bool_] = due[:, None] & mask & available & ~was_asked
     return open_items & ~enemies_of(bank, was_asked)
-
-
-def _inside_testlet(
-    bank: ItemBank, others: NDArray[np.intp], allowed: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
-    """Return whether the next item belongs to the testlet of the last one, ``(examinees,)``."""
-    names = [item.testlet for item in bank.items]
-    if not any(names) or not others.shape[1]:
-        return np.zeros(len(others), dtype=bool)
-    number = {name: place for place, name in enumerate(sorted({*names} - {""}))}
-    of_item = np.array([number.get(name, MISSING) for name in names])
-    n_others = (others != MISSING).sum(axis=1)
-    last = others[np.arange(len(others)), np.maximum(n_others - 1, 0)]
-    begun = np.where(n_others > 0, of_item[np.maximum(last, 0)], MISSING)
-    same = (of_item == begun[:, None]) & (begun[:, None] != MISSING)
-    result: NDArray[np.bool_] = (allowed & same).any(axis=1)
-    return result
 
 
 def chosen_pilots(

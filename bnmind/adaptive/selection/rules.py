@@ -192,27 +192,29 @@ class Testlets(Value):
     ) -> NDArray[np.bool_]:
         """Return which items stay allowed; see `Rule.restrict`."""
         checked_asked(bank, asked, allowed)
-        names = sorted({item.testlet for item in bank.items} - {""})
-        if not names:
+        of_item = [item.testlet for item in bank.items]
+        if not any(of_item):
             return allowed
-        number = {name: place for place, name in enumerate(names)}
-        of_item = np.array([number.get(item.testlet, MISSING) for item in bank.items])
-        remaining = allowed
-        if self.in_order or self.ordered:
-            remaining = allowed.copy()
-            for testlet, name in enumerate(names):
-                if not (self.in_order or name in self.ordered):
-                    continue
-                inside = np.flatnonzero(of_item == testlet)
+        remaining = allowed.copy()
+        for name in {*of_item} - {""}:
+            if self.in_order or name in self.ordered:
+                inside = [place for place, own in enumerate(of_item) if own == name]
                 among = allowed[:, inside]
                 remaining[:, inside] = among & (np.cumsum(among, axis=1) == 1)
-        begun = np.full(len(asked), MISSING, dtype=np.intp)
-        for step in range(asked.shape[1]):
-            has_asked = asked[:, step] != MISSING
-            begun[has_asked] = of_item[asked[has_asked, step]]
-        inside_begun = remaining & (of_item == begun[:, None]) & (begun[:, None] != MISSING)
+        inside_begun = remaining & testlet_begun(bank, asked)
         continues = inside_begun.any(axis=1, keepdims=True)
         return np.where(continues, inside_begun, remaining)
+
+
+def testlet_begun(bank: ItemBank, asked: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Return a mask of the items of the testlet of the last item asked, ``(examinees, items)``."""
+    of_item = np.array([item.testlet for item in bank.items])
+    _, number = np.unique(of_item, return_inverse=True)
+    last = np.full(len(asked), MISSING, dtype=np.intp)
+    for places in asked.T:
+        last = np.where(places == MISSING, last, places)
+    is_same: NDArray[np.bool_] = number == number[last][:, None]
+    return is_same & (of_item != "") & (last != MISSING)[:, None]
 
 
 def named_codes(bank: ItemBank, codes: Sequence[str]) -> NDArray[np.bool_]:
