@@ -38,6 +38,8 @@ from bnmind.adaptive.selection.scores import (
 from bnmind.adaptive.selection.selector import (
     TOLERANCE,
     BatchSelection,
+    Candidates,
+    CandidateSelector,
     DrawingSelector,
     ScoringSelector,
     Selection,
@@ -72,7 +74,7 @@ class RandomItem(DrawingSelector):
 
 
 @dataclass(frozen=True)
-class FixedOrder(ScoringSelector[SkillBelief]):
+class FixedOrder(CandidateSelector[SkillBelief]):
     """Select the first item of a list that may be asked; then other items in bank order.
 
     Parameters
@@ -84,22 +86,13 @@ class FixedOrder(ScoringSelector[SkillBelief]):
     order: Annotated[tuple[str, ...], Distinct] = ()
     tolerance: float = field(default=0.0, init=False)
 
-    @checked_if_it_fails
-    def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:
-        """Return scores that decrease along the order."""
-        every = self._every(belief.bank)
-        return np.array([every[belief.bank.position(name)] for name in items])
-
-    @checked_if_it_fails
-    def batch_scores(self, beliefs: BatchBelief) -> Floats:
-        """Return scores that decrease along the order, ``(examinees, items)``."""
-        return np.tile(self._every(beliefs.bank), (len(beliefs), 1))
-
-    def _every(self, bank: ItemBank) -> Floats:
+    def _scores(self, candidates: Candidates) -> Floats:
+        bank = candidates.bank
         scores = -np.arange(len(bank.items), dtype=np.float64) - len(self.order)
         for number, name in enumerate(self.order):
             scores[bank.position(name)] = -number
-        return scores
+        own = scores[[bank.position(name) for name in candidates.items]]
+        return np.tile(own, (*candidates.shape[:-1], 1))
 
 
 @dataclass(frozen=True)
