@@ -42,43 +42,12 @@ from bnmind.adaptive.selection.selector import Selector, generator_of
 from bnmind.adaptive.sessions.design import Design
 from bnmind.adaptive.simulation.measures import Measure, Moment, Predictor, default_measures
 from bnmind.adaptive.simulation.results import SelectorRun, SimulationResult, joined_runs
-from bnmind.adaptive.stopping.ending import (
-    BatchProgress,
-    Ending,
-    Reasons,
-    Stopper,
-    ending,
-    rules_for_test,
-)
+from bnmind.adaptive.stopping.ending import Ending, Stopper, batch_ending, rules_for_test
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 
 if TYPE_CHECKING:
     import pandas
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class TestProtocol:
-    """The settings that all tests of a simulation share."""
-
-    __test__ = False  # pytest should not collect it
-
-    prior: BatchBelief
-    """The belief about one examinee who has answered nothing."""
-    stopper: Stopper | None
-    rules: tuple[Rule, ...]
-    measures: tuple[Measure, ...]
-    predictor: Predictor
-    seed: int
-    posteriors: bool = False
-    """Whether to keep the probabilities of the skills at each step."""
-    pilot: PilotItems | None = None
-    """New items that are asked to learn their parameters."""
-
-    @property
-    def bank(self) -> ItemBank:
-        """The item bank."""
-        return self.prior.bank
 
 
 class _Luck:
@@ -101,10 +70,16 @@ class _Luck:
 class SomeTests:
     """The tests of some examinees with one selector, as one unit of work."""
 
-    protocol: TestProtocol
     name: str
     """The name of the selector."""
     selector: Selector[SkillBelief]
+    prior: BatchBelief
+    """The belief about one examinee who has answered nothing."""
+    stopper: Stopper | None
+    measures: tuple[Measure, ...]
+    predictor: Predictor
+    options: SimulationOptions
+    """With the rules of these tests, and without what cannot be sent to workers."""
     numbers: NDArray[np.intp]
     """``(examinees,)``, the numbers of the examinees, which determine their generators."""
     responses: NDArray[np.int16]
@@ -135,10 +110,10 @@ class SomeTests:
 
 def run_batch(tests: SomeTests) -> SelectorRun:
     """Return the results of the tests of some examinees, in one batch."""
-    protocol, numbers, responses = tests.protocol, tests.numbers, tests.responses
+    options, numbers, responses = tests.options, tests.numbers, tests.responses
     levels, abilities = tests.levels, tests.abilities
-    bank, n = protocol.bank, len(numbers)
-    beliefs = protocol.prior.take(np.zeros(n, dtype=np.intp))
+    bank, n = tests.prior.bank, len(numbers)
+    beliefs = tests.prior.take(np.zeros(n, dtype=np.intp))
     running = np.arange(n)
     asked = np.empty((n, 0), dtype=np.intp)
     aside = np.zeros(responses.shape, dtype=bool)
@@ -148,7 +123,7 @@ def run_batch(tests: SomeTests) -> SelectorRun:
     values: list[Floats] = []
     profiles, probabilities = np.zeros(levels.shape, dtype=np.intp), np.zeros(n)
     posteriors: list[Floats] = []
-    pilots = _Pilots(protocol, numbers)
+    pilots = _Pilots(bank, options, numbers)
     while True:
         rows = running
         moment = Moment(
@@ -157,16 +132,22 @@ def run_batch(tests: SomeTests) -> SelectorRun:
             asked=asked_mask(bank, asked[rows]),
             levels=levels[rows],
             abilities=abilities[rows],
-            predictor=protocol.predictor,
+            predictor=tests.predictor,
         )
-        values.append(_measured(protocol.measures, moment, rows, values))
+        values.append(_measured(tests.measures, moment, rows, values))
         if not posteriors:
             posteriors.append(moment.marginals.copy())
-        elif protocol.posteriors:
+        elif options.posteriors:
             posteriors.append(posteriors[-1].copy())
             posteriors[-1][rows] = moment.marginals
         available = tests.eligible[rows] & ~aside[rows]
-        outlook = _ending(protocol, moment, pilots.without(asked[rows]), available & pilots.others)
+        outlook = batch_ending(
+            options.rules,
+            tests.stopper,
+            beliefs,
+            pilots.without(asked[rows]),
+            available=available & pilots.others,
+        )
         candidates = pilots.offered(rows, asked[rows], available, outlook)
         is_pilot = candidates.any(axis=1)
         allowed, ended = outlook.allowed, np.where(is_pilot, "", outlook.reasons)
@@ -183,7 +164,7 @@ def run_batch(tests: SomeTests) -> SelectorRun:
             candidates = candidates[continues]
         if not len(running):
             break
-        luck = _Luck(protocol.seed, numbers[running], len(values) - 1, len(bank.items))
+        luck = _Luck(options.seed, numbers[running], len(values) - 1, len(bank.items))
         items, set_aside = pilots.selected(tests.selector, beliefs, allowed, candidates, luck)
         asked = np.concatenate([asked, np.full((n, 1), MISSING)], axis=1)
         asked[running, -1] = items
@@ -208,12 +189,14 @@ def run_batch(tests: SomeTests) -> SelectorRun:
 class _Pilots:
     """The pilot items in the tests of some examinees."""
 
-    def __init__(self, protocol: TestProtocol, numbers: NDArray[np.intp]) -> None:
-        self.bank, self.pilot = protocol.bank, protocol.pilot
+    def __init__(
+        self, bank: ItemBank, options: SimulationOptions, numbers: NDArray[np.intp]
+    ) -> None:
+        self.bank, self.pilot = bank, options.pilot
         self.mask = np.zeros(len(self.bank.items), dtype=bool)
         if self.pilot is not None:
             self.mask = pilot_mask(self.pilot, self.bank)
-            self.places = drawn_places(self.pilot, protocol.seed, numbers)
+            self.places = drawn_places(self.pilot, options.seed, numbers)
         self.others = ~self.mask
 
     def without(self, asked: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -282,29 +265,6 @@ def _measured(
         for row, measure in zip(now, measures, strict=True):
             row[rows] = measure.function(moment)
     return now
-
-
-def _ending(
-    protocol: TestProtocol,
-    moment: Moment,
-    asked: NDArray[np.intp],
-    available: NDArray[np.bool_],
-) -> Ending:
-    """Return the open items of each test, or the reason for its end, as `Design.outlook`."""
-
-    def reasons_of(stopper: Stopper, allowed: NDArray[np.bool_]) -> Reasons:
-        plain = protocol.pilot is None
-        was_asked = moment.asked if plain else asked_mask(protocol.bank, asked)
-        return stopper.stop_batch(BatchProgress(moment.beliefs, was_asked, allowed, asked))
-
-    return ending(
-        protocol.bank,
-        protocol.rules,
-        protocol.stopper,
-        asked,
-        available=available,
-        reasons_of=reasons_of,
-    )
 
 
 DEFAULT_RULES: tuple[Rule, ...] = (Enemies(), Testlets())
@@ -452,23 +412,19 @@ def simulate(
         may = may & mask
     check_pilots(asked.pilot, bank)
     prior = start_beliefs(bank, 1)
-    protocol = TestProtocol(
-        prior=prior,
-        stopper=stopper,
-        rules=rules_for_test(bank, asked.rules, stopper),
-        measures=tuple(measures),
-        predictor=Predictor.of(bank),
-        seed=asked.seed,
-        posteriors=asked.posteriors,
-        pilot=asked.pilot,
-    )
+    rules = rules_for_test(bank, asked.rules, stopper)
     size = asked.batch_size or _batch_size(bank, prior)
     blocks = _blocks(len(examinees), size, asked.workers)
+    predictor = Predictor.of(bank)
     each = [
         SomeTests(
-            protocol=protocol,
             name=name,
             selector=selector,
+            prior=prior,
+            stopper=stopper,
+            measures=tuple(measures),
+            predictor=predictor,
+            options=replace(asked, rules=rules, workers=1, until=None),
             numbers=examinees.numbers,
             responses=responses,
             levels=levels,
@@ -667,23 +623,18 @@ def _of_design(options: SimulationOptions | None, design: Design) -> SimulationO
     )
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class _Fold:
-    """The tests of the members of a fold, as one unit of work."""
-
-    learn: Callable[[Responses], ItemBank]
-    responses: Responses
-    members: NDArray[np.intp]
-    selectors: Mapping[str, Selector[SkillBelief]]
-    stopper: Stopper | None
-    options: SimulationOptions
-
-    def run(self) -> SimulationResult:
-        others = np.ones(len(self.responses), dtype=bool)
-        others[self.members] = False
-        bank = self.learn(self.responses.take(others))
-        members = Examinees.recorded(bank, self.responses).take(self.members)
-        return simulate(bank, members, self.selectors, self.stopper, options=self.options)
+def _fold(
+    learn: Callable[[Responses], ItemBank],
+    responses: Responses,
+    selectors: Mapping[str, Selector[SkillBelief]],
+    stopper: Stopper | None,
+    options: SimulationOptions,
+    is_member: NDArray[np.bool_],
+) -> SimulationResult:
+    """Return the tests of the members of a fold."""
+    bank = learn(responses.take(~is_member))
+    members = Examinees.recorded(bank, responses).take(np.flatnonzero(is_member))
+    return simulate(bank, members, selectors, stopper, options=options)
 
 
 @checked
@@ -729,37 +680,26 @@ def replay(
     table = Responses.of(responses)
     numbers = fold_numbers(len(table), folds=folds, seed=fold_seed)
     asked = options or SimulationOptions()
-    members = [np.flatnonzero(numbers == fold) for fold in range(folds)]
-    tasks = [
-        _Fold(
-            learn=learn,
-            responses=table,
-            members=rows,
-            selectors=selectors,
-            stopper=stopper,
-            # A fold is one task, so its tests are not distributed once more.
-            options=replace(asked, workers=1, until=None),
-        )
-        for rows in members
-    ]
+    # A fold is one task, so its tests are not distributed once more.
+    alone = replace(asked, workers=1, until=None)
+    tested = partial(_fold, learn, table, selectors, stopper, alone)
+    tasks = [partial(tested, numbers == fold) for fold in range(folds)]
     results: list[SimulationResult] = []
     done = 0
-    for rows, result in zip(
-        members, results_of([t.run for t in tasks], asked.workers), strict=True
-    ):
+    for result in results_of(tasks, asked.workers):
         results.append(result)
         if (result.items, result.skills) != (results[0].items, results[0].skills):
             fold = len(results) - 1
             raise InvalidArgumentError(
                 f"the bank of fold {fold} has other items or skills than the bank of fold 0", fold
             )
-        done += len(rows)
+        done += len(result)
         if progress is not None:
             progress(done * len(selectors), len(table) * len(selectors))
         if asked.until is not None and asked.until():
             break
-    tested = np.concatenate(members[: len(results)])
-    order = np.argsort(tested)
+    rows = np.concatenate([np.flatnonzero(numbers == fold) for fold in range(len(results))])
+    order = np.argsort(rows)
     runs = tuple(
         joined_runs(parts, order) for parts in zip(*(r.runs for r in results), strict=True)
     )
@@ -771,5 +711,5 @@ def replay(
         levels=np.concatenate([result.levels for result in results])[order],
         runs=runs,
         states=results[0].states,
-        examinees=tuple(table.examinees[row] for row in tested[order].tolist()),
+        examinees=tuple(table.examinees[row] for row in rows[order].tolist()),
     )

@@ -383,6 +383,23 @@ def ending(
     return Ending(allowed, np.where(stops != "", stops, reasons))
 
 
+def batch_ending(
+    rules: Sequence[Rule],
+    stopper: Stopper | None,
+    beliefs: BatchBelief,
+    asked: NDArray[np.intp],
+    *,
+    available: NDArray[np.bool_],
+) -> Ending:
+    """Return the same as `ending` by the beliefs about the examinees."""
+
+    def reasons_of(stopper: Stopper, allowed: NDArray[np.bool_]) -> Reasons:
+        was_asked = asked_mask(beliefs.bank, asked)
+        return stopper.stop_batch(BatchProgress(beliefs, was_asked, allowed, asked))
+
+    return ending(beliefs.bank, rules, stopper, asked, available=available, reasons_of=reasons_of)
+
+
 def _needed(
     bank: ItemBank, rules: Sequence[Rule], asked: NDArray[np.intp], available: ArrayLike
 ) -> NDArray[np.bool_]:

@@ -31,11 +31,10 @@ from bnmind._values import Value
 from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, Responses
 from bnmind.adaptive.beliefs.estimates import beliefs_given, has_ability, start_beliefs
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.selection.rules import asked_mask
 from bnmind.adaptive.selection.selector import MissingLuckError
 from bnmind.adaptive.selection.selectors import FixedOrder, selector_name
 from bnmind.adaptive.sessions.design import Design
-from bnmind.adaptive.stopping.ending import BatchProgress, Ending, Reasons, Stopper, ending
+from bnmind.adaptive.stopping.ending import Ending, batch_ending
 from bnmind.adaptive.stopping.stoppers import MaximalItems
 from bnmind.errors import BnmindError, InvalidArgumentError, ModelFileError, TooLargeError
 from bnmind.information import Floats
@@ -391,19 +390,8 @@ def outlook_of(design: Design, beliefs: BatchBelief, asked: NDArray[np.intp]) ->
     asked
         ``(beliefs, questions)``, positions of the items asked, in order.
     """
-    was_asked = asked_mask(design.bank, asked)
-
-    def reasons_of(stopper: Stopper, allowed: NDArray[np.bool_]) -> Reasons:
-        return stopper.stop_batch(BatchProgress(beliefs, was_asked, allowed, asked))
-
-    return ending(
-        design.bank,
-        design.rules,
-        design.stopper,
-        asked,
-        available=np.broadcast_to(design.operational, was_asked.shape),
-        reasons_of=reasons_of,
-    )
+    available = np.broadcast_to(design.operational, (len(asked), len(design.operational)))
+    return batch_ending(design.rules, design.stopper, beliefs, asked, available=available)
 
 
 def next_items(
