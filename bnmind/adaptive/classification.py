@@ -636,7 +636,7 @@ def classify(
     rows, inverse, counts = data.patterns
     size = max(1, _CELLS // min(n_profiles(bank), TABLE_PROFILES))
     sums = _ReliabilitySums(bank.skills)
-    parts: list[_Part] = []
+    parts: list[dict[str, Any]] = []
     for start in range(0, len(rows), size):
         if progress is not None:
             progress(start, len(rows))
@@ -645,41 +645,23 @@ def classify(
     if progress is not None:
         progress(len(rows), len(rows))
 
-    def joined(arrays: list[NDArray[Any]]) -> NDArray[Any]:
+    def joined(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
         return sealed(np.concatenate(arrays)[inverse])
 
+    marginals = zip(*(part.pop("marginals") for part in parts), strict=True)
     return Classification(
         bank=bank,
         responses=data,
-        profiles=joined([part.profiles for part in parts]),
-        probabilities=joined([part.probabilities for part in parts]),
-        marginals=tuple(
-            joined([part.marginals[k] for part in parts]) for k in range(len(bank.skills))
-        ),
-        entropy=joined([part.entropy for part in parts]),
-        log_evidence=joined([part.log_evidence for part in parts]),
-        fit=joined([part.fit for part in parts]),
-        impossible=joined([part.impossible for part in parts]),
+        marginals=tuple(map(joined, marginals)),
         reliability=sums.result(),
+        **{name: joined([part[name] for part in parts]) for name in parts[0]},
     )
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class _Part:
-    """The classification of some response patterns."""
-
-    profiles: NDArray[np.intp]
-    probabilities: Floats
-    marginals: list[Floats]
-    entropy: Floats
-    log_evidence: Floats
-    fit: Floats
-    impossible: NDArray[np.bool_]
 
 
 def _classified(
     bank: ItemBank, rows: NDArray[np.signedinteger[Any]], weights: Floats, sums: _ReliabilitySums
-) -> _Part:
+) -> dict[str, Any]:
+    """Return the fields of a `Classification` for some response patterns."""
     beliefs = _given(bank, rows.astype(np.int16))
     best = beliefs.profile()
     marginals = [beliefs.marginal(skill) for skill in bank.skills]
@@ -689,15 +671,15 @@ def _classified(
         numbers = np.ravel_multi_index(tuple(best.levels.T), sizes)
         levels = np.stack([table.argmax(axis=1) for table in marginals], axis=1)
         sums.add_posteriors(weights, beliefs.space.skills(beliefs.table), numbers, levels)
-    return _Part(
-        profiles=best.levels,
-        probabilities=best.probabilities,
-        marginals=marginals,
-        entropy=beliefs.entropy,
-        log_evidence=beliefs.log_evidence,
-        fit=_standardized_fit(bank, rows, best.levels),
-        impossible=beliefs.error_chances > 0,
-    )
+    return {
+        "profiles": best.levels,
+        "probabilities": best.probabilities,
+        "marginals": marginals,
+        "entropy": beliefs.entropy,
+        "log_evidence": beliefs.log_evidence,
+        "fit": _standardized_fit(bank, rows, best.levels),
+        "impossible": beliefs.error_chances > 0,
+    }
 
 
 def _given(bank: ItemBank, rows: NDArray[np.int16]) -> BatchBelief:

@@ -648,15 +648,14 @@ def joined_runs(parts: Sequence[SelectorRun], order: ArrayLike) -> SelectorRun:
         posteriors.append(np.concatenate([part.posteriors, *last], axis=1))
         asked.append(np.pad(part.asked, ((0, 0), (0, more)), constant_values=MISSING))
         values.append(np.concatenate([part.values, *[part.values[:, :, -1:]] * more], axis=2))
+    names = ("reasons", "set_aside", "classified", "impossible", "profiles", "probabilities")
+    others: dict[str, Any] = {
+        name: np.concatenate([getattr(part, name) for part in parts])[rows] for name in names
+    }
     return SelectorRun(
         selector=parts[0].selector,
         asked=np.concatenate(asked)[rows],
-        reasons=np.concatenate([part.reasons for part in parts])[rows],
-        set_aside=np.concatenate([part.set_aside for part in parts])[rows],
         values=np.concatenate(values, axis=1)[:, rows],
-        classified=np.concatenate([part.classified for part in parts])[rows],
-        impossible=np.concatenate([part.impossible for part in parts])[rows],
-        profiles=np.concatenate([part.profiles for part in parts])[rows],
-        probabilities=np.concatenate([part.probabilities for part in parts])[rows],
         posteriors=np.concatenate(posteriors)[rows],
+        **others,
     )
