@@ -83,7 +83,7 @@ from bnmind.adaptive.stopping.stoppers import (
     SkillsCertain,
 )
 from bnmind.adaptive.trees.item_trees import check_without_luck, next_items, outlook_of
-from bnmind.errors import InvalidArgumentError
+from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.information import Floats, unchecked_entropy
 
 if TYPE_CHECKING:
@@ -185,8 +185,6 @@ class DesignEvaluation(Result, Value):
         UnknownNameError
             If there is no such measure.
         """
-        from bnmind.errors import UnknownNameError
-
         if measure not in CURVES:
             raise UnknownNameError("measure", measure, CURVES)
         low, high = self.curves[CURVES.index(measure)]
@@ -505,17 +503,21 @@ class _Evaluation:
             [np.zeros((3, 2, 1)), np.cumsum(sums.ended, axis=2)[:, :, :-1]], axis=2
         )
         curves = sums.curves + before
-        ends = [_interval(one) for one in sums.ended.sum(axis=2)]
+        ends = [CertifiedInterval(*one.tolist()) for one in sums.ended.sum(axis=2)]
         names, skills = self.bank.item_names, self.bank.skills
         return DesignEvaluation(
             bank=self.bank,
             pattern_accuracy=ends[0],
             attribute_accuracy=ends[1],
             entropy=ends[2],
-            skill_accuracy={n: _interval(p) for n, p in zip(skills, sums.skills, strict=True)},
-            length=_interval(sums.length),
-            cost=_interval(sums.cost),
-            exposure={n: _interval(p) for n, p in zip(names, sums.exposure, strict=True)},
+            skill_accuracy={
+                n: CertifiedInterval(*p.tolist()) for n, p in zip(skills, sums.skills, strict=True)
+            },
+            length=CertifiedInterval(*sums.length.tolist()),
+            cost=CertifiedInterval(*sums.cost.tolist()),
+            exposure={
+                n: CertifiedInterval(*p.tolist()) for n, p in zip(names, sums.exposure, strict=True)
+            },
             reasons=dict(sorted(sums.reasons.items())),
             lengths=sums.lengths,
             curves=curves,
@@ -525,11 +527,6 @@ class _Evaluation:
             n_merged=sums.n_merged,
             n_cut=sums.n_cut,
         )
-
-
-def _interval(pair: Floats) -> CertifiedInterval:
-    low, high = pair.tolist()
-    return CertifiedInterval(low, high)
 
 
 # --- Which answers change a belief in the same way ------------------------------------------------

@@ -292,10 +292,10 @@ def design_tree(design: Design, *, max_nodes: int = MOST_NODES) -> ItemTree:
     """
     check_without_luck(design)
     bank = design.bank
-    root: list[_Grown] = [_Grown()]
-    level, beliefs = root, start_beliefs(bank, 1)
-    asked = np.zeros((1, 0), dtype=np.intp)
-    n_nodes = 1
+    # The item at each point, by the responses before it; None at an end.
+    item_at: dict[tuple[int, ...], str | None] = {(): None}
+    level: list[tuple[int, ...]] = [()]
+    beliefs, asked = start_beliefs(bank, 1), np.zeros((1, 0), dtype=np.intp)
     while True:
         outlook = outlook_of(design, beliefs, asked)
         rows = np.flatnonzero(outlook.reasons == "")
@@ -304,34 +304,26 @@ def design_tree(design: Design, *, max_nodes: int = MOST_NODES) -> ItemTree:
         beliefs, asked = beliefs.take(rows), asked[rows]
         items, chances = next_items(design, beliefs, outlook.allowed[rows])
         for row, item in zip(rows.tolist(), items.tolist(), strict=True):
-            level[row].item = bank.item_names[item]
+            item_at[level[row]] = bank.item_names[item]
         parents, responses = np.nonzero(chances > _NEVER)
-        following = []
-        for row, response in zip(rows[parents].tolist(), responses.tolist(), strict=True):
-            child = level[row].below[response] = _Grown()
-            following.append(child)
-        n_nodes += len(following)
-        if n_nodes > max_nodes:
+        after = zip(rows[parents].tolist(), responses.tolist(), strict=True)
+        level = [(*level[row], response) for row, response in after]
+        item_at |= dict.fromkeys(level)
+        if len(item_at) > max_nodes:
             raise TooLargeError(
                 f"the tree of this design has more than {max_nodes:,} points",
-                needed=n_nodes,
+                needed=len(item_at),
                 budget=max_nodes,
             )
         asked = np.concatenate([asked[parents], items[parents][:, None]], axis=1)
         beliefs = beliefs.take(parents).update(items[parents], responses)
-        level = following
-    return item_tree(bank, root[0].branch())
 
+    def plan(given: tuple[int, ...]) -> Branch:
+        item = item_at[given]
+        after = [(*given, r) for r in range(len(bank.responses(item)))] if item else []
+        return Branch(item, {path[-1]: plan(path) for path in after if path in item_at})
 
-@dataclass(eq=False)
-class _Grown:
-    """A branch that is not complete yet."""
-
-    item: str | None = None
-    below: dict[int, _Grown] = field(default_factory=dict)
-
-    def branch(self) -> Branch:
-        return Branch(self.item, {r: below.branch() for r, below in self.below.items()})
+    return item_tree(bank, plan(()))
 
 
 @checked
@@ -404,26 +396,6 @@ def next_items(
     InvalidArgumentError
         If the selector needs random numbers.
     """
-    items = _selected_items(design, beliefs, allowed)
-    width = max(len(design.bank.responses(name)) for name in design.bank.item_names)
-    chances = np.zeros((len(items), width))
-    for item in np.unique(items).tolist():
-        rows = np.flatnonzero(items == item)
-        predicted = beliefs.take(rows).predict([item])[:, 0]
-        chances[rows, : predicted.shape[1]] = predicted
-    return items, chances
-
-
-def _selected_items(
-    design: Design, beliefs: BatchBelief, allowed: NDArray[np.bool_]
-) -> NDArray[np.intp]:
-    """Return the next item for each belief.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If the selector needs random numbers.
-    """
     try:
         selection = design.selector.select_batch(beliefs, allowed)
     except MissingLuckError as error:
@@ -432,12 +404,19 @@ def _selected_items(
             f" {selector_name(design.selector)}; simulate such a test instead",
             design.selector,
         ) from error
-    if selection.set_aside.any() or np.any(selection.items == MISSING):
+    items = selection.items
+    if selection.set_aside.any() or np.any(items == MISSING):
         raise InvalidArgumentError(
             f"expected a selector without exposure control, got {selector_name(design.selector)}",
             design.selector,
         )
-    return selection.items
+    width = max(len(design.bank.responses(name)) for name in design.bank.item_names)
+    chances = np.zeros((len(items), width))
+    for item in np.unique(items).tolist():
+        rows = np.flatnonzero(items == item)
+        predicted = beliefs.take(rows).predict([item])[:, 0]
+        chances[rows, : predicted.shape[1]] = predicted
+    return items, chances
 
 
 # --- JSON -----------------------------------------------------------------------------------------
