@@ -34,7 +34,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import lru_cache
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -367,21 +367,22 @@ def best_completion(
     if not len(open_classes):
         nothing = np.zeros(len(program.available), dtype=np.intp)
         return nothing if program.meets(nothing) and at_least_one is None else None
-    rows, low, high = _rows(program, open_classes)
+    vectors = program.vectors[open_classes].T
+    binds = (program.need > 0) | (program.room < vectors @ program.available[open_classes])
+    cliques = program.cliques[:, open_classes]
+    cliques = cliques[cliques.sum(axis=1) > 1]
+    constraints: list[tuple[Any, Any, Any]] = [
+        (program.sizes[open_classes][None], -np.inf, program.length),
+        (vectors[binds], program.need[binds], program.room[binds]),
+        (cliques, -np.inf, 1),
+    ]
     if at_least_one is not None:
-        rows.append(at_least_one[open_classes].astype(np.float64)[None])
-        low.append(np.ones(1))
-        high.append(np.full(1, np.inf))
+        constraints.append((at_least_one[open_classes][None], 1, np.inf))
     found = milp(
         -worth[open_classes],
         integrality=np.ones(len(open_classes), dtype=np.intp),
-        bounds=Bounds(
-            program.begun[open_classes].astype(np.float64),
-            program.available[open_classes].astype(np.float64),
-        ),
-        constraints=LinearConstraint(
-            np.concatenate(rows), np.concatenate(low), np.concatenate(high)
-        ),
+        bounds=Bounds(program.begun[open_classes], program.available[open_classes]),
+        constraints=[LinearConstraint(*one) for one in constraints if len(one[0])],
         options={"mip_rel_gap": 0.0},
     )
     if found.x is None:
@@ -389,23 +390,6 @@ def best_completion(
     parts = np.zeros(len(program.available), dtype=np.intp)
     parts[open_classes] = np.rint(found.x).astype(np.intp)
     return parts
-
-
-def _rows(
-    program: Program, classes: NDArray[np.intp]
-) -> tuple[list[Floats], list[Floats], list[Floats]]:
-    """Return the constraints as rows with their lower and upper limits."""
-    vectors = program.vectors[classes].T.astype(np.float64)
-    binds = (program.need > 0) | (program.room < vectors @ program.available[classes])
-    rows = [program.sizes[classes].astype(np.float64)[None], vectors[binds]]
-    low = [np.full(1, -np.inf), program.need[binds].astype(np.float64)]
-    high = [np.full(1, float(program.length)), program.room[binds].astype(np.float64)]
-    cliques = program.cliques[:, classes]
-    cliques = cliques[cliques.sum(axis=1) > 1]
-    rows.append(cliques.astype(np.float64))
-    low.append(np.full(len(cliques), -np.inf))
-    high.append(np.ones(len(cliques)))
-    return rows, low, high
 
 
 def shortage(program: Program) -> Counts:
