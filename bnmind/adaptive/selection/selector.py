@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import check_shape, checked, checked_if_it_fails, number_array
 from bnmind._messages import shown
-from bnmind._values import Value, frozen, made
+from bnmind._values import Value
 from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, SkillBelief
 from bnmind.adaptive.beliefs.estimates import batch_response_joints, response_joints
 from bnmind.errors import InvalidArgumentError, NothingToAskError
@@ -229,18 +229,8 @@ class ScoringSelector(Value, ABC, Generic[_Belief_contra]):
         if not tied:
             place = int(np.argmax(np.isnan(scores)))
             raise self._no_number(ordered[place], float(scores[place]))
-        chosen, equal = ordered[tied[0]], tuple([ordered[i] for i in tied])
-        if type(scores) is not np.ndarray or scores.dtype != np.float64:
-            return Selection(item=chosen, items=ordered, scores=scores, tied=equal)
-        # All other fields are valid by now.
-        return made(
-            Selection,
-            item=chosen,
-            items=ordered,
-            scores=frozen(scores),
-            tied=equal,
-            set_aside=(),
-        )
+        equal = tuple([ordered[i] for i in tied])
+        return Selection(item=equal[0], items=ordered, scores=scores, tied=equal)
 
     @checked
     def select_batch(
