@@ -387,8 +387,7 @@ def _counts_of_curve(bank: ItemBank, name: str, certainty: ParameterCertainty) -
     told = float(np.trace(certainty.covariance @ one))
     uncertain = int(np.count_nonzero(np.diag(certainty.covariance) > 0))
     weight = uncertain / told if told > 0 else 0.0
-    counts: Floats = weight * masses[:, None] * table
-    return counts
+    return weight * masses[:, None] * table
 
 
 def _together(new: Certainty, old: Certainty | None) -> Certainty:

@@ -150,8 +150,7 @@ class SkillBound(_Bounded):
         """
         if self.skill not in bank.skills:
             raise UnknownNameError("skill", self.skill, bank.skills)
-        mask: NDArray[np.bool_] = bank.q_matrix[:, bank.skills.index(self.skill)]
-        return mask
+        return bank.q_matrix[:, bank.skills.index(self.skill)]
 
 
 @dataclass(frozen=True)
@@ -444,8 +443,7 @@ class Structure(Value):
 
     def in_testlet(self) -> NDArray[np.bool_]:
         """Return a mask of the items in testlets, ``(items,)``."""
-        mask: NDArray[np.bool_] = self.class_of >= self.n_single
-        return mask
+        return self.class_of >= self.n_single
 
     def begun(self, asked: NDArray[np.intp], open_items: NDArray[np.bool_]) -> int:
         """Return the class of the testlet to be finished; `MISSING` if there is none.
@@ -797,8 +795,7 @@ class Blueprint(Value):
         )
         found = _possible(bank, self, (*key, counts.tobytes(), left, begun))
         if found is not None:
-            result: NDArray[np.bool_] = open_items & found[structure.class_of]
-            return result
+            return open_items & found[structure.class_of]
         # No complete test is left: at least help the groups that are short, within the maxima.
         full = structure.members[counts >= structure.most].any(axis=0)
         short = structure.members[need > 0].any(axis=0)

@@ -227,8 +227,7 @@ class AStratified(CandidateSelector[SkillBelief]):
         away = np.abs(stratum - stage[..., None])
         abilities = np.asarray(self.estimate(candidates.belief))
         distances = np.abs(difficulties - abilities[..., None]) + _FAR * away
-        scores: Floats = -distances[..., [bank.position(name) for name in candidates.items]]
-        return scores
+        return -distances[..., [bank.position(name) for name in candidates.items]]
 
 
 def _curves(bank: ItemBank) -> tuple[Floats, Floats]:

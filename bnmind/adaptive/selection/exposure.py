@@ -158,8 +158,7 @@ class Progressive(DrawingSelector):
         # Divided by the place of the largest power, which is then 1, so none is infinite.
         largest = self.length - 1 if self.acceleration >= 0 else 1
         sums = np.cumsum(np.concatenate([[0.0], (places / largest) ** self.acceleration]))
-        result: Floats = sums / sums[-1] if self.length > 1 else np.ones(1)
-        return result
+        return sums / sums[-1] if self.length > 1 else np.ones(1)
 
     def _selected(self, belief: SkillBelief, ordered: tuple[str, ...], luck: Floats) -> Selection:
         own_luck = luck[[belief.bank.position(name) for name in ordered]]
@@ -344,8 +343,7 @@ class ItemEligibility(Value):
             raise InvalidArgumentError(
                 f"expected luck of shape (…, {len(self.asked)}), got shape {numbers.shape}", luck
             )
-        eligible: NDArray[np.bool_] = numbers < self.probabilities
-        return eligible
+        return numbers < self.probabilities
 
     @checked
     def after(self, eligible: NDArray[np.bool_], asked: NDArray[np.bool_]) -> ItemEligibility:

@@ -213,8 +213,8 @@ def testlet_begun(bank: ItemBank, asked: NDArray[np.intp]) -> NDArray[np.bool_]:
     last = np.full(len(asked), MISSING, dtype=np.intp)
     for places in asked.T:
         last = np.where(places == MISSING, last, places)
-    is_inside: NDArray[np.bool_] = of_item != ""
-    return (number == number[last][:, None]) & is_inside & (last != MISSING)[:, None]
+    same: NDArray[np.bool_] = (of_item != "") & (number == number[last][:, None])
+    return same & (last != MISSING)[:, None]
 
 
 def named_codes(bank: ItemBank, codes: Sequence[str]) -> NDArray[np.bool_]:

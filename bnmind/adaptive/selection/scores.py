@@ -383,10 +383,7 @@ def _expected(responses: Floats, logs: Floats) -> Floats:
 def _from(channels: Floats, profile: NDArray[np.intp], masses: Floats) -> Floats:
     """Return Σ_c m_c KL(here, c) for each item, ``(…, items)``."""
     row = channels[np.arange(len(channels)), profile]
-    means: Floats = np.maximum(
-        -unchecked_entropy(row) - _expected(row, _mean_logs(channels, masses)), 0.0
-    )
-    return means
+    return np.maximum(-unchecked_entropy(row) - _expected(row, _mean_logs(channels, masses)), 0.0)
 
 
 def _between(channels: Floats, masses: Floats) -> Floats:

@@ -367,10 +367,7 @@ def by_rank(scores: Floats, tolerance: float) -> NDArray[np.intp]:
         is_lower = ~(ranked[..., place] >= largest - tolerance)
         largest = np.where(is_lower, ranked[..., place], largest)
         group[..., place] = group[..., place - 1] + is_lower
-    places: NDArray[np.intp] = np.take_along_axis(
-        order, np.argsort(group * ranked.shape[-1] + order, axis=-1), axis=-1
-    )
-    return places
+    return np.take_along_axis(order, np.argsort(group * ranked.shape[-1] + order, axis=-1), axis=-1)
 
 
 _SPREAD = 20

@@ -102,8 +102,7 @@ class Moment(Value):
     def chances(self) -> Floats:
         """The predicted probability of each answer, ``(examinees, items)``."""
         numbers = np.maximum(self.responses, 0).astype(np.intp)[..., None]
-        probabilities: Floats = np.take_along_axis(self.predicted, numbers, axis=2)[..., 0]
-        return sealed(probabilities)
+        return sealed(np.take_along_axis(self.predicted, numbers, axis=2)[..., 0])
 
     @cached_property
     def hits(self) -> NDArray[np.bool_]:
@@ -114,8 +113,7 @@ class Moment(Value):
         else:
             near = predicted >= predicted.max(axis=2, keepdims=True) - _TIE
             best = predicted.shape[2] - 1 - np.argmax(near[..., ::-1], axis=2)
-        hits: NDArray[np.bool_] = best == self.responses
-        return sealed(hits)
+        return sealed(best == self.responses)
 
     @cached_property
     def classified(self) -> Levels:

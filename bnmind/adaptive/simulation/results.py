@@ -91,8 +91,7 @@ class SelectorRun(Value):
     @cached_property
     def lengths(self) -> NDArray[np.intp]:
         """``(examinees,)``, the number of items asked in each test."""
-        numbers: NDArray[np.intp] = np.count_nonzero(self.asked != MISSING, axis=1)
-        return sealed(numbers)
+        return sealed(np.count_nonzero(self.asked != MISSING, axis=1))
 
     @cached_property
     def counts(self) -> NDArray[np.intp]:
@@ -103,8 +102,7 @@ class SelectorRun(Value):
     @property
     def exposure(self) -> Floats:
         """``(items,)``, the share of examinees who were asked each item."""
-        rates: Floats = self.counts / len(self.asked)
-        return sealed(rates)
+        return sealed(self.counts / len(self.asked))
 
     @property
     def asked_mask(self) -> NDArray[np.bool_]:
@@ -117,8 +115,7 @@ class SelectorRun(Value):
     @property
     def selected(self) -> Floats:
         """``(items,)``, the share of tests in which each item was selected, asked or set aside."""
-        share: Floats = (self.asked_mask | self.set_aside).mean(axis=0)
-        return sealed(share)
+        return sealed((self.asked_mask | self.set_aside).mean(axis=0))
 
     @property
     def shared(self) -> Floats:
@@ -126,8 +123,7 @@ class SelectorRun(Value):
         n, counts = len(self.asked), self.counts
         if n < 2:
             return sealed(np.full(len(counts), np.nan))
-        share: Floats = counts * (counts - 1) / (n * (n - 1))
-        return sealed(share)
+        return sealed(counts * (counts - 1) / (n * (n - 1)))
 
     @property
     def overlap(self) -> float:
