@@ -374,23 +374,19 @@ def _mean_logs(channels: Floats, masses: Floats) -> Floats:
     return means
 
 
-def _expected(responses: Floats, logs: Floats) -> Floats:
-    """Return Σ_x P(x) log₂ …."""
-    result: Floats = (responses * logs).sum(axis=-1)
-    return result
-
-
 def _from(channels: Floats, profile: NDArray[np.intp], masses: Floats) -> Floats:
     """Return Σ_c m_c KL(here, c) for each item, ``(…, items)``."""
     row = channels[np.arange(len(channels)), profile]
-    return np.maximum(-unchecked_entropy(row) - _expected(row, _mean_logs(channels, masses)), 0.0)
+    return np.maximum(
+        -unchecked_entropy(row) - (row * _mean_logs(channels, masses)).sum(axis=-1), 0.0
+    )
 
 
 def _between(channels: Floats, masses: Floats) -> Floats:
     """Return Σ_d Σ_c m_d m_c KL(d, c) for each item, ``(…, items)``."""
     lost = np.einsum("...c,...c->...", masses, unchecked_entropy(channels))
     responses = np.matmul(masses[..., None, :], channels)[..., 0, :]
-    means: Floats = np.maximum(-lost - _expected(responses, _mean_logs(channels, masses)), 0.0)
+    means: Floats = np.maximum(-lost - (responses * _mean_logs(channels, masses)).sum(axis=-1), 0.0)
     return means
 
 
