@@ -45,7 +45,7 @@ from bnmind._values import Count, Value
 from bnmind.adaptive.beliefs.belief import MISSING, SkillBelief
 from bnmind.adaptive.items.bank import ItemBank, table_deviations
 from bnmind.adaptive.items.item import TableCertainty
-from bnmind.adaptive.selection.rules import asked_mask, enemies_of, testlet_begun
+from bnmind.adaptive.selection.rules import asked_mask, enemies_of, item_mask, testlet_begun
 from bnmind.adaptive.selection.selector import Selection, pilot_generator
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.information import Floats
@@ -256,8 +256,7 @@ def check_pilots(pilot: PilotItems | None, bank: ItemBank) -> None:
 
 def pilot_mask(pilot: PilotItems, bank: ItemBank) -> NDArray[np.bool_]:
     """Return a mask of the pilot items of a bank, ``(items,)``."""
-    names = set(pilot.items)
-    return np.array([name in names for name in bank.item_names], dtype=bool)
+    return item_mask(bank, pilot.items)
 
 
 def drawn_places(pilot: PilotItems, seed: int, examinees: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -281,6 +280,8 @@ def drawn_places(pilot: PilotItems, seed: int, examinees: NDArray[np.intp]) -> N
 
 def without_pilots(asked: NDArray[np.intp], mask: NDArray[np.bool_]) -> NDArray[np.intp]:
     """Return the items asked that are not pilot items, in order, `MISSING` at the end."""
+    if not mask.any():
+        return asked
     kept = (asked != MISSING) & ~mask[np.maximum(asked, 0)]
     order = np.argsort(~kept, axis=1, kind="stable")
     others = np.take_along_axis(np.where(kept, asked, MISSING), order, axis=1)

@@ -6,7 +6,7 @@ returns the items that stay allowed. It works on many examinees at once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -88,11 +88,23 @@ def checked_asked(
             asked,
         )
     if allowed is not None:
-        if not (isinstance(allowed, np.ndarray) and allowed.dtype.kind == "b"):
-            raise InvalidArgumentError(
-                f"expected allowed as an array of True and False, got {shown(allowed)}", allowed
-            )
-        check_shape(allowed, "allowed", (len(asked), len(bank.items)))
+        check_allowed(allowed, (len(asked), len(bank.items)))
+
+
+def check_allowed(allowed: NDArray[np.bool_], shape: tuple[int, ...]) -> None:
+    """Raise `InvalidArgumentError` unless ``allowed`` is a mask of a shape."""
+    if not (isinstance(allowed, np.ndarray) and allowed.dtype.kind == "b"):
+        raise InvalidArgumentError(
+            f"expected allowed as an array of True and False, got {shown(allowed)}", allowed
+        )
+    check_shape(allowed, "allowed", shape)
+
+
+def item_mask(bank: ItemBank, names: Iterable[str]) -> NDArray[np.bool_]:
+    """Return a mask of some items, ``(items,)``."""
+    mask = np.zeros(len(bank.items), dtype=bool)
+    mask[[bank.position(name) for name in names]] = True
+    return mask
 
 
 def asked_mask(bank: ItemBank, asked: NDArray[np.intp]) -> NDArray[np.bool_]:
@@ -139,9 +151,7 @@ class OnlyItems(Value):
     ) -> NDArray[np.bool_]:
         """Return the items that stay allowed; see `Rule.restrict`."""
         checked_asked(bank, asked, allowed)
-        among = np.zeros(len(bank.items), dtype=bool)
-        among[[bank.position(name) for name in self.items]] = True
-        return allowed & among
+        return allowed & item_mask(bank, self.items)
 
 
 @dataclass(frozen=True)

@@ -31,13 +31,12 @@ from bnmind.adaptive.pilot import (
     chosen_pilots,
     drawn_places,
     open_pilots,
-    pilot_mask,
     without_pilots,
 )
 from bnmind.adaptive.responses.examinees import Examinees, Levels, fold_numbers
 from bnmind.adaptive.responses.responses import Responses
 from bnmind.adaptive.selection.exposure import ItemEligibility
-from bnmind.adaptive.selection.rules import Enemies, Rule, Testlets, asked_mask
+from bnmind.adaptive.selection.rules import Enemies, Rule, Testlets, asked_mask, item_mask
 from bnmind.adaptive.selection.selector import Selector, generator_of
 from bnmind.adaptive.sessions.design import Design
 from bnmind.adaptive.simulation.measures import Measure, Moment, Predictor, default_measures
@@ -145,8 +144,8 @@ def run_batch(tests: SomeTests) -> SelectorRun:
             options.rules,
             tests.stopper,
             beliefs,
-            pilots.without(asked[rows]),
-            available=available & pilots.others,
+            without_pilots(asked[rows], pilots.mask),
+            available=available & ~pilots.mask,
         )
         candidates = pilots.offered(rows, asked[rows], available, outlook)
         is_pilot = candidates.any(axis=1)
@@ -170,7 +169,8 @@ def run_batch(tests: SomeTests) -> SelectorRun:
         asked[running, -1] = items
         aside[running] |= set_aside
         answers = responses[running, items].astype(np.intp)
-        beliefs = updated_batch_anyway(beliefs, pilots.counted(items), answers)
+        counted = np.where(pilots.uncounted[items], MISSING, items)
+        beliefs = updated_batch_anyway(beliefs, counted, answers)
         impossible[running] = beliefs.error_chances > 0
     return SelectorRun(
         selector=tests.name,
@@ -193,15 +193,12 @@ class _Pilots:
         self, bank: ItemBank, options: SimulationOptions, numbers: NDArray[np.intp]
     ) -> None:
         self.bank, self.pilot = bank, options.pilot
-        self.mask = np.zeros(len(self.bank.items), dtype=bool)
+        self.mask = item_mask(bank, () if self.pilot is None else self.pilot.items)
+        self.uncounted = self.mask
+        """The items whose answers do not count for the belief."""
         if self.pilot is not None:
-            self.mask = pilot_mask(self.pilot, self.bank)
+            self.uncounted = self.mask & (not self.pilot.count)
             self.places = drawn_places(self.pilot, options.seed, numbers)
-        self.others = ~self.mask
-
-    def without(self, asked: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return the items asked that are not pilot items, in order."""
-        return asked if self.pilot is None else without_pilots(asked, self.mask)
 
     def offered(
         self,
@@ -248,12 +245,6 @@ class _Pilots:
             selection = selector.select_batch(beliefs.take(rest), allowed[rest], luck=drawn[rest])
             items[rest], aside[rest] = selection.items, selection.set_aside
         return items, aside
-
-    def counted(self, items: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return the items whose answers count for the belief; `MISSING` for pilot items."""
-        if self.pilot is None or self.pilot.count:
-            return items
-        return np.where(self.mask[items], MISSING, items)
 
 
 def _measured(
