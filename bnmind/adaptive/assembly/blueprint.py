@@ -48,6 +48,7 @@ from bnmind.adaptive.selection.rules import (
     checked_asked,
     enemies_of,
     enemy_pairs,
+    item_mask,
     named_codes,
 )
 from bnmind.errors import InvalidArgumentError, UnknownNameError
@@ -181,9 +182,7 @@ class ItemsBound(_Bounded):
     @checked
     def members(self, bank: ItemBank) -> NDArray[np.bool_]:
         """Return a mask of the items, ``(items,)``."""
-        mask = np.zeros(len(bank.items), dtype=bool)
-        mask[[bank.position(name) for name in self.items]] = True
-        return mask
+        return item_mask(bank, self.items)
 
 
 Counts = NDArray[np.intp]

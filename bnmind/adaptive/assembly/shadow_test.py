@@ -32,12 +32,11 @@ from bnmind.adaptive.assembly.blueprint import (
 )
 from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.selection.rules import enemies_of
+from bnmind.adaptive.selection.rules import check_allowed, enemies_of, item_mask
 from bnmind.adaptive.selection.selector import (
     BatchSelection,
     ScoringSelector,
     Selection,
-    checked_allowed,
     in_bank_order,
 )
 from bnmind.information import Floats, tied_best
@@ -90,10 +89,7 @@ class ShadowTest(Value):
         """Return the best allowed item of the shadow test; ties go to the first in the bank."""
         bank = belief.bank
         ordered = in_bank_order(belief, items)
-        allowed = np.zeros(len(bank.items), dtype=bool)
-        allowed[[bank.position(name) for name in ordered]] = True
-        answered = np.zeros(len(bank.items), dtype=bool)
-        answered[[bank.position(name) for name in belief.responses]] = True
+        allowed, answered = item_mask(bank, ordered), item_mask(bank, belief.responses)
         open_items = allowed | self._open(bank, answered)
         every = np.full(len(bank.items), -np.inf)
         names = [bank.item_names[place] for place in np.flatnonzero(open_items).tolist()]
@@ -111,7 +107,7 @@ class ShadowTest(Value):
         luck: ArrayLike | None = None,
     ) -> BatchSelection:
         """Return for each examinee the best allowed item of the shadow test."""
-        checked_allowed(beliefs, allowed)
+        check_allowed(allowed, beliefs.responses.shape)
         bank = beliefs.bank
         answered = beliefs.responses != MISSING
         open_items = allowed | self._open(bank, answered)

@@ -15,9 +15,9 @@ from bnmind._values import Count, Distinct, Value
 from bnmind.adaptive.assembly.blueprint import Bound
 from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.selection.rules import asked_mask, checked_asked
+from bnmind.adaptive.selection.rules import asked_mask, check_allowed, checked_asked, item_mask
 from bnmind.adaptive.selection.scores import MinimalEntropy
-from bnmind.adaptive.selection.selector import BatchSelection, Selection, Selector, checked_allowed
+from bnmind.adaptive.selection.selector import BatchSelection, Selection, Selector
 
 
 @dataclass(frozen=True)
@@ -111,9 +111,7 @@ class StageItems(Value):
         checked_asked(bank, asked, allowed)
         question = 1 + asked_mask(bank, asked).sum(axis=1)
         now = (question >= self.first) & (question <= self.last)
-        among = np.zeros(len(bank.items), dtype=bool)
-        among[[bank.position(name) for name in self.items]] = True
-        inside = allowed & among
+        inside = allowed & item_mask(bank, self.items)
         now &= inside.any(axis=1)
         return np.where(now[:, None], inside, allowed)
 
@@ -182,7 +180,7 @@ class Staged(Value):
         luck: ArrayLike | None = None,
     ) -> BatchSelection:
         """Return for each examinee the item selected by the selector of the stage."""
-        checked_allowed(beliefs, allowed)
+        check_allowed(allowed, beliefs.responses.shape)
         numbers = self._numbers((beliefs.responses != MISSING).sum(axis=1))
         items = np.full(len(allowed), MISSING, dtype=np.intp)
         scores = np.full(allowed.shape, -np.inf)

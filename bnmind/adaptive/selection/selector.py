@@ -17,11 +17,12 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._arguments import check_shape, checked, checked_if_it_fails, number_array
+from bnmind._arguments import checked, checked_if_it_fails, number_array
 from bnmind._messages import shown
 from bnmind._values import Value
 from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, SkillBelief
 from bnmind.adaptive.beliefs.estimates import batch_response_joints, response_joints
+from bnmind.adaptive.selection.rules import check_allowed
 from bnmind.errors import InvalidArgumentError, NothingToAskError
 from bnmind.information import Floats, tied_best
 
@@ -211,7 +212,7 @@ class ScoringSelector(Value, ABC, Generic[_Belief_contra]):
         allowed
             ``(examinees, items)``: whether each item may be selected, as truth values.
         """
-        checked_allowed(beliefs, allowed)
+        check_allowed(allowed, beliefs.responses.shape)
         return np.where(allowed, self.batch_scores(beliefs), -np.inf)
 
     @checked
@@ -241,7 +242,7 @@ class ScoringSelector(Value, ABC, Generic[_Belief_contra]):
         luck: ArrayLike | None = None,
     ) -> BatchSelection:
         """Return for each examinee the item with the largest score; see `select`."""
-        checked_allowed(beliefs, allowed)
+        check_allowed(allowed, beliefs.responses.shape)
         scores = self.allowed_scores(beliefs, allowed)
         best = scores.max(axis=1, keepdims=True)
         if np.isnan(best).any():
@@ -327,15 +328,6 @@ class CandidateSelector(ScoringSelector[_Belief_contra]):
     def batch_scores(self, beliefs: BatchBelief) -> Floats:
         """Return the score of each item of the bank, ``(examinees, items)``."""
         return self._scores(Candidates(beliefs, beliefs.bank.item_names, is_batch=True))
-
-
-def checked_allowed(beliefs: BatchBelief, allowed: NDArray[np.bool_]) -> None:
-    """Raise `InvalidArgumentError` unless ``allowed`` is a mask ``(examinees, items)``."""
-    if not (isinstance(allowed, np.ndarray) and allowed.dtype.kind == "b"):
-        raise InvalidArgumentError(
-            f"expected allowed as an array of True and False, got {shown(allowed)}", allowed
-        )
-    check_shape(allowed, "allowed", beliefs.responses.shape)
 
 
 def in_bank_order(belief: QuestionBelief, items: Sequence[str]) -> tuple[str, ...]:
@@ -458,7 +450,7 @@ class DrawingSelector(Value, ABC):
         luck: ArrayLike | None = None,
     ) -> BatchSelection:
         """Return the item to ask each examinee next; ``luck`` is required, see `Selector`."""
-        checked_allowed(beliefs, allowed)
+        check_allowed(allowed, beliefs.responses.shape)
         return self._selected_batch(beliefs, allowed, drawn(luck, allowed.shape))
 
     @abstractmethod

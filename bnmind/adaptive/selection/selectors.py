@@ -25,6 +25,7 @@ from bnmind.adaptive.selection.ability_scores import (
     MinimalPosteriorVariance,
 )
 from bnmind.adaptive.selection.exposure import Progressive, Randomesque
+from bnmind.adaptive.selection.rules import check_allowed
 from bnmind.adaptive.selection.scores import (
     DiscriminationIndex,
     KullbackLeibler,
@@ -44,7 +45,6 @@ from bnmind.adaptive.selection.selector import (
     ScoringSelector,
     Selection,
     Selector,
-    checked_allowed,
     drawn,
     in_bank_order,
     luck_of,
@@ -141,7 +141,7 @@ class ScoredBy(ScoringSelector[SkillBelief]):
     @checked
     def allowed_scores(self, beliefs: BatchBelief, allowed: NDArray[np.bool_]) -> Floats:
         """Return the scores of the allowed items; see `ScoringSelector`."""
-        checked_allowed(beliefs, allowed)
+        check_allowed(allowed, beliefs.responses.shape)
         names = np.array(beliefs.bank.item_names, dtype=object)
         if self.batch_function is not None:
             values = self.batch_function(beliefs, np.arange(len(names)))
@@ -176,13 +176,9 @@ class ChosenBy(Value):
         and a random generator or None. It returns the name of one of the items. The
         generator is made from the random numbers of the examinee. A simulation calls the
         function once for each examinee and question.
-    alone
-        A function of the beliefs of a batch and the number of an examinee that returns the
-        belief about that examinee; default `BatchBelief.alone`.
     """
 
     function: Callable[[SkillBelief, tuple[str, ...], np.random.Generator | None], str]
-    alone: Callable[[BatchBelief, int], SkillBelief] | None = None
 
     @checked
     def select(
@@ -219,16 +215,15 @@ class ChosenBy(Value):
         luck: ArrayLike | None = None,
     ) -> BatchSelection:
         """Return for each examinee the item chosen by the function."""
-        checked_allowed(beliefs, allowed)
+        check_allowed(allowed, beliefs.responses.shape)
         names = beliefs.bank.item_names
         numbers = None if luck is None else drawn(luck, allowed.shape)
         items = np.full(len(allowed), MISSING, dtype=np.intp)
         scores = np.where(allowed, 0.0, -np.inf)
         for number in np.flatnonzero(allowed.any(axis=1)).tolist():
             open_items = tuple(names[i] for i in np.flatnonzero(allowed[number]))
-            belief = self.alone(beliefs, number) if self.alone else beliefs.alone(number)
             own = None if numbers is None else numbers[number]
-            chosen = self._chosen(belief, open_items, own).item
+            chosen = self._chosen(beliefs.alone(number), open_items, own).item
             items[number] = beliefs.bank.position(chosen)
             scores[number, items[number]] = 1.0
         return BatchSelection(items, scores, np.zeros(scores.shape, dtype=bool))
@@ -296,7 +291,7 @@ class PerCost(ScoringSelector[SkillBelief]):
     @checked
     def allowed_scores(self, beliefs: BatchBelief, allowed: NDArray[np.bool_]) -> Floats:
         """Return the score of each allowed item, divided by its cost; see `ScoringSelector`."""
-        checked_allowed(beliefs, allowed)
+        check_allowed(allowed, beliefs.responses.shape)
         costs = self._costs(beliefs.bank, beliefs.bank.item_names)
         return self.scored.allowed_scores(beliefs, allowed) / costs
 
