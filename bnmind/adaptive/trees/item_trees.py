@@ -444,10 +444,7 @@ def _nested(bank: ItemBank, node: ItemNode) -> dict[str, Any]:
     known: dict[str, Any] = {
         "probability": node.probability,
         "entropy": node.entropy,
-        "profile": [
-            bank.variable(skill).states[level]
-            for skill, level in zip(bank.skills, node.profile, strict=True)
-        ],
+        "profile": _states(bank, node),
         "profile_probability": node.profile_probability,
     }
     if node.item is None:
@@ -455,6 +452,12 @@ def _nested(bank: ItemBank, node: ItemNode) -> dict[str, Any]:
         return {**known, "skills": {skill: list(chances) for skill, chances in levels}}
     below = {response: _nested(bank, child) for response, child in node.children}
     return {"item": node.item, **known, "responses": below}
+
+
+def _states(bank: ItemBank, node: ItemNode) -> list[str]:
+    """Return the name of the level of each skill in the most probable profile."""
+    levels = zip(bank.skills, node.profile, strict=True)
+    return [bank.variable(skill).states[level] for skill, level in levels]
 
 
 def tree_from_json(text: str, bank: ItemBank) -> ItemTree:
@@ -513,16 +516,10 @@ def tree_to_svg(tree: ItemTree) -> str:
 
 def _box(tree: ItemTree, node: ItemNode) -> TreeBox:
     bank = tree.bank
-    states = [
-        bank.variable(skill).states[level]
-        for skill, level in zip(bank.skills, node.profile, strict=True)
-    ]
+    states = _states(bank, node)
     short = all(len(state) == 1 for state in states)
     profile = ("" if short else " ").join(states)
-    known = [
-        f"{label}: {_level_word(bank, skill, chances.index(max(chances)))} ({max(chances):.2f})"
-        for skill, label, chances in zip(bank.skills, bank.labels, node.skills, strict=True)
-    ]
+    known = [f"{one.skill}: {one.level} ({one.probability:.2f})" for one in _levels(bank, node)]
     title = [f"probability {node.probability:.4f}, {node.entropy:.3f} bits unknown", *known]
     if node.item is None:
         return TreeBox(profile, weight=node.probability, title="\n".join(title), color=_END)
@@ -605,31 +602,23 @@ def paper_test(tree: ItemTree) -> PaperTest:
         ends += [node for node in rows if node.item is None]
         rows = [child for node in rows for _, child in node.children]
     number = {id(node): place for place, node in enumerate([*questions, *ends], start=1)}
-    return PaperTest(
-        title=bank.title or "Adaptive test",
-        items=tuple(_item(bank, node, number) for node in questions),
-        results=tuple(_result(bank, node, number[id(node)]) for node in ends),
+    items = []
+    for node in questions:
+        assert node.item is not None
+        # The best response first: "if right" is what a reader expects.
+        ways = [(_response_word(bank, node.item, n), number[id(c)]) for n, c in node.children]
+        text = bank.item(node.item).text or node.item
+        items.append(PaperItem(number[id(node)], text, tuple(reversed(ways))))
+    results = tuple(PaperResult(number[id(node)], _levels(bank, node)) for node in ends)
+    return PaperTest(bank.title or "Adaptive test", tuple(items), results)
+
+
+def _levels(bank: ItemBank, node: ItemNode) -> tuple[PaperSkill, ...]:
+    """Return the most probable level of each skill."""
+    return tuple(
+        PaperSkill(label, _level_word(bank, skill, chances.index(max(chances))), max(chances))
+        for skill, label, chances in zip(bank.skills, bank.labels, node.skills, strict=True)
     )
-
-
-def _item(bank: ItemBank, node: ItemNode, number: dict[int, int]) -> PaperItem:
-    assert node.item is not None
-    # The best response first: "if right" is what a reader expects.
-    ways = [(_response_word(bank, node.item, n), number[id(c)]) for n, c in node.children]
-    return PaperItem(
-        number=number[id(node)],
-        text=bank.item(node.item).text or node.item,
-        ways=tuple(reversed(ways)),
-    )
-
-
-def _result(bank: ItemBank, node: ItemNode, number: int) -> PaperResult:
-    rows = []
-    for skill, label, chances in zip(bank.skills, bank.labels, node.skills, strict=True):
-        chance = max(chances)
-        word = _level_word(bank, skill, chances.index(chance))
-        rows.append(PaperSkill(skill=label, level=word, probability=chance))
-    return PaperResult(number=number, skills=tuple(rows))
 
 
 def _response_word(bank: ItemBank, item: str, response: str) -> str:
