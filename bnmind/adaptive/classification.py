@@ -74,7 +74,12 @@ from bnmind._arguments import check_shape, checked, positions, whole_array
 from bnmind._display import Result, Table, finite, frame_html, picked, text_of
 from bnmind._messages import MOST_FAULTS, counted, first_faults, shown
 from bnmind._values import Value, sealed, told
-from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, updated_batch_anyway
+from bnmind.adaptive.beliefs.belief import (
+    MISSING,
+    BatchBelief,
+    BatchProfiles,
+    updated_batch_anyway,
+)
 from bnmind.adaptive.beliefs.estimates import (
     TABLE_PROFILES,
     AnswerFit,
@@ -665,12 +670,8 @@ def _classified(
     beliefs = _given(bank, rows.astype(np.int16))
     best = beliefs.profile()
     marginals = [beliefs.marginal(skill) for skill in bank.skills]
-    sums.add(weights, best.probabilities, marginals)
-    if isinstance(beliefs, TableBatch):
-        sizes = tuple(bank.variable(skill).n_states for skill in bank.skills)
-        numbers = np.ravel_multi_index(tuple(best.levels.T), sizes)
-        levels = np.stack([table.argmax(axis=1) for table in marginals], axis=1)
-        sums.add_posteriors(weights, beliefs.space.skills(beliefs.table), numbers, levels)
+    posteriors = beliefs.space.skills(beliefs.table) if isinstance(beliefs, TableBatch) else None
+    sums.add(weights, best, marginals, posteriors)
     return {
         "profiles": best.levels,
         "probabilities": best.probabilities,
@@ -786,47 +787,36 @@ class _ReliabilitySums:
         self.profiles: dict[int, Floats] | None = {}
         self.levels: list[dict[int, Floats]] = [{} for _ in skills]
 
-    def add(self, weights: Floats, chances: Floats, marginals: list[Floats]) -> None:
-        """Add examinees, with the probabilities of their classifications.
+    def add(
+        self,
+        weights: Floats,
+        best: BatchProfiles,
+        marginals: list[Floats],
+        posteriors: Floats | None,
+    ) -> None:
+        """Add examinees.
 
         Parameters
         ----------
         weights
             ``(examinees,)``, the number of examinees with each row.
-        chances
-            ``(examinees,)``, the probability of the most probable profile.
+        best
+            The most probable profiles.
         marginals
             For each skill ``(examinees, levels)``.
+        posteriors
+            ``(examinees, profiles)``; None if they are not known.
         """
         self.n += float(weights.sum())
-        self.right += float(weights @ chances)
+        self.right += float(weights @ best.probabilities)
         self.skills_right += [float(weights @ table.max(axis=1)) for table in marginals]
-
-    def add_posteriors(
-        self,
-        weights: Floats,
-        posteriors: Floats,
-        profiles: NDArray[np.intp],
-        levels: NDArray[np.intp],
-    ) -> None:
-        """Add the posteriors of the same examinees.
-
-        Parameters
-        ----------
-        weights
-            ``(examinees,)``.
-        posteriors
-            ``(examinees, profiles)``.
-        profiles
-            ``(examinees,)``, the number of the most probable profile.
-        levels
-            ``(examinees, skills)``, the most probable level of each skill by itself.
-        """
-        if self.profiles is None:
+        if posteriors is None or self.profiles is None:
             return
         weighted = posteriors * weights[:, None]
-        tables = [(self.profiles, profiles)]
-        tables += [(table, levels[:, k]) for k, table in enumerate(self.levels)]
+        sizes = tuple(table.shape[1] for table in marginals)
+        tables = [(self.profiles, np.ravel_multi_index(tuple(best.levels.T), sizes))]
+        levels = [table.argmax(axis=1) for table in marginals]
+        tables += zip(self.levels, levels, strict=True)
         for table, found in tables:
             for one in np.unique(found).tolist():
                 more = weighted[found == one].sum(axis=0)
