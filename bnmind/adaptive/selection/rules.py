@@ -224,7 +224,8 @@ def testlet_begun(bank: ItemBank, asked: NDArray[np.intp]) -> NDArray[np.bool_]:
     for places in asked.T:
         last = np.where(places == MISSING, last, places)
     same: NDArray[np.bool_] = (of_item != "") & (number == number[last][:, None])
-    return same & (last != MISSING)[:, None]
+    same[last == MISSING] = False
+    return same
 
 
 def named_codes(bank: ItemBank, codes: Sequence[str]) -> NDArray[np.bool_]:

@@ -377,9 +377,9 @@ def _mean_logs(channels: Floats, masses: Floats) -> Floats:
 def _from(channels: Floats, profile: NDArray[np.intp], masses: Floats) -> Floats:
     """Return Σ_c m_c KL(here, c) for each item, ``(…, items)``."""
     row = channels[np.arange(len(channels)), profile]
-    return np.maximum(
-        -unchecked_entropy(row) - (row * _mean_logs(channels, masses)).sum(axis=-1), 0.0
-    )
+    gained = (row * _mean_logs(channels, masses)).sum(axis=-1)
+    means: Floats = np.maximum(-unchecked_entropy(row) - gained, 0.0)
+    return means
 
 
 def _between(channels: Floats, masses: Floats) -> Floats:
