@@ -99,13 +99,6 @@ class SomeTests:
             eligible=self.eligible[rows],
         )
 
-    def run(self, batch_size: int) -> SelectorRun:
-        """Return the results, computed so many examinees at a time."""
-        n = len(self.numbers)
-        starts = range(0, n, batch_size)
-        parts = [run_batch(self.take(slice(start, start + batch_size))) for start in starts]
-        return joined_runs(parts, np.arange(n))
-
 
 def run_batch(tests: SomeTests) -> SelectorRun:
     """Return the results of the tests of some examinees, in one batch."""
@@ -405,7 +398,7 @@ def simulate(
     prior = start_beliefs(bank, 1)
     rules = rules_for_test(bank, asked.rules, stopper)
     size = asked.batch_size or _batch_size(bank, prior)
-    blocks = _blocks(len(examinees), size, asked.workers)
+    batches = [slice(start, start + size) for start in range(0, len(examinees), size)]
     predictor = Predictor.of(bank)
     each = [
         SomeTests(
@@ -424,7 +417,7 @@ def simulate(
         )
         for name, selector in selectors.items()
     ]
-    tasks = [partial(tests.take(rows).run, size) for rows in blocks for tests in each]
+    tasks = [partial(run_batch, tests.take(rows)) for rows in batches for tests in each]
     parts: list[SelectorRun] = []
     done = 0
     for part in results_of(tasks, asked.workers):
@@ -457,23 +450,6 @@ def _batch_size(bank: ItemBank, prior: BatchBelief) -> int:
     cells = max(cells, widest * len(bank.items))
     most: int = _BATCH_CELLS // cells
     return max(1, min(_MOST_EXAMINEES, most))
-
-
-def _blocks(n: int, size: int, workers: int | Executor) -> list[NDArray[np.intp]]:
-    """Return the rows of the examinees in blocks of whole batches, for the workers.
-
-    One worker gets a block for each batch. Several workers get few blocks, since each block
-    compiles its own plan.
-    """
-    batches = -(-n // size)
-    most = batches if workers == 1 else _most_blocks(workers)
-    together = size * -(-batches // most)
-    return [np.arange(start, min(n, start + together)) for start in range(0, n, together)]
-
-
-def _most_blocks(workers: int | Executor) -> int:
-    known = workers if isinstance(workers, int) and workers > 0 else 16
-    return 4 * max(2, known)
 
 
 _TOGETHER = 20
