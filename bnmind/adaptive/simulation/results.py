@@ -463,7 +463,8 @@ class SimulationResult(Result, Value):
             for k, skill in enumerate(self.skills):
                 columns[f"map_{skill}"] = names[k][run.profiles[:, k]]
             columns["map_probability"] = run.probabilities
-            final = _split(run.posteriors[:, -1], self.states)
+            ends = np.cumsum([len(states) for states in self.states])
+            final = np.split(run.posteriors[:, -1], ends[:-1], axis=1)
             for skill, states, table in zip(self.skills, self.states, final, strict=True):
                 columns[f"eap_{skill}"] = table @ _values(states)
             for k, skill in enumerate(self.skills):
@@ -482,18 +483,19 @@ class SimulationResult(Result, Value):
         levels = [state for states in self.states for state in states]
         parts = []
         for run in self.runs:
-            rows, steps = _kept(run)
-            n = len(levels)
-            columns: dict[str, Any] = {
-                "selector": run.selector,
-                "examinee": np.repeat(self._names[rows], n),
-                "step": np.repeat(steps, n),
-                "skill": np.tile(np.array(skills, dtype=object), len(rows)),
-                "level": np.tile(np.array(levels, dtype=object), len(rows)),
-            }
-            at = steps if run.posteriors.shape[1] > 1 else np.zeros(len(rows), dtype=np.intp)
-            columns["probability"] = run.posteriors[rows, at].reshape(-1)
-            parts.append(columns)
+            kept, n = run.posteriors.shape[1], len(levels)
+            # Where only those at the end are kept, they are in the first place.
+            rows, at = np.nonzero(np.arange(kept) <= run.lengths[:, None])
+            parts.append(
+                {
+                    "selector": run.selector,
+                    "examinee": np.repeat(self._names[rows], n),
+                    "step": np.repeat(at if kept > 1 else run.lengths, n),
+                    "skill": np.tile(np.array(skills, dtype=object), len(rows)),
+                    "level": np.tile(np.array(levels, dtype=object), len(rows)),
+                    "probability": run.posteriors[rows, at].reshape(-1),
+                }
+            )
         return _joined_frame(parts)
 
     @property
@@ -561,18 +563,6 @@ def _joined_frame(parts: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
 
     frames = [pd.DataFrame(columns) for columns in parts]
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
-
-
-def _kept(run: SelectorRun) -> tuple[Any, Any]:
-    """Return the examinees and steps whose posteriors were kept."""
-    if run.posteriors.shape[1] == 1:
-        return np.arange(len(run.lengths)), run.lengths
-    rows, steps = np.nonzero(np.arange(run.posteriors.shape[1]) <= run.lengths[:, None])
-    return rows, steps
-
-
-def _split(table: Floats, states: Sequence[Sequence[str]]) -> list[Floats]:
-    return np.split(table, np.cumsum([len(names) for names in states])[:-1], axis=1)
 
 
 def _values(states: Sequence[str]) -> Floats:
