@@ -371,14 +371,14 @@ def selected_pilot(
     rng
         One number is drawn for each item of the bank.
     """
-    bank, wanted = belief.bank, set(items)
-    names = [name for name in bank.item_names if name in set(pilot.items)]
-    candidates = np.array([[name in wanted for name in bank.item_names]])
+    bank = belief.bank
+    names = sorted(set(pilot.items), key=bank.position)
+    candidates = item_mask(bank, items)[None]
     luck = rng.random(len(bank.items))[None]
     chosen, scores = chosen_pilots(pilot, bank, candidates, belief.masses(names)[None], luck)
     item = bank.item_names[int(chosen[0])]
     pairs = zip(names, scores[0].tolist(), strict=True)
-    of_open = {name: score for name, score in pairs if name in wanted}
+    of_open = {name: score for name, score in pairs if name in items}
     return Selection(
         item=item, items=tuple(of_open), scores=np.array([*of_open.values()]), tied=(item,)
     )

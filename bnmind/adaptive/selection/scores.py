@@ -619,12 +619,11 @@ def rank_items(belief: SkillBelief, items: Sequence[str]) -> tuple[RankedItem, .
     bank = belief.bank
     ordered = in_bank_order(belief, items)
     whole = belief.information(ordered)
-    about: dict[str, Floats] = {}
-    for skill in bank.skills:
-        alone = len(bank.hidden) == 1
-        about[skill] = (
-            whole if alone else information_about(response_joints(belief, [skill], ordered))
-        )
+    alone = len(bank.hidden) == 1
+    about = {
+        skill: whole if alone else information_about(response_joints(belief, [skill], ordered))
+        for skill in bank.skills
+    }
     rows = []
     for number, name in enumerate(ordered):
         by_skill = {skill: float(values[number]) for skill, values in about.items()}
