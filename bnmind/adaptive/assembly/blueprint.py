@@ -397,17 +397,14 @@ def shortage(program: Program) -> Counts:
     """
     n_classes, n_groups = program.vectors.shape
     # A missing item is a part of a class of its own: it belongs to a group, and takes no place.
-    relaxed = Program(
+    relaxed = replace(
+        program,
         available=np.concatenate([program.available, program.need]),
-        sizes=np.concatenate([program.sizes, np.zeros(n_groups, dtype=np.intp)]),
+        sizes=np.pad(program.sizes, (0, n_groups)),
         vectors=np.concatenate([program.vectors, np.eye(n_groups, dtype=np.intp)]),
-        need=program.need,
         room=np.maximum(program.room, program.need),
-        length=program.length,
-        begun=np.concatenate([program.begun, np.zeros(n_groups, dtype=bool)]),
-        cliques=np.concatenate(
-            [program.cliques, np.zeros((len(program.cliques), n_groups), dtype=bool)], axis=1
-        ),
+        begun=np.pad(program.begun, (0, n_groups)),
+        cliques=np.pad(program.cliques, ((0, 0), (0, n_groups))),
     )
     worth = np.concatenate([np.zeros(n_classes), -np.ones(n_groups)])
     parts = best_completion(relaxed, worth)
