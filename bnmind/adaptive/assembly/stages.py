@@ -43,14 +43,7 @@ class ContentOrder(Value):
     ) -> NDArray[np.bool_]:
         """Return the items that stay allowed; see `Rule.restrict`."""
         checked_asked(bank, asked, allowed)
-        remaining = allowed.copy()
-        undecided = np.ones(len(asked), dtype=bool)
-        for group in self.groups:
-            inside = allowed & group.members(bank)
-            now = undecided & inside.any(axis=1)
-            remaining[now] = inside[now]
-            undecided &= ~now
-        return remaining
+        return _first_open(allowed, [group.members(bank) for group in self.groups])
 
 
 @dataclass(frozen=True)
@@ -73,14 +66,18 @@ class StartItems(Value):
     ) -> NDArray[np.bool_]:
         """Return the items that stay allowed; see `Rule.restrict`."""
         checked_asked(bank, asked, allowed)
-        remaining = allowed.copy()
-        undecided = np.ones(len(asked), dtype=bool)
-        for name in self.items:
-            place = bank.position(name)
-            comes = undecided & allowed[:, place]
-            remaining[comes] = np.arange(len(bank.items)) == place
-            undecided &= ~comes
-        return remaining
+        return _first_open(allowed, [item_mask(bank, [name]) for name in self.items])
+
+
+def _first_open(
+    allowed: NDArray[np.bool_], groups: Sequence[NDArray[np.bool_]]
+) -> NDArray[np.bool_]:
+    """Return the allowed items of the first group ``(items,)`` that has one; without, all."""
+    remaining = allowed
+    for group in reversed(groups):
+        inside = allowed & group
+        remaining = np.where(inside.any(axis=1, keepdims=True), inside, remaining)
+    return remaining
 
 
 @dataclass(frozen=True)
@@ -111,9 +108,7 @@ class StageItems(Value):
         checked_asked(bank, asked, allowed)
         question = 1 + asked_mask(bank, asked).sum(axis=1)
         now = (question >= self.first) & (question <= self.last)
-        inside = allowed & item_mask(bank, self.items)
-        now &= inside.any(axis=1)
-        return np.where(now[:, None], inside, allowed)
+        return np.where(now[:, None], _first_open(allowed, [item_mask(bank, self.items)]), allowed)
 
 
 @dataclass(frozen=True)
