@@ -39,7 +39,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -59,12 +59,6 @@ from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
 
 
-@runtime_checkable
-class _Curve(Protocol):
-    def fisher_information(self, abilities: ArrayLike) -> Floats:
-        """Return Fisher's information at each ability."""
-
-
 def fisher_information(bank: ItemBank, items: Sequence[str], abilities: ArrayLike) -> Floats:
     """Return Fisher's information of items at abilities, ``(…, items)``.
 
@@ -75,7 +69,7 @@ def fisher_information(bank: ItemBank, items: Sequence[str], abilities: ArrayLik
     """
     ability_of(bank)
     theta = np.asarray(abilities, dtype=np.float64)[..., None]
-    models = [bank.item(name).gate for name in items]
+    models: list[Any] = [bank.item(name).gate for name in items]
     values = np.empty((*theta.shape[:-1], len(models)))
     logistic = [number for number, model in enumerate(models) if isinstance(model, Logistic)]
     if logistic:
@@ -96,7 +90,7 @@ def fisher_information(bank: ItemBank, items: Sequence[str], abilities: ArrayLik
     for number, (name, model) in enumerate(zip(items, models, strict=True)):
         if isinstance(model, Logistic):
             continue
-        if not isinstance(model, _Curve):
+        if not hasattr(model, "fisher_information"):
             raise InvalidModelError([f"item {name} has no response model with Fisher information"])
         values[..., number] = model.fisher_information(theta[..., 0])
     return values
