@@ -125,8 +125,7 @@ class Moment(Value):
     @cached_property
     def marginals(self) -> Floats:
         """The probability of each level of each skill, ``(examinees, levels of all skills)``."""
-        bank = self.beliefs.bank
-        parts = [self.beliefs.marginal(skill) for skill in bank.skills]
+        parts = [self.beliefs.marginal(skill) for skill in self.bank.skills]
         return sealed(np.concatenate(parts, axis=1))
 
     @cached_property

@@ -82,7 +82,7 @@ from bnmind.adaptive.stopping.stoppers import (
     ProfileCertain,
     SkillsCertain,
 )
-from bnmind.adaptive.trees.item_trees import check_without_luck, next_items, outlook_of
+from bnmind.adaptive.trees.item_trees import NEVER, check_without_luck, next_items, outlook_of
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.information import Floats, unchecked_entropy
 
@@ -265,9 +265,6 @@ _BLOCK_CELLS = 2**22
 _CELLS_OF_A_TREE = 2**12
 """The cells that a belief by a junction tree is taken to have."""
 
-_NEVER = 1e-280
-"""Answers of smaller probability are taken as impossible, so that no belief underflows."""
-
 
 @dataclass(frozen=True, eq=False)
 class _Block:
@@ -424,7 +421,7 @@ class _Evaluation:
 
     def _children(self, block: _Block, allowed: NDArray[np.bool_]) -> _Block:
         items, chances = next_items(self.design, block.beliefs, allowed)
-        rows, responses = np.nonzero(block.probability[:, None] * chances > _NEVER)
+        rows, responses = np.nonzero(block.probability[:, None] * chances > NEVER)
         probability = block.probability[rows] * chances[rows, responses]
         asked = np.concatenate([block.asked[rows], items[rows, None]], axis=1)
         if self.kinds is not None:

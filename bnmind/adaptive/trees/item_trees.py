@@ -46,8 +46,8 @@ EXPECTED = ("entropy", "pattern_accuracy", "attribute_accuracy", "length", "cost
 MOST_NODES = 100_000
 """The default limit of the points of a tree."""
 
-_NEVER = 1e-280
-"""Responses of smaller probability are taken as impossible."""
+NEVER = 1e-280
+"""Responses of smaller probability are taken as impossible, so that no belief underflows."""
 
 _BLOCK = 4096
 """The number of points whose beliefs are computed at once."""
@@ -305,7 +305,7 @@ def design_tree(design: Design, *, max_nodes: int = MOST_NODES) -> ItemTree:
         items, chances = next_items(design, beliefs, outlook.allowed[rows])
         for row, item in zip(rows.tolist(), items.tolist(), strict=True):
             item_at[level[row]] = bank.item_names[item]
-        parents, responses = np.nonzero(chances > _NEVER)
+        parents, responses = np.nonzero(chances > NEVER)
         after = zip(rows[parents].tolist(), responses.tolist(), strict=True)
         level = [(*level[row], response) for row, response in after]
         item_at |= dict.fromkeys(level)

@@ -55,6 +55,7 @@ from bnmind.adaptive.stopping.stoppers import MaximalItems
 from bnmind.adaptive.trees.evaluation import DesignEvaluation, class_numbers, evaluate_design
 from bnmind.adaptive.trees.item_trees import (
     EXPECTED,
+    NEVER,
     Branch,
     ItemTree,
     expected_lines,
@@ -605,9 +606,6 @@ def fixed_test(
 
 _CLOSE = 1e-10
 
-_NEVER = 1e-280
-"""Responses of smaller probability are taken as impossible."""
-
 _Cuts: TypeAlias = tuple[float, tuple[tuple[int, int], ...]]
 """The value of some routes, and their first and last scores."""
 
@@ -761,7 +759,7 @@ class _Panels:
             channel = self.problem.channels[question]
             points = np.concatenate([points + response for response in range(channel.shape[1])])
             joint = np.concatenate([joint * column for column in channel.T])
-        is_possible = joint.sum(axis=1) > _NEVER
+        is_possible = joint.sum(axis=1) > NEVER
         return joint[is_possible], points[is_possible]
 
     def _routes(
@@ -820,6 +818,6 @@ def _panel_branch(
     below = {
         response: _panel_branch(bank, problem, module, part, done + 1, points + response)
         for response, part in enumerate(after)
-        if part.sum() > _NEVER
+        if part.sum() > NEVER
     }
     return Branch(item, below)
