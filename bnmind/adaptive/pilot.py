@@ -45,7 +45,7 @@ from bnmind._values import Count, Value
 from bnmind.adaptive.beliefs.belief import MISSING, SkillBelief
 from bnmind.adaptive.items.bank import ItemBank, table_deviations
 from bnmind.adaptive.items.item import TableCertainty
-from bnmind.adaptive.selection.rules import asked_mask, enemies_of, item_mask, testlet_begun
+from bnmind.adaptive.selection.rules import asked_mask, begun_testlet, enemies_of, item_mask
 from bnmind.adaptive.selection.selector import Selection, pilot_generator
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.information import Floats
@@ -324,7 +324,7 @@ def open_pilots(
     n_asked = (asked != MISSING).sum(axis=1)
     next_place = np.concatenate([places, np.full((len(places), 1), np.iinfo(np.intp).max)], axis=1)
     due = n_asked + 1 >= next_place[np.arange(len(asked)), np.minimum(n_given, pilot.number)]
-    begun = testlet_begun(bank, without_pilots(asked, mask))
+    begun = begun_testlet(bank, without_pilots(asked, mask))
     due &= ~ended & ~(allowed & begun).any(axis=1)
     if pilot.complete:
         due |= ended & (n_given < pilot.number)

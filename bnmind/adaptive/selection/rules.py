@@ -211,12 +211,12 @@ class Testlets(Value):
                 inside = [place for place, own in enumerate(of_item) if own == name]
                 among = allowed[:, inside]
                 remaining[:, inside] = among & (np.cumsum(among, axis=1) == 1)
-        inside_begun = remaining & testlet_begun(bank, asked)
+        inside_begun = remaining & begun_testlet(bank, asked)
         continues = inside_begun.any(axis=1, keepdims=True)
         return np.where(continues, inside_begun, remaining)
 
 
-def testlet_begun(bank: ItemBank, asked: NDArray[np.intp]) -> NDArray[np.bool_]:
+def begun_testlet(bank: ItemBank, asked: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Return a mask of the items of the testlet of the last item asked, ``(examinees, items)``."""
     of_item = np.array([item.testlet for item in bank.items])
     _, number = np.unique(of_item, return_inverse=True)
