@@ -5,8 +5,8 @@ from bnmind.adaptive.assembly.blueprint import Bound as Bound
 from bnmind.adaptive.assembly.blueprint import CodeBound as CodeBound
 from bnmind.adaptive.assembly.blueprint import ItemsBound as ItemsBound
 from bnmind.adaptive.assembly.blueprint import SkillBound as SkillBound
-from bnmind.adaptive.assembly.shadow_test import ShadowTest as ShadowTest
 from bnmind.adaptive.assembly.stages import ContentOrder as ContentOrder
+from bnmind.adaptive.assembly.stages import ShadowTest as ShadowTest
 from bnmind.adaptive.assembly.stages import Stage as Stage
 from bnmind.adaptive.assembly.stages import Staged as Staged
 from bnmind.adaptive.assembly.stages import StageItems as StageItems

@@ -32,7 +32,6 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,37 +83,50 @@ class ItemRule(Sealed):
         return kept_off(self.bounds.slip, self.least)
 
 
-class ItemBlock(Protocol):
-    """The interface of blocks: items that are learned together, with parameters in one array."""
+@dataclass(frozen=True, eq=False)
+class ItemBlock(Sealed):
+    """Items that are learned together, with parameters in one array; by default, nothing is."""
+
+    rules: tuple[ItemRule, ...]
+    """The items."""
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the items."""
+        return tuple(rule.name for rule in self.rules)
 
     @property
     def groups(self) -> tuple[NDArray[np.intp], ...]:
-        """For each item the group of each configuration of its parents."""
+        """For each item the group of each configuration of its parents; by default its own."""
+        return (np.arange(self.shape[0]),) * len(self.rules)
 
     @property
     def shape(self) -> tuple[int, int]:
         """The number of groups and of responses of each item."""
+        n_configurations, n_responses = self.rules[0].channel.shape
+        return n_configurations, n_responses
 
     @property
     def parameters(self) -> tuple[tuple[str, str], ...]:
         """The item and the name of each parameter."""
+        return ()
 
     @property
     def limits(self) -> Floats:
         """``(parameters, 2)``: the least and the largest value of each parameter."""
+        return np.zeros((0, 2))
 
     def start(self) -> Floats:
         """Return initial parameters, near the current parameters of the items."""
+        return np.zeros(0)
 
     def draw(self, rng: np.random.Generator) -> Floats:
         """Return random initial parameters."""
+        return np.zeros(0)
 
     def response_parameters(self, values: Floats) -> Floats:
         """Return the response probabilities, ``(items, groups, responses)``."""
+        return np.stack([rule.channel for rule in self.rules])
 
     def maximize(self, values: Floats, counts: Floats) -> Floats:
         """Return parameters with a larger likelihood of the counts.
@@ -126,15 +138,29 @@ class ItemBlock(Protocol):
         counts
             ``(items, groups, responses)``: the expected numbers of examinees.
         """
+        return values
 
     def log_prior(self, values: Floats) -> float:
         """Return the logarithm of the prior density, up to a constant."""
+        return 0.0
 
     def valid(self, values: Floats) -> bool:
         """Return whether parameters satisfy the constraints of order."""
+        return True
+
+    def between(self, known: Floats, values: Floats) -> Floats:
+        """Return valid parameters on the way from known ones to others."""
+        near = within(values, known, self.limits)
+        return near if self.valid(near) else known
 
     def response_models(self, values: Floats) -> tuple[ResponseModel | None, ...]:
         """Return the response model of each item with these parameters, or None."""
+        return tuple(rule.model for rule in self.rules)
+
+
+@dataclass(frozen=True, eq=False)
+class FixedBlock(ItemBlock):
+    """Items whose parameters are fixed."""
 
 
 def softened(chances: Floats) -> Floats:
@@ -175,11 +201,9 @@ def log_beta(chances: Floats, parameters: tuple[float, float], limits: Floats) -
 
 
 @dataclass(frozen=True, eq=False)
-class FormBlock(ABC, Sealed):
+class FormBlock(ABC, ItemBlock):
     """A base of blocks with a form; their parameters are those of its problems in a row."""
 
-    rules: tuple[ItemRule, ...]
-    """The items."""
     priors: Priors
     """Of the parameters."""
     monotone: bool = True
@@ -189,27 +213,6 @@ class FormBlock(ABC, Sealed):
     @abstractmethod
     def form(self) -> Form:
         """The chances of the problems, and the valid parameters."""
-
-    @property
-    @abstractmethod
-    def limits(self) -> Floats:
-        """``(parameters, 2)``: the least and the largest value of each parameter."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The items."""
-        return tuple(rule.name for rule in self.rules)
-
-    @property
-    def groups(self) -> tuple[NDArray[np.intp], ...]:
-        """A separate group for each configuration."""
-        return (np.arange(self.shape[0]),) * len(self.rules)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """The number of configurations and of responses."""
-        n_configurations, n_responses = self.rules[0].channel.shape
-        return n_configurations, n_responses
 
     def points(self, values: Floats) -> Floats:
         """Return parameters by problem, ``(problems, parameters)``."""
@@ -245,73 +248,6 @@ class FormBlock(ABC, Sealed):
     def valid(self, values: Floats) -> bool:
         """Return whether the parameters satisfy the inequalities."""
         return bool(self.form.polytope.holds(self.points(values), tolerance=5e-10).all())
-
-
-@dataclass(frozen=True, eq=False)
-class RuleBlock(Sealed):
-    """A base of blocks with a single item."""
-
-    rule: ItemRule
-    """The item."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The item."""
-        return (self.rule.name,)
-
-    @property
-    def groups(self) -> tuple[NDArray[np.intp], ...]:
-        """A separate group for each configuration."""
-        return (np.arange(len(self.rule.channel)),)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """The shape of the item's channel."""
-        n_configurations, n_responses = self.rule.channel.shape
-        return n_configurations, n_responses
-
-
-@dataclass(frozen=True, eq=False)
-class FixedBlock(RuleBlock):
-    """A block with an item whose parameters are fixed."""
-
-    @property
-    def parameters(self) -> tuple[tuple[str, str], ...]:
-        """None."""
-        return ()
-
-    @property
-    def limits(self) -> Floats:
-        """None."""
-        return np.zeros((0, 2))
-
-    def start(self) -> Floats:
-        """Return nothing."""
-        return np.zeros(0)
-
-    def draw(self, rng: np.random.Generator) -> Floats:
-        """Return nothing."""
-        return np.zeros(0)
-
-    def response_parameters(self, values: Floats) -> Floats:
-        """Return the item's channel."""
-        return self.rule.channel[None]
-
-    def maximize(self, values: Floats, counts: Floats) -> Floats:
-        """Return nothing."""
-        return values
-
-    def log_prior(self, values: Floats) -> float:
-        """Return 0."""
-        return 0.0
-
-    def valid(self, values: Floats) -> bool:
-        """Return True."""
-        return True
-
-    def response_models(self, values: Floats) -> tuple[ResponseModel | None, ...]:
-        """Return the response model of the item."""
-        return (self.rule.model,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -553,23 +489,18 @@ class PairBlock(TableBlock):
 
 
 @dataclass(frozen=True, eq=False)
-class StepsBlock(RuleBlock):
+class StepsBlock(ItemBlock):
     """An item with a `Sequential` model.
 
     Parameters
     ----------
-    rule
+    rules
         The item.
     steps
         A block for each step, with one item and two responses.
     """
 
     steps: tuple[ItemBlock, ...]
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """The number of configurations, and the number of steps plus one."""
-        return len(self.rule.channel), len(self.steps) + 1
 
     @property
     def parameters(self) -> tuple[tuple[str, str], ...]:
@@ -600,7 +531,7 @@ class StepsBlock(RuleBlock):
 
     def response_parameters(self, values: Floats) -> Floats:
         """Return the probability of each number of steps in each configuration."""
-        reached = np.ones(len(self.rule.channel))
+        reached = np.ones(len(self.rules[0].channel))
         columns = []
         for step, part in zip(self.steps, self.parts_of(values), strict=True):
             chances = step.response_parameters(part)[0][step.groups[0]]

@@ -65,7 +65,7 @@ from bnmind._workers import one_blas_thread, results_of
 from bnmind.adaptive.beliefs.belief import impossible_rows
 from bnmind.adaptive.beliefs.estimates import has_ability
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.learning.blocks import FormBlock, ItemBlock, within
+from bnmind.adaptive.learning.blocks import ItemBlock
 from bnmind.adaptive.learning.options import LearningOptions
 from bnmind.adaptive.learning.skill_families import SkillFamilies, inside, maximized
 from bnmind.adaptive.responses.responses import Responses
@@ -257,7 +257,7 @@ class TableExpectation:
         """Return expected counts; see `Expectation`."""
         prior = self.skills.prior(tables)
         n_classes = self._places.shape[1]
-        of_class = placed_sums(self.classes, prior, n_classes)
+        of_class = self.of_class(tables)
         logs = np.log(np.maximum(response_parameters, _FLOOR))[self._places]
         total = 0.0
         in_class = np.zeros(n_classes)
@@ -279,10 +279,13 @@ class TableExpectation:
         )
         return Expected(total, counts, self.skills.counts(prior * in_class[self.classes]))
 
+    def of_class(self, tables: tuple[Floats, ...]) -> Floats:
+        """Return the probability of each class, ``(classes,)``."""
+        return placed_sums(self.classes, self.skills.prior(tables), self._places.shape[1])
+
     def posteriors(self, response_parameters: Floats, tables: tuple[Floats, ...]) -> Floats:
         """Return the distribution over the classes given each pattern, ``(patterns, classes)``."""
-        prior = self.skills.prior(tables)
-        of_class = placed_sums(self.classes, prior, self._places.shape[1])
+        of_class = self.of_class(tables)
         logs = np.log(np.maximum(response_parameters, _FLOOR))[self._places]
         joint = np.concatenate([likely * of_class for _, likely, _ in self._likelihoods(logs)])
         normal: Floats = joint / joint.sum(axis=1, keepdims=True)
@@ -416,11 +419,7 @@ class BankAscent:
         for block, values in zip(self.layout.blocks, known.items, strict=True):
             part = numbers[end : end + len(values)]
             end += len(values)
-            if isinstance(block, FormBlock):
-                items.append(inside(block, block.between(values, part), self.least))
-                continue
-            part = within(part, values, block.limits)
-            items.append(inside(block, part, self.least) if block.valid(part) else values)
+            items.append(inside(block, block.between(values, part), self.least))
         for table in known.skills:
             part = numbers[end : end + table.size].reshape(table.shape)
             end += table.size

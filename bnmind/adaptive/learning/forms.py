@@ -37,7 +37,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -61,10 +60,13 @@ class Polytope(Sealed):
         ``(inequalities, dimensions)``: G.
     least
         ``(problems, inequalities)``: h of each problem.
+    fixed
+        ``(problems, dimensions)``: where the bounds of a dimension leave one number, if known.
     """
 
     rows: Floats
     least: Floats
+    fixed: NDArray[np.bool_] | None = None
 
     @classmethod
     def of(cls, bounds: Floats, rows: Floats | None = None, least: float | Floats = 0) -> Polytope:
@@ -84,19 +86,8 @@ class Polytope(Sealed):
         more = eye[:0] if rows is None else rows
         products = np.broadcast_to(np.asarray(least, dtype=float), (len(bounds), len(more)))
         both = np.concatenate([bounds[..., 0], -bounds[..., 1], products], axis=1)
-        return cls(np.concatenate([eye, -eye, more]), both)
-
-    @cached_property
-    def fixed(self) -> NDArray[np.bool_]:
-        """``(problems, dimensions)``: where the bounds of a dimension leave one number."""
-        alone = (self.rows != 0).sum(axis=1) == 1
-        rows = self.rows[alone]
-        dimensions, up = np.abs(rows).argmax(axis=1), rows.sum(axis=1) > 0
-        ends = self.least[:, alone] / rows.sum(axis=1)
-        low, high = np.full((2, self.rows.shape[1], len(ends)), [[[-np.inf]], [[np.inf]]])
-        np.maximum.at(low, dimensions[up], ends.T[up])
-        np.minimum.at(high, dimensions[~up], ends.T[~up])
-        return sealed((low >= high).T)
+        fixed = bounds[..., 0] >= bounds[..., 1]
+        return cls(np.concatenate([eye, -eye, more]), both, sealed(fixed))
 
     def holds(self, points: Floats, *, tolerance: float = _TOLERANCE) -> NDArray[np.bool_]:
         """Return whether each problem's point, ``(problems, dimensions)``, is inside."""
@@ -250,7 +241,8 @@ class Form(Sealed):
         """
         density, slopes, curvatures = np.zeros(len(x)), np.zeros(x.shape), np.zeros(x.shape)
         for column, (value, slope, curvature) in self.prior(x) if self.prior else ():
-            density += np.where(self.polytope.fixed[:, column], 0.0, value)
+            fixed = self.polytope.fixed
+            density += value if fixed is None else np.where(fixed[:, column], 0.0, value)
             slopes[:, column] += slope
             curvatures[:, column] += curvature
         return density, slopes, curvatures
@@ -305,7 +297,7 @@ def ascended(form: Form, x: Floats, counts: Floats) -> Floats:
     value, chances = _value_and_chances(form, x, counts)
     n, k = x.shape
     diagonal, open_ = np.arange(k), np.ones(n, dtype=np.bool_)
-    fixed = polytope.fixed
+    fixed = np.zeros(x.shape, dtype=np.bool_) if polytope.fixed is None else polytope.fixed
     for _ in range(_STEPS):
         gradient, information = form.score(x, counts, chances)
         _, prior_slope, prior_curvature = form.log_prior(x)

@@ -86,7 +86,6 @@ from bnmind._values import Value
 from bnmind.adaptive.beliefs.belief import MISSING
 from bnmind.adaptive.items.qmatrix import QMatrix
 from bnmind.adaptive.learning.blocks import ItemBlock, ItemRule
-from bnmind.adaptive.learning.em import placed_sums
 from bnmind.adaptive.learning.learn import Learned
 from bnmind.adaptive.learning.model import block_of, item_rules
 from bnmind.adaptive.learning.model_fit import holm
@@ -593,7 +592,7 @@ def _profile_counts(learned: Learned) -> tuple[Floats, Floats, list[str]]:
     posterior = expectation.posteriors(
         layout.response_parameters(learned.parameters.items), learned.parameters.skills
     )
-    of_class = placed_sums(expectation.classes, prior, posterior.shape[1])
+    of_class = expectation.of_class(learned.parameters.skills)
     share = np.divide(
         prior, of_class[expectation.classes], out=np.zeros_like(prior), where=prior > 0
     )

@@ -20,7 +20,6 @@ from bnmind.adaptive.learning.blocks import (
     ItemBlock,
     ItemRule,
     PairBlock,
-    RuleBlock,
     StepsBlock,
     TableBlock,
 )
@@ -71,7 +70,7 @@ _SEARCHES: tuple[tuple[Any, Any], ...] = (
 
 
 @dataclass(frozen=True, eq=False)
-class ParametricBlock(RuleBlock):
+class ParametricBlock(ItemBlock):
     """An item with a `ParametricModel`.
 
     Bounds, priors and monotonicity do not apply; the model has limits of its own. Parameters
@@ -79,14 +78,18 @@ class ParametricBlock(RuleBlock):
 
     Parameters
     ----------
-    rule
+    rules
         The item.
     """
 
     @property
+    def _rule(self) -> ItemRule:
+        return self.rules[0]
+
+    @property
     def _model(self) -> ParametricModel:
-        assert isinstance(self.rule.model, ParametricModel)
-        return self.rule.model
+        assert isinstance(self._rule.model, ParametricModel)
+        return self._rule.model
 
     @property
     def _entries(self) -> list[tuple[str, int | None]]:
@@ -100,7 +103,7 @@ class ParametricBlock(RuleBlock):
     def parameters(self) -> tuple[tuple[str, str], ...]:
         """The parameters of the model, those of a tuple numbered from 1."""
         return tuple(
-            (self.rule.name, name if place is None else f"{name} {place + 1}")
+            (self._rule.name, name if place is None else f"{name} {place + 1}")
             for name, place in self._entries
         )
 
@@ -111,7 +114,7 @@ class ParametricBlock(RuleBlock):
         for name, _ in self._entries:
             low, high = self._model.limits_of(name)
             inside = low >= 0 and high <= 1
-            limits.append(kept_off((low, high), self.rule.least) if inside else (low, high))
+            limits.append(kept_off((low, high), self._rule.least) if inside else (low, high))
         return np.array(limits, dtype=np.float64).reshape(-1, 2)
 
     def start(self) -> Floats:
@@ -138,7 +141,7 @@ class ParametricBlock(RuleBlock):
 
     def response_parameters(self, values: Floats) -> Floats:
         """Return the probability of each response in each configuration."""
-        channel = self._with(values).channel([v.n_states for v in self.rule.parents])
+        channel = self._with(values).channel([v.n_states for v in self._rule.parents])
         return channel[None]
 
     def _expected(self, values: Floats, counts: Floats) -> float:
@@ -175,10 +178,6 @@ class ParametricBlock(RuleBlock):
             if self._expected(best, counts) > before:
                 return best
         return values
-
-    def log_prior(self, values: Floats) -> float:
-        """Return 0."""
-        return 0.0
 
     def valid(self, values: Floats) -> bool:
         """Return whether the model accepts the parameters."""
@@ -314,7 +313,7 @@ def item_blocks(bank: ItemBank, options: LearningOptions) -> tuple[ItemBlock, ..
     alike: dict[Hashable, list[ItemRule]] = {}
     for rule in item_rules(bank, options):
         if rule.name in options.fixed:
-            blocks.append(FixedBlock(rule))
+            blocks.append(FixedBlock((rule,)))
         else:
             alike.setdefault(_kind(rule), []).append(rule)
     problems = []
@@ -379,7 +378,7 @@ def block_of(
     if isinstance(model, CURVES):
         return curve_block(rules, priors)
     if isinstance(model, ParametricModel):
-        return ParametricBlock(rule)
+        return ParametricBlock(rules)
     if isinstance(model, Sequential):
         steps = []
         for step in model.steps:
@@ -394,7 +393,7 @@ def block_of(
             )
             steps.append(block_of((part,), options, of_steps=True))
         known_steps = [step for step in steps if step is not None]
-        return StepsBlock(rule, tuple(known_steps)) if len(known_steps) == len(steps) else None
+        return StepsBlock(rules, tuple(known_steps)) if len(known_steps) == len(steps) else None
     return None
 
 

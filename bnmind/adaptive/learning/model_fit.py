@@ -100,7 +100,7 @@ from bnmind._display import Result, Table, finite, picked, text_of
 from bnmind._messages import counted
 from bnmind._values import Value
 from bnmind.adaptive.beliefs.belief import MISSING
-from bnmind.adaptive.learning.em import ResponseLayout, TableExpectation, placed_sums
+from bnmind.adaptive.learning.em import ResponseLayout, TableExpectation
 from bnmind.adaptive.learning.learn import Learned
 from bnmind.adaptive.learning.standard_errors import item_slopes, skill_scores, table_expectation
 from bnmind.adaptive.responses.examinees import Examinees
@@ -159,10 +159,9 @@ def item_fit(learned: Learned) -> tuple[ItemFit, ...]:
     expectation = table_expectation(learned)
     layout = learned.model.layout
     response_parameters = layout.response_parameters(learned.parameters.items)
-    prior = learned.model.skills.prior(learned.parameters.skills)
     posterior = expectation.posteriors(response_parameters, learned.parameters.skills)
     places = expectation.places
-    of_class = placed_sums(expectation.classes, prior, places.shape[1])
+    of_class = expectation.of_class(learned.parameters.skills)
     names = [name for block in layout.blocks for name in block.names]
     # Parameters whose bounds are equal are not free.
     free = Counter(
@@ -308,8 +307,7 @@ def pair_fit(learned: Learned) -> tuple[PairFit, ...]:
 
     expectation, layout = table_expectation(learned), learned.model.layout
     chances = layout.response_parameters(learned.parameters.items)[expectation.places]
-    prior = learned.model.skills.prior(learned.parameters.skills)
-    of_class = placed_sums(expectation.classes, prior, chances.shape[1])
+    of_class = expectation.of_class(learned.parameters.skills)
     names = [name for block in layout.blocks for name in block.names]
     rows = np.cumsum([0, *(n for _, n in layout.shapes)])
     binary = [number for number, (_, n) in enumerate(layout.shapes) if n == 2]
@@ -609,8 +607,7 @@ def limited_information(learned: Learned) -> LimitedInformation:
             "M2 needs items that the same examinees answered; item_fit does not", len(codes)
         )
     expectation = table_expectation(learned)
-    prior = learned.model.skills.prior(learned.parameters.skills)
-    of_class = placed_sums(expectation.classes, prior, expectation.places.shape[1])
+    of_class = expectation.of_class(learned.parameters.skills)
     means, variances = _moments_of_items(learned, expectation.places)
     moments = _with_products(means, pairs)
     expected = moments @ of_class
@@ -774,7 +771,7 @@ def class_slopes(learned: Learned, expectation: TableExpectation) -> Floats:
     """Return the derivatives of the classes' probabilities, ``(classes, free parameters)``."""
     skills, tables = learned.model.skills, learned.parameters.skills
     n_classes = expectation.places.shape[1]
-    of_class = placed_sums(expectation.classes, skills.prior(tables), n_classes)
+    of_class = expectation.of_class(tables)
     if skills.saturated:
         slopes = np.eye(n_classes)
         slopes[int(of_class.argmax())] -= 1.0

@@ -58,7 +58,7 @@ from bnmind._values import Value
 from bnmind.adaptive.beliefs.tables import n_profiles
 from bnmind.adaptive.learning.blocks import FixedBlock, FormBlock, ItemBlock, PairBlock, StepsBlock
 from bnmind.adaptive.learning.curves import CurveBlock
-from bnmind.adaptive.learning.em import Patterns, TableExpectation, placed_sums
+from bnmind.adaptive.learning.em import Patterns, TableExpectation
 from bnmind.adaptive.learning.learn import Learned
 from bnmind.adaptive.learning.main_effects import SharedBlock
 from bnmind.adaptive.learning.options import Priors
@@ -308,7 +308,7 @@ def skill_scores(
     prior = skills.prior(tables)
     classes = expectation.classes
     n = float(expectation.patterns.counts.sum())
-    of_class = placed_sums(classes, prior, posterior.shape[1])
+    of_class = expectation.of_class(tables)
     if skills.saturated:
         return _against_largest(posterior, of_class, n)
     share = np.divide(prior, of_class[classes], out=np.zeros_like(prior), where=prior > 0)

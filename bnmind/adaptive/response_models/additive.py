@@ -87,7 +87,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from annotated_types import Ge, Gt, Le, Lt
@@ -155,7 +155,11 @@ class MainEffects(Value, ABC):
     def coefficients(self) -> Floats:
         """The coefficients on the scale of the link, as in the columns of `design`."""
 
+    @staticmethod
     @abstractmethod
+    def _fields(coefficients: Floats) -> dict[str, Any]:
+        """Return the fields of a model with some coefficients."""
+
     def with_coefficients(self, coefficients: Floats) -> Self:
         """Return the model with other coefficients.
 
@@ -164,12 +168,9 @@ class MainEffects(Value, ABC):
         coefficients
             One number for each column of `design`, on the scale of ``link``.
         """
-
-    def _numbers(self, coefficients: Floats) -> Floats:
-        """Return coefficients as an array; raise unless there is one for each of the model."""
         numbers = number_array(coefficients, "coefficients")
         check_shape(numbers, "coefficients", self.coefficients.shape)
-        return numbers
+        return dataclasses.replace(self, **self._fields(numbers))
 
     @staticmethod
     @abstractmethod
@@ -213,11 +214,17 @@ class ItemEffects(MainEffects):
         return np.concatenate([np.ones((rows.shape[1], 1)), rows.T], axis=1)
 
     @classmethod
-    def _even(cls, n: int, guess: float, slip: float) -> Floats:
-        """Return coefficients of n equal effects, from the guess to one minus the slip."""
+    @checked
+    def for_skills(
+        cls, required: tuple[int, ...], sizes: tuple[int, ...], *, guess: float, slip: float
+    ) -> Self:
+        """Return a model with equal effects, from the guess to one minus the slip."""
+        check_skills(required, sizes)
         _refuse_edges(cls.link, guess, slip)
         low, high = cls.link.of(np.array([guess, 1 - slip], dtype=np.float64)).tolist()
-        return np.array([low, *[(high - low) / n] * n])
+        n = len(required)
+        fields = cls._fields(np.array([low, *[(high - low) / n] * n]))
+        return cls(**fields, required=needed_levels(required))  # type: ignore[call-arg]
 
 
 @dataclass(frozen=True)
@@ -264,20 +271,10 @@ class _SumOfEffects(ItemEffects):
         """The intercept and the effects."""
         return sealed(np.array([self.intercept, *self.effects]))
 
-    def with_coefficients(self, coefficients: Floats) -> Self:
-        """Return the model with other coefficients."""
-        intercept, *effects = self._numbers(coefficients).tolist()
-        return dataclasses.replace(self, intercept=intercept, effects=tuple(effects))
-
-    @classmethod
-    @checked
-    def for_skills(
-        cls, required: tuple[int, ...], sizes: tuple[int, ...], *, guess: float, slip: float
-    ) -> Self:
-        """Return a model with equal effects, from the guess to one minus the slip."""
-        check_skills(required, sizes)
-        intercept, *effects = cls._even(len(required), guess, slip).tolist()
-        return cls(intercept, tuple(effects), needed_levels(required))
+    @staticmethod
+    def _fields(coefficients: Floats) -> dict[str, Any]:
+        intercept, *effects = coefficients.tolist()
+        return {"intercept": intercept, "effects": tuple(effects)}
 
 
 @dataclass(frozen=True)
@@ -352,21 +349,10 @@ class Rrum(ItemEffects):
         factors = -np.log(np.array(self.penalties, dtype=np.float64))
         return sealed(np.array([np.log(self.baseline) - factors.sum(), *factors]))
 
-    def with_coefficients(self, coefficients: Floats) -> Self:
-        """Return the model with other coefficients."""
-        coefficients = self._numbers(coefficients)
+    @staticmethod
+    def _fields(coefficients: Floats) -> dict[str, Any]:
         baseline, penalties = float(np.exp(coefficients.sum())), np.exp(-coefficients[1:]).tolist()
-        return dataclasses.replace(self, baseline=baseline, penalties=tuple(penalties))
-
-    @classmethod
-    @checked
-    def for_skills(
-        cls, required: tuple[int, ...], sizes: tuple[int, ...], *, guess: float, slip: float
-    ) -> Self:
-        """Return a model with equal penalties, from the guess to one minus the slip."""
-        check_skills(required, sizes)
-        factors = cls._even(len(required), guess, slip)[1:]
-        return cls(1 - slip, tuple(np.exp(-factors).tolist()), needed_levels(required))
+        return {"baseline": baseline, "penalties": tuple(penalties)}
 
 
 _Chance = Annotated[float, Ge(0), Lt(1)]
@@ -398,21 +384,10 @@ class LeakyOr(ItemEffects):
         """−ln(1 − ℓ), and −ln(1 − c_k) of each skill."""
         return sealed(COMPLEMENTARY.of(np.array([self.leak, *self.links])))
 
-    def with_coefficients(self, coefficients: Floats) -> Self:
-        """Return the model with other coefficients."""
-        coefficients = self._numbers(coefficients)
+    @staticmethod
+    def _fields(coefficients: Floats) -> dict[str, Any]:
         leak, *links = np.maximum(-np.expm1(-coefficients), 0.0).tolist()
-        return dataclasses.replace(self, leak=leak, links=tuple(links))
-
-    @classmethod
-    @checked
-    def for_skills(
-        cls, required: tuple[int, ...], sizes: tuple[int, ...], *, guess: float, slip: float
-    ) -> Self:
-        """Return a model with equal links, from the guess to one minus the slip."""
-        check_skills(required, sizes)
-        leak, *links = (-np.expm1(-cls._even(len(required), guess, slip))).tolist()
-        return cls(leak, tuple(links), needed_levels(required))
+        return {"leak": leak, "links": tuple(links)}
 
 
 @dataclass(frozen=True)
@@ -443,13 +418,12 @@ class Nida(SkillEffects):
         works, guessed = np.log1p(-np.array(self.slip)), np.log(np.array(self.guess))
         return sealed(np.concatenate([guessed, works - guessed]))
 
-    def with_coefficients(self, coefficients: Floats) -> Self:
-        """Return the model with other coefficients."""
-        coefficients = self._numbers(coefficients)
+    @staticmethod
+    def _fields(coefficients: Floats) -> dict[str, Any]:
         guessed, rises = np.split(coefficients, 2)
         works = np.minimum(guessed + np.maximum(rises, 0.0), 0.0)
         guess, slip = np.exp(np.minimum(guessed, works)).tolist(), (-np.expm1(works)).tolist()
-        return dataclasses.replace(self, guess=tuple(guess), slip=tuple(slip))
+        return {"guess": tuple(guess), "slip": tuple(slip)}
 
     @classmethod
     @checked
@@ -490,13 +464,10 @@ class Nido(SkillEffects):
         """The intercepts, then the effects."""
         return sealed(np.array([*self.intercepts, *self.effects]))
 
-    def with_coefficients(self, coefficients: Floats) -> Self:
-        """Return the model with other coefficients."""
-        coefficients = self._numbers(coefficients)
+    @staticmethod
+    def _fields(coefficients: Floats) -> dict[str, Any]:
         intercepts, effects = np.split(coefficients, 2)
-        return dataclasses.replace(
-            self, intercepts=tuple(intercepts.tolist()), effects=tuple(effects.tolist())
-        )
+        return {"intercepts": tuple(intercepts.tolist()), "effects": tuple(effects.tolist())}
 
     @classmethod
     @checked

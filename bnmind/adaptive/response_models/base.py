@@ -221,8 +221,7 @@ def response_channel(model: ResponseModel, parents: Sequence[Variable]) -> Float
     [0.2, 0.2, 0.2, 0.9]
     """
     item = Variable.of_integers("item", range(model.n_responses))
-    values = np.real(model.cpd(item, parents).to_factor().values)
-    return np.ascontiguousarray(values.reshape(model.n_responses, -1).T)
+    return model_table(model, item, parents)
 
 
 def check_item(item: Variable, n_responses: int) -> None:

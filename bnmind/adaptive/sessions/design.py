@@ -36,8 +36,14 @@ from bnmind._messages import listed, shown
 from bnmind._registry import as_registered, made_by_name
 from bnmind._values import Natural, Value, sealed
 from bnmind.adaptive.assembly.blueprint import Blueprint, Bound, CodeBound, ItemsBound, SkillBound
-from bnmind.adaptive.assembly.shadow_test import ShadowTest
-from bnmind.adaptive.assembly.stages import ContentOrder, Stage, Staged, StageItems, StartItems
+from bnmind.adaptive.assembly.stages import (
+    ContentOrder,
+    ShadowTest,
+    Stage,
+    Staged,
+    StageItems,
+    StartItems,
+)
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.bank_tables import named_prior, prior_of

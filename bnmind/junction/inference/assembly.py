@@ -28,8 +28,7 @@ from bnmind.junction.inference.compiled_query import (
     Request,
     opened,
 )
-from bnmind.junction.program.contraction import Function, ProgramBuilder
-from bnmind.junction.program.message_passing import Passing, TreeShape
+from bnmind.junction.program.contraction import Function, Passing, ProgramBuilder, TreeShape
 from bnmind.junction.program.program import Program
 from bnmind.junction.program.runs import with_long_runs
 from bnmind.junction.reduction import (
