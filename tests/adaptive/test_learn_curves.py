@@ -155,7 +155,7 @@ def test_the_m_step_is_the_optimum(name: str, seed: int, has_priors: bool) -> No
         def value(at: Floats, item: int = item) -> float:
             rows = found.copy()
             rows[item] = at
-            return -float(np.nan_to_num(objective(form, rows, counts)[item], neginf=-1e12))
+            return -float(np.nan_to_num(objective(form, rows, counts)[0][item], neginf=-1e12))
 
         bounds = list(zip(low[item], high[item], strict=True))
         best = minimize(value, found[item], method="L-BFGS-B", bounds=bounds)

@@ -103,7 +103,7 @@ def test_an_impossible_response_is_very_improbable(link: LinkFunction) -> None:
     with np.errstate(divide="ignore"):
         never = np.array([link.of(np.array(1e-300))])
     form = Form(binary(link), np.ones((1, 1, 1)), Polytope.of(np.array([[[-700.0, 700.0]]])))
-    assert -100 < objective(form, never[None], np.array([[[0.0, 2.0]]]))[0] < -40
+    assert -100 < objective(form, never[None], np.array([[[0.0, 2.0]]]))[0][0] < -40
     assert np.isfinite(form.slopes(never[None])).all()
 
 

@@ -121,7 +121,7 @@ def slow_maximum(form: Form, start: Floats, counts: Floats) -> float:
     scale, polytope = max(float(counts.sum()), 1.0), form.polytope
 
     def minus(x: Any) -> float:
-        return -float(objective(form, x[None], counts)[0]) / scale
+        return -float(objective(form, x[None], counts)[0][0]) / scale
 
     limits: Any = LinearConstraint(polytope.rows, polytope.least[0], np.inf)
     found: Any = minimize(
@@ -157,7 +157,7 @@ def test_no_general_solver_finds_a_better_m_step(
     for _ in range(5):  # from far away one M-step takes more than its most Newton steps
         found = ascended(form, found, counts)
     assert form.polytope.holds(found, tolerance=1e-8).all()
-    reached = float(objective(form, found, counts)[0])
+    reached = float(objective(form, found, counts)[0][0])
     slow = slow_maximum(form, start[0], counts)
     assert reached >= slow - 1e-5 * max(counts.sum(), 1.0)
 

@@ -54,7 +54,6 @@ from bnmind.adaptive.learning.blocks import FormBlock, ItemRule
 from bnmind.adaptive.learning.forms import Densities, Form, Polytope
 from bnmind.adaptive.learning.options import Priors
 from bnmind.adaptive.response_models.base import (
-    LEAST_SLOPE,
     ResponseModel,
     ability_values,
     parameter_vector,
@@ -121,11 +120,6 @@ CURVES = Graded | Logistic | GradedResponse | PartialCredit | Nominal
 """The response models that a `CurveBlock` learns."""
 
 
-def flipped(bounds: tuple[float, float]) -> tuple[float, float]:
-    """Return the bounds of one minus a number."""
-    return 1 - bounds[1], 1 - bounds[0]
-
-
 def slope_bounds(rule: ItemRule, priors: Priors) -> tuple[float, float]:
     """Return the least and the largest slope of an item with one ability.
 
@@ -143,14 +137,6 @@ def learned_asymptotes(rule: ItemRule) -> tuple[bool, bool]:
     return model.lower > 0 or bounds.guess[0] > 0, model.upper < 1 or bounds.slip[0] > 0
 
 
-def n_slopes(rule: ItemRule) -> int:
-    """Return the number of slopes of a graded item."""
-    model = rule.model
-    if isinstance(model, Graded) and isinstance(model.slopes, tuple):
-        return len(model.slopes)
-    return 1
-
-
 def kind_of_curve(rule: ItemRule) -> Hashable:
     """Return what items have in common that are learned together."""
     model = rule.model
@@ -158,7 +144,7 @@ def kind_of_curve(rule: ItemRule) -> Hashable:
     if isinstance(model, Logistic):
         more = learned_asymptotes(rule)
     elif isinstance(model, Graded):
-        more = n_slopes(rule), isinstance(model.slopes, tuple)
+        more = np.shape(model.slopes)
     names = tuple([(v.name, v.states) for v in rule.parents])
     return type(model), names, rule.channel.shape[1], more
 
@@ -243,9 +229,13 @@ class CurveBlock(FormBlock):
 
     def response_models(self, values: Floats) -> tuple[ResponseModel | None, ...]:
         """Return the response model of each item."""
-        rows = self.points(values)
         models = [rule.model for rule in self.rules if rule.model is not None]
+        rows = self._rows(values)
         return tuple(with_parameters(model, row) for model, row in zip(models, rows, strict=True))
+
+    def _rows(self, values: Floats) -> Floats:
+        """Return the numbers of the models, a row each."""
+        return self.points(values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,7 +262,8 @@ class LogisticBlock(CurveBlock):
         lower, upper = self._edges
         rows = []
         for rule in self.rules:
-            edges = [rule.bounds.guess] * lower + [flipped(rule.bounds.slip)] * upper
+            low, high = rule.bounds.slip
+            edges = [rule.bounds.guess] * lower + [(1 - high, 1 - low)] * upper
             rows.append([slope_bounds(rule, self.priors), (-FARTHEST, FARTHEST), *edges])
         return sealed(np.array(rows))
 
@@ -302,15 +293,9 @@ class LogisticBlock(CurveBlock):
             terms += [(column, (value, sign * slope, more)) for value, slope, more in found]
         return terms
 
-    def response_models(self, values: Floats) -> tuple[ResponseModel | None, ...]:
-        """Return the response model of each item."""
+    def _rows(self, values: Floats) -> Floats:
         x = self.points(values)
-        lower, upper = self._edges
-        slopes = np.where(x[:, 0] == 0, LEAST_SLOPE, x[:, 0])
-        low = x[:, 2] if lower else np.zeros(len(x))
-        high = x[:, -1] if upper else np.ones(len(x))
-        rows = np.column_stack([slopes, 0.0 - x[:, 1] / slopes, low, high])
-        return tuple(Logistic(*row) for row in rows.tolist())
+        return np.concatenate([x[:, :2], *self.form.asymptotes(x)], axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -331,11 +316,10 @@ class LogLinearBlock(CurveBlock):
     @cached_property
     def bounds(self) -> Floats:
         """Of slopes and intercepts; the slopes of `Nominal` may be negative."""
-        n = self._n_steps
-        later = [(-FARTHEST, FARTHEST)] * n
-        if self._nominal:
-            return np.array([[(-STEEPEST, STEEPEST)] * n + later] * len(self.rules))
-        return np.array([[slope_bounds(rule, self.priors), *later] for rule in self.rules])
+        n, nominal = self._n_steps, self._nominal
+        free = [(-STEEPEST, STEEPEST)] * n
+        slopes = [free if nominal else [slope_bounds(rule, self.priors)] for rule in self.rules]
+        return np.array([[*own, *[(-FARTHEST, FARTHEST)] * n] for own in slopes])
 
     @cached_property
     def form(self) -> Form:
@@ -370,7 +354,7 @@ class GradedBlock(CurveBlock):
 
     @property
     def _n_slopes(self) -> int:
-        return n_slopes(self.rules[0])
+        return int(np.size(getattr(self.rules[0].model, "slopes", 0.0)))
 
     @property
     def curve_names(self) -> tuple[str, ...]:

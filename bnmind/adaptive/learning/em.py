@@ -216,7 +216,7 @@ class TableExpectation:
         return self._classes_and_places[0]
 
     @property
-    def _places(self) -> NDArray[np.intp]:
+    def places(self) -> NDArray[np.intp]:
         """``(responses of all items, classes)``: the place of each in the layout."""
         return self._classes_and_places[1]
 
@@ -256,12 +256,12 @@ class TableExpectation:
     def __call__(self, response_parameters: Floats, tables: tuple[Floats, ...]) -> Expected:
         """Return expected counts; see `Expectation`."""
         prior = self.skills.prior(tables)
-        n_classes = self._places.shape[1]
+        n_classes = self.places.shape[1]
         of_class = self.of_class(tables)
-        logs = np.log(np.maximum(response_parameters, _FLOOR))[self._places]
+        logs = np.log(np.maximum(response_parameters, _FLOOR))[self.places]
         total = 0.0
         in_class = np.zeros(n_classes)
-        counts_by_class = np.zeros(self._places.shape)
+        counts_by_class = np.zeros(self.places.shape)
         for part, likely, scale in self._likelihoods(logs):
             weights = self.patterns.counts[part]
             with np.errstate(divide="ignore"):
@@ -275,18 +275,18 @@ class TableExpectation:
             counts_by_class += (self.indicators[part] * share[:, None]).T @ likely
         counts_by_class *= of_class
         counts = placed_sums(
-            self._places.reshape(-1), counts_by_class.reshape(-1), len(response_parameters)
+            self.places.reshape(-1), counts_by_class.reshape(-1), len(response_parameters)
         )
         return Expected(total, counts, self.skills.counts(prior * in_class[self.classes]))
 
     def of_class(self, tables: tuple[Floats, ...]) -> Floats:
         """Return the probability of each class, ``(classes,)``."""
-        return placed_sums(self.classes, self.skills.prior(tables), self._places.shape[1])
+        return placed_sums(self.classes, self.skills.prior(tables), self.places.shape[1])
 
     def posteriors(self, response_parameters: Floats, tables: tuple[Floats, ...]) -> Floats:
         """Return the distribution over the classes given each pattern, ``(patterns, classes)``."""
         of_class = self.of_class(tables)
-        logs = np.log(np.maximum(response_parameters, _FLOOR))[self._places]
+        logs = np.log(np.maximum(response_parameters, _FLOOR))[self.places]
         joint = np.concatenate([likely * of_class for _, likely, _ in self._likelihoods(logs)])
         normal: Floats = joint / joint.sum(axis=1, keepdims=True)
         return normal
@@ -303,16 +303,11 @@ class TableExpectation:
         for number, (start, (n_groups, n_responses)) in enumerate(
             zip(self.layout.starts, self.layout.shapes, strict=True)
         ):
-            group = (self._places[row] - start) // n_responses
+            group = (self.places[row] - start) // n_responses
             row += n_responses
             each_its_own = np.array_equal(group, np.arange(n_groups))
             masses = posterior if each_its_own else posterior @ np.eye(n_groups)[group]
             yield slice(None), number, masses
-
-    @property
-    def places(self) -> NDArray[np.intp]:
-        """``(responses of all items, classes)``: the place of each in the layout."""
-        return self._places
 
     def _likelihoods(self, logs: Floats) -> list[tuple[slice, Floats, Floats]]:
         """Return L for each part of the patterns, with rows multiplied by exp(−scale)."""
@@ -329,7 +324,7 @@ class TableExpectation:
 
     def _check(self, part: slice, response_parameters: Floats, of_class: Floats) -> None:
         """Raise if a pattern is impossible in every class."""
-        none = (response_parameters[self._places] <= 0) | (of_class <= 0)
+        none = (response_parameters[self.places] <= 0) | (of_class <= 0)
         wrong = np.flatnonzero((self.indicators[part] @ none > 0).all(axis=1))
         if wrong.size:
             place = int(wrong[0]) + (part.start or 0)

@@ -188,7 +188,7 @@ class Form(Sealed):
         flat = x[:, :n] @ self.design.reshape(-1, n).T
         return flat.reshape(len(x), n_cells, n_predictors)
 
-    def _asymptotes(self, x: Floats) -> tuple[Floats, Floats]:
+    def asymptotes(self, x: Floats) -> tuple[Floats, Floats]:
         """Return the lower and the upper asymptotes, ``(problems, 1)`` each."""
         n, one = self.design.shape[2], np.ones((len(x), 1))
         lower, upper = self.edges
@@ -199,7 +199,7 @@ class Form(Sealed):
         chances = self.link.chances(self._predictors(x))
         if not any(self.edges):
             return chances
-        return between(*self._asymptotes(x), chances)
+        return between(*self.asymptotes(x), chances)
 
     def slopes(self, x: Floats) -> Floats:
         """Return their derivatives, ``(problems, parameters, cells, responses)``."""
@@ -207,7 +207,7 @@ class Form(Sealed):
         each = np.moveaxis(self.design.transpose(0, 2, 1) @ self.link.slopes(predictors), 2, 1)
         if not any(self.edges):
             return each
-        low, high = self._asymptotes(x)
+        low, high = self.asymptotes(x)
         chances, (lower, upper) = self.link.chances(predictors), self.edges
         by_edge = np.stack([*[chances[..., 0]] * lower, *[chances[..., 1]] * upper], axis=1)
         both = np.stack([-by_edge, by_edge], axis=-1)
@@ -268,12 +268,11 @@ _LONGEST = 1e4
 _HALVINGS = 25
 
 
-def objective(form: Form, x: Floats, counts: Floats) -> Floats:
-    """Return what the M-step maximizes, ``(problems,)``; −inf where a chance is not a number."""
-    return _value_and_chances(form, x, counts)[0]
+def objective(form: Form, x: Floats, counts: Floats) -> tuple[Floats, Floats]:
+    """Return what the M-step maximizes, ``(problems,)``, and the chances.
 
-
-def _value_and_chances(form: Form, x: Floats, counts: Floats) -> tuple[Floats, Floats]:
+    It is −inf where a chance is not a number.
+    """
     chances = np.maximum(form.table(x), _FLOOR)
     value = np.einsum("icr,icr->i", counts, np.log(chances)) + form.log_prior(x)[0]
     return np.where(np.isnan(value), -np.inf, value), chances
@@ -294,7 +293,7 @@ def ascended(form: Form, x: Floats, counts: Floats) -> Floats:
     """
     polytope = form.polytope
     enough = _SETTLED * np.maximum(counts.sum(axis=(1, 2)), 1.0)
-    value, chances = _value_and_chances(form, x, counts)
+    value, chances = objective(form, x, counts)
     n, k = x.shape
     diagonal, open_ = np.arange(k), np.ones(n, dtype=np.bool_)
     fixed = np.zeros(x.shape, dtype=np.bool_) if polytope.fixed is None else polytope.fixed
@@ -337,7 +336,7 @@ def _climbed(
     worse: NDArray[np.bool_]
     for _ in range(_HALVINGS):
         there = x + steps
-        reached, then = _value_and_chances(form, there, counts)
+        reached, then = objective(form, there, counts)
         worse = ~(reached >= value)
         if not worse.any():
             break

@@ -31,10 +31,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bnmind._values import sealed
 from bnmind.adaptive.learning.blocks import (
@@ -77,15 +77,12 @@ def _groups(rule: ItemRule) -> NDArray[np.intp]:
     return (weights @ has).astype(np.intp)
 
 
-def _on_link(link: LinkFunction, low: float, high: float) -> tuple[float, float]:
-    """Return bounds of a chance on the scale of a link."""
-    scale = link.of(np.clip(np.array([low, high]), _LEAST, 1 - _LEAST))
-    return float(scale[0]), float(scale[1])
+def _on_link(link: LinkFunction, bounds: ArrayLike) -> Floats:
+    """Return bounds of chances on the scale of a link."""
+    return link.of(np.clip(bounds, _LEAST, 1 - _LEAST))
 
 
-def _inequalities(
-    rule: ItemRule, link: LinkFunction, cells: Floats
-) -> tuple[list[Floats], list[float]]:
+def _inequalities(rule: ItemRule, link: LinkFunction, cells: Floats) -> tuple[Floats, Floats]:
     """Return the inequalities of an item's chances: rows, and the least product with each.
 
     Parameters
@@ -97,17 +94,10 @@ def _inequalities(
     cells
         ``(cells, coefficients)``: the predictor of each cell, the lowest first.
     """
-    rows: list[Floats] = []
-    least: list[float] = []
-    inside = rule.least, 1 - rule.least
-    guess, slip = rule.guess, rule.slip
-    bounds = [inside] * len(cells)
-    bounds[0], bounds[-1] = guess, (1 - slip[1], 1 - slip[0])
-    for cell, (low, high) in zip(cells, bounds, strict=True):
-        lowest, highest = _on_link(link, low, high)
-        rows += [cell, -cell]
-        least += [lowest, -highest]
-    return rows, least
+    bounds = np.full((len(cells), 2), (rule.least, 1 - rule.least))
+    bounds[0], bounds[-1] = rule.guess, (1 - rule.slip[1], 1 - rule.slip[0])
+    low, high = _on_link(link, bounds).T
+    return np.concatenate([cells, -cells]), np.concatenate([low, -high])
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,13 +150,13 @@ class _LinkBlock(FormBlock):
     def _rises(self) -> bool:
         return self.monotone or _model(self.rules[0]).always_rises
 
-    @abstractmethod
     def _arranged(self, counts: Floats) -> Floats:
         """Return counts of the items' cells by problem, ``(problems, cells, responses)``."""
+        return counts
 
-    @abstractmethod
     def _placed(self, chances: Floats) -> Floats:
         """Return chances of the problems by item, ``(items, groups, responses)``."""
+        return chances
 
     def between(self, known: Floats, values: Floats) -> Floats:
         """Return the farthest valid parameters from known ones on the way to others."""
@@ -215,12 +205,9 @@ class EffectsBlock(_LinkBlock):
         effects = np.eye(n + 1)[1:] if self._rises else np.zeros((0, n + 1))
         # In order, the chances between are within the bounds of the lowest and the highest.
         cells = self.design[[0, -1]] if self._rises else self.design
-        rows: list[Floats] = []
-        least = []
-        for rule in self.rules:
-            rows, bounds = _inequalities(rule, self._link, cells)
-            least.append([*bounds, *[0.0] * len(effects)])
-        return Polytope(np.concatenate([rows, effects]), np.array(least))
+        parts = [_inequalities(rule, self._link, cells) for rule in self.rules]
+        least = [np.append(bounds, np.zeros(len(effects))) for _, bounds in parts]
+        return Polytope(np.concatenate([parts[0][0], effects]), np.array(least))
 
     @cached_property
     def pseudo(self) -> tuple[Floats, Floats, Floats]:
@@ -245,18 +232,12 @@ class EffectsBlock(_LinkBlock):
         if self._rises:
             limits[:, 1:, 0] = 0.0
         for row, rule in zip(limits, self.rules, strict=True):
-            row[0] = _on_link(self._link, rule.guess[0], 1 - rule.slip[0])
+            row[0] = _on_link(self._link, (rule.guess[0], 1 - rule.slip[0]))
             if rule.guess[0] >= rule.guess[1]:
                 row[0] = np.nan
             if rule.slip[0] >= rule.slip[1]:
                 row[-1] = np.nan
         return limits.reshape(-1, 2)
-
-    def _arranged(self, counts: Floats) -> Floats:
-        return counts
-
-    def _placed(self, chances: Floats) -> Floats:
-        return chances
 
     def start(self) -> Floats:
         """Return the current coefficients of the items."""
@@ -337,22 +318,18 @@ class SharedBlock(_LinkBlock):
     @cached_property
     def polytope(self) -> Polytope:
         """The valid coefficients."""
-        rows: list[Floats] = []
-        least: list[float] = []
+        n, parts = len(self.skills), []
         for rule, design in zip(self.rules, self._designs, strict=True):
             ends = design[[0, -1]] if self._rises else design
-            more_rows, more_least = _inequalities(rule, self._link, ends)
-            rows += more_rows
-            least += more_least
-        n = len(self.skills)
+            parts.append(_inequalities(rule, self._link, ends))
         if self._rises:
-            rows += list(np.eye(2 * n)[n:])
-            least += [0.0] * n
+            parts.append((np.eye(2 * n)[n:], np.zeros(n)))
         if len(own := self.pseudo[0]):
-            lowest, highest = _on_link(self._link, *_own_bounds(self.rules))
-            rows += [*own, *-own]
-            least += [lowest] * 2 * n + [-highest] * 2 * n
-        return Polytope(np.array(rows), np.array([least]))
+            least = min(rule.least for rule in self.rules)
+            low, high = _on_link(self._link, (least, 1 - least))
+            parts.append((np.concatenate([own, -own]), np.repeat([low, -high], 2 * n)))
+        rows, bounds = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return Polytope(rows, bounds[None])
 
     @property
     def _used(self) -> NDArray[np.bool_]:
@@ -421,26 +398,28 @@ def _needs(rule: ItemRule) -> list[tuple[str, int]]:
     return [(v.name, level) for v, level in zip(rule.parents, levels, strict=True)]
 
 
-def _own_bounds(rules: Sequence[ItemRule]) -> tuple[float, float]:
-    """Return the bounds of the guess and of one minus the slip of a skill."""
-    least = min(rule.least for rule in rules)
-    return least, 1 - least
-
-
 def _noise(rule: ItemRule) -> NoisySkills:
     assert isinstance(rule.model, NoisySkills)
     return rule.model
 
 
-def kind_of_noise(rule: ItemRule) -> tuple[bool, int, bool, bool]:
-    """Return whether all skills are needed, how many there are, and what is learned.
+class Noise(NamedTuple):
+    """What noisy items that are learned together have in common."""
 
-    That is, whether all skills share one guess and one slip; and whether there is a leak.
-    """
+    is_and: bool
+    """Whether all skills are needed."""
+    n_skills: int
+    shared: bool
+    """Whether all skills share one guess and one slip."""
+    has_leak: bool
+
+
+def kind_of_noise(rule: ItemRule) -> Noise:
+    """Return the kind of a noisy item."""
     model = _noise(rule)
     is_and = model.combination is NoisyMinimum
     shared = not np.ndim(model.guess) and not np.ndim(model.slip)
-    return is_and, len(rule.parents), shared, model.leak[1] != float(is_and)
+    return Noise(is_and, len(rule.parents), shared, model.leak[1] != float(is_and))
 
 
 @dataclass(frozen=True, eq=False)
@@ -460,24 +439,12 @@ class NoisyBlock(_LinkBlock):
     """
 
     @cached_property
-    def _kind(self) -> tuple[bool, int, bool, bool]:
+    def _kind(self) -> Noise:
         return kind_of_noise(self.rules[0])
 
     @property
-    def _is_and(self) -> bool:
-        return self._kind[0]
-
-    @property
-    def _shared(self) -> bool:
-        return self._kind[2]
-
-    @property
-    def _has_leak(self) -> bool:
-        return self._kind[3]
-
-    @property
     def _n_pairs(self) -> int:
-        return 1 if self._shared else self._kind[1]
+        return 1 if self._kind.shared else self._kind.n_skills
 
     @property
     def _link(self) -> LinkFunction:
@@ -486,11 +453,13 @@ class NoisyBlock(_LinkBlock):
     @cached_property
     def design(self) -> Floats:
         """``(cells, parameters of the form)``."""
-        has = _cells(self._kind[1]).T.astype(np.float64)
+        has = _cells(self._kind.n_skills).T.astype(np.float64)
         each = [1 - has, has]
-        if self._shared:
+        if self._kind.shared:
             each = [part.sum(axis=1, keepdims=True) for part in each]
-        return sealed(np.concatenate([*each, np.ones((len(has), int(self._has_leak)))], axis=1))
+        return sealed(
+            np.concatenate([*each, np.ones((len(has), int(self._kind.has_leak)))], axis=1)
+        )
 
     @cached_property
     def polytope(self) -> Polytope:
@@ -498,7 +467,7 @@ class NoisyBlock(_LinkBlock):
         n, size = self._n_pairs, self.design.shape[1]
         ends = [self._turned(end.reshape(-1, size)) for end in self.limits.T]
         bounds = np.sort(np.log(np.maximum(np.stack(ends, axis=-1), _LEAST)), axis=-1)
-        sign = 1 if self._is_and else -1
+        sign = 1 if self._kind.is_and else -1
         rises = sign * (np.eye(size)[n : 2 * n] - np.eye(size)[:n])
         off = np.log(np.maximum([[rule.least] for rule in self.rules], _LEAST))
         can = bounds[..., 1] @ self.design.T >= off
@@ -511,11 +480,11 @@ class NoisyBlock(_LinkBlock):
         """The links by themselves, as the priors see them work or fail."""
         n = self._n_pairs
         works, both = (np.repeat(count, n) for count in beta_counts(self.priors))
-        asked = works if self._is_and else both - works
+        asked = works if self._kind.is_and else both - works
         return np.eye(self.design.shape[1])[: 2 * n], asked, both - asked
 
     def _arranged(self, counts: Floats) -> Floats:
-        return counts if self._is_and else counts[..., ::-1]
+        return counts if self._kind.is_and else counts[..., ::-1]
 
     def _placed(self, chances: Floats) -> Floats:
         return self._arranged(chances)
@@ -524,7 +493,7 @@ class NoisyBlock(_LinkBlock):
         """Return f and ℓ of guesses, slips and the edge, ``(…, parameters)``; or the reverse."""
         n = self._n_pairs
         of_or = (np.arange(values.shape[-1]) // n) % 2 == 0
-        return np.where(of_or ^ self._is_and, 1 - values, values)
+        return np.where(of_or ^ self._kind.is_and, 1 - values, values)
 
     def points(self, values: Floats) -> Floats:
         """Return the parameters of the form."""
@@ -545,9 +514,9 @@ class NoisyBlock(_LinkBlock):
         """Guesses, slips, and the ceiling or the floor."""
         found = []
         for rule in self.rules:
-            of = [""] if self._shared else [f" of {v.name}" for v in rule.parents]
+            of = [""] if self._kind.shared else [f" of {v.name}" for v in rule.parents]
             names = [f"{what}{skill}" for what in ("guess", "slip") for skill in of]
-            names += [_noise(rule).leak[0]] * self._has_leak
+            names += [_noise(rule).leak[0]] * self._kind.has_leak
             found += [(rule.name, name) for name in names]
         return tuple(found)
 
@@ -556,7 +525,11 @@ class NoisyBlock(_LinkBlock):
         """The bounds of guesses, slips, and the ceiling or the floor."""
         n = self._n_pairs
         rows = [
-            [*[rule.guess] * n, *[rule.slip] * n, *[(rule.least, 1 - rule.least)] * self._has_leak]
+            [
+                *[rule.guess] * n,
+                *[rule.slip] * n,
+                *[(rule.least, 1 - rule.least)] * self._kind.has_leak,
+            ]
             for rule in self.rules
         ]
         return sealed(np.array(rows).reshape(-1, 2))
@@ -567,7 +540,7 @@ class NoisyBlock(_LinkBlock):
         for rule in self.rules:
             model = _noise(rule)
             numbers += [np.broadcast_to(x, (self._n_pairs,)) for x in (model.guess, model.slip)]
-            numbers += [np.array([model.leak[1]])] * self._has_leak
+            numbers += [np.array([model.leak[1]])] * self._kind.has_leak
         return self._near(softened(np.concatenate(numbers)))
 
     def draw(self, rng: np.random.Generator) -> Floats:
@@ -575,9 +548,9 @@ class NoisyBlock(_LinkBlock):
         rows = []
         for _ in self.rules:
             rows.append(rng.uniform(0.05, 0.45, 2 * self._n_pairs))
-            if self._has_leak:
+            if self._kind.has_leak:
                 edge = rng.uniform(0.05, 0.3)
-                rows.append(np.array([1 - edge if self._is_and else edge]))
+                rows.append(np.array([1 - edge if self._kind.is_and else edge]))
         return self._near(np.concatenate(rows))
 
     def values_of(self, points: Floats) -> Floats:
@@ -591,10 +564,10 @@ class NoisyBlock(_LinkBlock):
         for rule, row in zip(self.rules, values.reshape(len(self.rules), -1).tolist(), strict=True):
             guess, slip = tuple(row[:n]), tuple(row[n : 2 * n])
             changed: dict[str, Any] = {
-                "guess": guess[0] if self._shared else guess,
-                "slip": slip[0] if self._shared else slip,
+                "guess": guess[0] if self._kind.shared else guess,
+                "slip": slip[0] if self._kind.shared else slip,
             }
-            if self._has_leak:
+            if self._kind.has_leak:
                 changed[_noise(rule).leak[0]] = row[-1]
             models.append(dataclasses.replace(_noise(rule), **changed))
         return tuple(models)

@@ -83,13 +83,9 @@ class ParametricBlock(ItemBlock):
     """
 
     @property
-    def _rule(self) -> ItemRule:
-        return self.rules[0]
-
-    @property
     def _model(self) -> ParametricModel:
-        assert isinstance(self._rule.model, ParametricModel)
-        return self._rule.model
+        assert isinstance(self.rules[0].model, ParametricModel)
+        return self.rules[0].model
 
     @property
     def _entries(self) -> list[tuple[str, int | None]]:
@@ -103,7 +99,7 @@ class ParametricBlock(ItemBlock):
     def parameters(self) -> tuple[tuple[str, str], ...]:
         """The parameters of the model, those of a tuple numbered from 1."""
         return tuple(
-            (self._rule.name, name if place is None else f"{name} {place + 1}")
+            (self.rules[0].name, name if place is None else f"{name} {place + 1}")
             for name, place in self._entries
         )
 
@@ -114,7 +110,7 @@ class ParametricBlock(ItemBlock):
         for name, _ in self._entries:
             low, high = self._model.limits_of(name)
             inside = low >= 0 and high <= 1
-            limits.append(kept_off((low, high), self._rule.least) if inside else (low, high))
+            limits.append(kept_off((low, high), self.rules[0].least) if inside else (low, high))
         return np.array(limits, dtype=np.float64).reshape(-1, 2)
 
     def start(self) -> Floats:
@@ -141,7 +137,7 @@ class ParametricBlock(ItemBlock):
 
     def response_parameters(self, values: Floats) -> Floats:
         """Return the probability of each response in each configuration."""
-        channel = self._with(values).channel([v.n_states for v in self._rule.parents])
+        channel = self._with(values).channel([v.n_states for v in self.rules[0].parents])
         return channel[None]
 
     def _expected(self, values: Floats, counts: Floats) -> float:

@@ -251,11 +251,9 @@ def _rows(has: NDArray[np.bool_]) -> Floats:
 def _refuse_edges(link: LinkFunction, guess: float, slip: float) -> None:
     """Raise if the link is infinite at the guess or at one minus the slip."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        finite = np.all(np.isfinite(link.of(np.array([guess, 1 - slip], dtype=np.float64))))
-    if not finite:
-        raise InvalidModelError(
-            [f"expected a guess and a slip above 0 and below 1, got {guess} and {slip}"]
-        )
+        ends = link.of(np.array([guess, 1 - slip], dtype=np.float64))
+    if not np.isfinite(ends).all():
+        refuse([f"expected a guess and a slip above 0 and below 1, got {guess} and {slip}"])
 
 
 @dataclass(frozen=True)
@@ -476,8 +474,7 @@ class Nido(SkillEffects):
     ) -> Self:
         """Return a model that has the guess and the slip if the item needs one skill."""
         check_skills(required, sizes)
-        if not (0 < guess < 1 and 0 < slip < 1):
-            refuse([f"expected a guess and a slip above 0 and below 1, got {guess} and {slip}"])
+        _refuse_edges(cls.link, guess, slip)
         n = len(required)
         low, high = LOGIT.of(np.array([guess, 1 - slip])).tolist()
         return cls((low,) * n, (high - low,) * n, needed_levels(required))

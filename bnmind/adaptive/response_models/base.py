@@ -337,20 +337,15 @@ def table(item: Variable, parents: Sequence[Variable], values: Floats) -> Tabula
     return TabularCPD(item, tuple(parents), values.reshape(shape))
 
 
+@lru_cache(maxsize=64)
 def ability_values(variable: Variable) -> Floats:
-    """Return the states of a latent ability as numbers, ``(states,)``.
+    """Return the states of a latent ability as numbers, ``(states,)``; read-only.
 
     Raises
     ------
     InvalidModelError
         If a state is not a number.
     """
-    return _values(variable)
-
-
-@lru_cache(maxsize=64)
-def _values(variable: Variable) -> Floats:
-    """Return the states as numbers, read-only; the items of a bank ask for the same ones."""
     try:
         values = np.array([float(state) for state in variable.states])
     except ValueError:
@@ -359,8 +354,7 @@ def _values(variable: Variable) -> Floats:
         raise InvalidModelError(
             [f"expected numbers as states of {variable.name}, got {shown(variable.states)}"]
         )
-    values.setflags(write=False)
-    return values
+    return sealed(values)
 
 
 def parent_abilities(item: Variable, parents: Sequence[Variable]) -> Floats:
@@ -370,13 +364,6 @@ def parent_abilities(item: Variable, parents: Sequence[Variable]) -> Floats:
             [f"{item.name} must depend on one ability, got {counted(len(parents), 'variable')}"]
         )
     return ability_values(parents[0])
-
-
-def fisher(slopes: Floats, chances: Floats) -> Floats:
-    """Return Σ_r P_r'² / P_r; an impossible response adds nothing."""
-    ratio = np.divide(slopes**2, chances, out=np.zeros_like(chances), where=chances > 0)
-    result: Floats = ratio.sum(axis=-1)
-    return result
 
 
 LEAST_SLOPE = 1e-12

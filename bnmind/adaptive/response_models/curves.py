@@ -75,7 +75,6 @@ from bnmind.adaptive.response_models.base import (
     LARGEST,
     Number,
     check_item,
-    fisher,
     one_each,
     parameter_vector,
     parent_abilities,
@@ -159,13 +158,11 @@ class AbilityCurve(Value, ABC):
     def _slopes(self, theta: Floats) -> Floats:
         """Return the derivatives of the chances by the ability, ``(abilities, responses)``."""
         rates = self._predictors(np.array(1.0)) - self._predictors(np.array(0.0))
-        slopes: Floats = rates @ self.link.slopes(self._predictors(theta))
-        return slopes
+        return np.asarray(rates @ self.link.slopes(self._predictors(theta)))
 
     def _predictors(self, theta: Floats) -> Floats:
         design = design_of(self, theta)
-        predictors: Floats = design @ parameter_vector(self)[: design.shape[-1]]
-        return predictors
+        return np.asarray(design @ parameter_vector(self)[: design.shape[-1]])
 
     @checked
     def probabilities(self, abilities: ArrayLike) -> Floats:
@@ -190,7 +187,11 @@ class AbilityCurve(Value, ABC):
             finite number.
         """
         theta = np.asarray(abilities, dtype=np.float64)
-        return fisher(self._slopes(theta), self._chances(theta))
+        chances = self._chances(theta)
+        # An impossible response adds nothing.
+        zeros = np.zeros_like(chances)
+        ratios = np.divide(self._slopes(theta) ** 2, chances, out=zeros, where=chances > 0)
+        return np.asarray(ratios.sum(axis=-1))
 
     @checked
     def cpd(self, item: Variable, parents: Sequence[Variable]) -> TabularCPD:

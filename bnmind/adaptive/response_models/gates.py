@@ -48,6 +48,7 @@ import functools
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -165,6 +166,9 @@ class NoisySkills(Value, ABC):
         A chance for each skill, or one for all skills; ``guess + slip`` at most 1.
     """
 
+    combination: ClassVar[type[NoisyMinimum | NoisyMaximum]]
+    """The distribution that combines the skills."""
+
     guess: Probability | tuple[Probability, ...]
     slip: Probability | tuple[Probability, ...] = 0.0
 
@@ -179,11 +183,6 @@ class NoisySkills(Value, ABC):
     @abstractmethod
     def leak(self) -> tuple[str, float]:
         """The name and the value of the parameter for causes other than the skills."""
-
-    @property
-    @abstractmethod
-    def combination(self) -> type[NoisyMinimum | NoisyMaximum]:
-        """The distribution that combines the skills."""
 
     _faults = chance_faults
 
@@ -224,6 +223,8 @@ class NoisyAnd(NoisySkills):
         As for `Dina`.
     """
 
+    combination = NoisyMinimum
+
     ceiling: Probability = 1.0
     required: tuple[int, ...] | None = None
 
@@ -231,11 +232,6 @@ class NoisyAnd(NoisySkills):
     def leak(self) -> tuple[str, float]:
         """The ceiling."""
         return "ceiling", self.ceiling
-
-    @property
-    def combination(self) -> type[NoisyMinimum]:
-        """The minimum: all skills must work."""
-        return NoisyMinimum
 
 
 @dataclass(frozen=True)
@@ -252,6 +248,8 @@ class NoisyOr(NoisySkills):
         As for `Dina`.
     """
 
+    combination = NoisyMaximum
+
     floor: Probability = 0.0
     required: tuple[int, ...] | None = None
 
@@ -259,8 +257,3 @@ class NoisyOr(NoisySkills):
     def leak(self) -> tuple[str, float]:
         """The floor."""
         return "floor", self.floor
-
-    @property
-    def combination(self) -> type[NoisyMaximum]:
-        """The maximum: one skill must work."""
-        return NoisyMaximum

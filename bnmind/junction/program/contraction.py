@@ -591,7 +591,7 @@ class StationTree:
         groups: dict[frozenset[int], list[int]] = {}
         for neighbor, separator in self.neighbors[clique].items():
             groups.setdefault(separator, []).append(neighbor)
-        spread = len(groups) > _MANY and self.cells(self.scopes[clique]) <= _LARGEST_HUB
+        spread = len(groups) > _MANY and _size(self.scopes[clique], self.sizes) <= _LARGEST_HUB
         ends: list[_End] = []
         for separator, group in groups.items():
             if len(group) < 3 and not spread:
@@ -616,7 +616,7 @@ class StationTree:
         """Connect ends with different separators to a clique or station that contains them."""
         while len(ends) > 3:
             scope = self.scopes[hub]
-            most = self.cells(scope) // _SHRINK
+            most = _size(scope, self.sizes) // _SHRINK
             shared: dict[int, list[_End]] = {}
             for end in ends:
                 for variable in end.separator:
@@ -648,7 +648,7 @@ class StationTree:
         for half in (ends[:middle], ends[middle:]):
             union = _union(half)
             below = self._halves(half, most)
-            if len(below) > 1 and self.cells(union) <= most:
+            if len(below) > 1 and _size(union, self.sizes) <= most:
                 below = [_End(union, self._station(union, below))]
             tops += below
         return tops
@@ -663,10 +663,6 @@ class StationTree:
     def _join(self, first: int, second: int, separator: frozenset[int]) -> None:
         self.neighbors[first][second] = separator
         self.neighbors[second][first] = separator
-
-    def cells(self, scope: frozenset[int]) -> int:
-        """Return the number of configurations of some variables."""
-        return math.prod([self.sizes[v] for v in scope])
 
 
 def _union(ends: Sequence[_End]) -> frozenset[int]:
