@@ -670,13 +670,14 @@ def _run(
         if x < 0 and y < 0:
             at[result] = _ONE
             continue
-        bits = known_bits[step]
-        low, high = 0, steps[step, 2]
+        bits, low, high = known_bits[step], 0, steps[step, 2]
         if x >= 0:
             low, high = exponents[left, 0], high + exponents[left, 1]
         if y >= 0:
             low, high = low + exponents[right, 0], high + exponents[right, 1]
         powers[result] = powers[left] + (powers[right] if right >= 0 else 0)
+        in_list = listed and list_starts[step] < list_starts[step + 1]
+        may_share &= not in_list  # cells of no term may hold anything in an operand
         if may_share and (bits == every_bit or _is_same(circuit, work, own, n_inputs + step)):
             at[result] = x if y < 0 else y
             exponents[result, 0], exponents[result, 1] = low, high
@@ -686,7 +687,7 @@ def _run(
             return math.nan, 0, False
         is_far = low < -_NEAR or high > _NEAR
         n: Any = 1
-        if listed and list_starts[step] < list_starts[step + 1]:
+        if in_list:
             n = _add_terms(circuit, work, step, direction, (x, y, end), is_far)
         elif bits == every_bit:
             cells[end] = (1.0 if x < 0 else known[x]) * (1.0 if y < 0 else known[y])
@@ -696,8 +697,7 @@ def _run(
             if keys[slot, 0] == 0:
                 _add_layout(circuit, work, step, direction, (left, right, result), key, slot)
             row = rows[slot]
-            n, row[4] = np.int64(row[1]), end
-            swap = np.int64(row[0])
+            n, swap, row[4] = np.int64(row[1]), np.int64(row[0]), end
             row[2 + swap], row[3 - swap] = max(x, 0), max(y, 0)
             if row[5] == one:
                 in_tiles(row, tables, known, known, cells, (work.buffer, work.buffered))

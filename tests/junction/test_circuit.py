@@ -18,7 +18,7 @@ from bnmind._jit import run_plainly
 from bnmind.errors import ImpossibleEvidenceError, InvalidModelError, TooLargeError
 from bnmind.junction import GivenOrder, Limits, compile_model, compile_plan, posterior
 from bnmind.junction.circuit import Circuit
-from bnmind.junction.circuit_kernel import answer_cases
+from bnmind.junction.circuit_kernel import CircuitWork, answer_cases
 from bnmind.pgm import (
     Factor,
     FactorModel,
@@ -107,6 +107,14 @@ def questions(draw: st.DrawFn) -> tuple[Network | FactorModel, np.ndarray, dict[
 
 @pytest.fixture(params=["plain", "listed"])
 def _with_lists(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    new_work = Circuit._new_work
+
+    def of_nothing(circuit: Circuit, n: int) -> CircuitWork:
+        work = new_work(circuit, n)
+        work.cells[circuit.cells.size :] = np.nan  # no run may read what it has not written
+        return work
+
+    monkeypatch.setattr(Circuit, "_new_work", of_nothing)
     if request.param == "listed":
         monkeypatch.setattr(circuit_module, "_WORTH_LISTS", 0)
         monkeypatch.setattr(circuit_module, "_SPARSE", 1.0)
