@@ -461,6 +461,22 @@ class PairBlock(TableBlock):
         """Return guesses and slips."""
         return self.points(points).reshape(-1)
 
+    def between(self, known: Floats, values: Floats) -> Floats:
+        """Return guesses and slips within bounds; known ones if an item is out of order."""
+        near = within(values, known, self.limits)
+        holds = self.form.polytope.holds(self.points(near), tolerance=SLACK)
+        return near if holds.all() else known
+
+    def _in_order(
+        self, known: Floats, right: Floats, total: Floats, problems: NDArray[np.intp]
+    ) -> Floats:
+        """Return equal chances, which are best out of order: the objective is concave."""
+        sums, least, most = total[problems].sum(axis=1), *np.moveaxis(self._bounds[problems], -1, 0)
+        before = known[problems].mean(axis=1)
+        pooled = np.divide(right[problems].sum(axis=1), sums, out=before, where=sums > 0)
+        pooled = np.maximum(np.minimum(pooled, most.min(axis=1)), least.max(axis=1))
+        return np.repeat(pooled[:, None], 2, axis=1)
+
     def start(self) -> Floats:
         """Return the current guesses and slips of the items."""
         pairs = [(r.model.guess, r.model.slip) for r in self.rules]  # type: ignore[union-attr]
