@@ -159,6 +159,8 @@ def refuse_others(totals: Values, sizes: Floats, *, real: bool) -> None:
 
 def _constant(plan: CompiledQuery, factors: Sequence[Any]) -> tuple[Any, Any]:
     """Return the product of numbers as a number of size one and a logarithm."""
+    if not factors:
+        return 1.0, 0.0
     numbers = np.array(factors)
     sizes = np.abs(numbers)
     log = np.log(sizes).sum(axis=0)
@@ -220,21 +222,20 @@ def sums_of(
         except FloatingPointError:
             # The sizes of terms of both signs are too far apart to be computed.
             continue
-        if not scaled and not (found.totals.min() > TINY and found.totals.max() < HUGE):
+        totals, numbers = found.totals.tolist(), found.joints
+        if not scaled and not (min(totals) > TINY and max(totals) < HUGE):
             continue
         if (
             not has_lost
             or plan.is_signed
             or (not scaled and _is_all(plan, registers, found.totals))
         ):
-            found.joints.setflags(write=False)
-            joints: list[Values] = [
-                part if len(shape) == 1 else part.reshape(shape)
+            numbers.setflags(write=False)
+            joints = [
+                numbers[start:end] if len(shape) == 1 else numbers[start:end].reshape(shape)
                 for start, end, shape in plan.parts
-                for part in [found.joints[start:end]]
             ]
-            total = float(found.totals[0])
-            log_total = math.log(total) if total > 0 else -math.inf
+            log_total = math.log(totals[0]) if totals[0] > 0 else -math.inf
             return Sums(joints, log_total + log_scale, float(found.doubt))
     if plan.is_signed:
         return Sums([], math.nan, math.inf)

@@ -496,11 +496,12 @@ class Reader:
         self.model = model
         self.variables = {v.name: v for v in model.variables}
         self.columns = {v.name: i for i, v in enumerate(model.variables)}
+        self._alone = {v.name: (v,) for v in model.variables}
 
     def named(self, scopes: Scopes) -> tuple[tuple[Variable, ...], ...]:
         """Return the variables of targets."""
-        of = self.variables.__getitem__
-        return tuple([tuple(map(of, scope)) for scope in scopes])
+        of, alone = self.variables, self._alone
+        return tuple([alone[s[0]] if len(s) == 1 else tuple([of[n] for n in s]) for s in scopes])
 
     def event(self, given: Any) -> Seen:
         """Return an event, which is read like evidence but must be given."""
