@@ -61,8 +61,8 @@ def test_products_are_sums_over_what_the_result_lacks(
         if cost is not None:  # in loops, or in tiles
             patch.setattr(products_module, "_cost_of_loops", lambda *_: cost)
             patch.setattr(products_module, "arrange", partial(run_plainly, arrange))
-        builder.add(Term(0, 0, scopes[0]), Term(0, x.size, scopes[1]), Term(0, 10, scopes[2]))
-    builder.build().run((read_only(source),) * 2, target)
+        builder.add(Term(0, 0, scopes[0]), Term(0, x.size, scopes[1]), Term(0, 10, scopes[2], 0))
+    assert builder.build().run((read_only(source),) * 2, target, np.zeros((1, 2), dtype=np.int64))
     np.testing.assert_allclose(
         target[10:-10].reshape(expected.shape), expected, rtol=1e-10, atol=1e-10
     )

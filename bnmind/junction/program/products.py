@@ -81,13 +81,13 @@ def run_products(
     buffer
         ``((ROWS + most s) * LANES,)`` cells for a moment; and the same cells, read-only.
     bounds, exponents
-        For each product, as for `_stays_in_range`; none if the numbers are not bounded.
+        For each product, as for `_stays_in_range`.
     """
     counters = np.zeros(64, dtype=np.uint64)
     for row in range(products.shape[0]):
         product = products[row]
         x, y = sources[product[0]], sources[product[1]]
-        if len(bounds) > 0 and not _stays_in_range(product, bounds[row], exponents, x, y):
+        if not _stays_in_range(product, bounds[row], exponents, x, y):
             return False
         if product[5] == _TILES:
             in_tiles(product, tables, x, y, c, buffer)
@@ -555,22 +555,16 @@ class ProductList(Sealed):
     """The cells of the buffer."""
 
     def run(
-        self,
-        sources: tuple[Floats, ...],
-        results: Floats,
-        exponents: NDArray[np.int64] | None = None,
+        self, sources: tuple[Floats, ...], results: Floats, exponents: NDArray[np.int64]
     ) -> bool:
         """Fill the results, from read-only arrays; these may be views of the same memory.
 
-        With ``exponents``, it stops where numbers may leave the range of floating point, and
-        returns False.
+        It stops where numbers may leave the range of floating point, and returns False.
         """
         cells = np.empty(self.n_buffered)
         buffer = cells, read_only(cells)
-        noted = np.empty((0, 2), dtype=np.int64) if exponents is None else exponents
         for part, bounds in self.parts:
-            some = bounds[: len(bounds) if len(noted) else 0]
-            if not run_products(part, self.tables, sources, results, buffer, some, noted):
+            if not run_products(part, self.tables, sources, results, buffer, bounds, exponents):
                 return False
         return True
 
