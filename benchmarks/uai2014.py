@@ -118,18 +118,20 @@ def compared(
     return {"difference": max(float(np.abs(of(v) - theirs[v.name]).max()) for v in model.variables)}
 
 
-def _planned(model: FactorModel, findings: Mapping[str, str], limits: Any) -> Any:
+def _planned(
+    model: FactorModel, findings: Mapping[str, str], limits: Any, order: Any = None
+) -> Any:
     from bnmind.junction import compile_plan
 
-    plan = compile_plan(model, evidence=findings, limits=limits)
-    return {"size": plan.total_size, "memory": plan.memory}, lambda: plan.run(findings)
+    plan = compile_plan(model, evidence=findings, limits=limits, order=order)
+    found = {"size": plan.total_size, "memory": plan.memory, "predicted": plan.seconds}
+    return found, lambda: plan.run(findings)
 
 
 def _annealed(model: FactorModel, findings: Mapping[str, str], limits: Any) -> Any:
-    from bnmind.junction import TreeAnnealing, compile_plan
+    from bnmind.junction import TreeAnnealing
 
-    plan = compile_plan(model, evidence=findings, limits=limits, order=TreeAnnealing(rounds=8))
-    return {"size": plan.total_size, "memory": plan.memory}, lambda: plan.run(findings)
+    return _planned(model, findings, limits, TreeAnnealing(rounds=8))
 
 
 def _sliced(model: FactorModel, findings: Mapping[str, str], limits: Any) -> Any:
@@ -138,7 +140,7 @@ def _sliced(model: FactorModel, findings: Mapping[str, str], limits: Any) -> Any
     order = TreeAnnealing(rounds=8)
     sliced = compile_sliced(model, known=findings, limits=limits, order=order)
     found = {"size": sliced.plan.total_size, "memory": sliced.memory, "slices": sliced.n_slices}
-    return found, sliced.run
+    return found | {"predicted": sliced.n_slices * sliced.plan.seconds}, sliced.run
 
 
 def _warm_up() -> None:
@@ -159,12 +161,14 @@ def table(records: Sequence[Record]) -> str:
     """Return the results as Markdown."""
     exact = [r for r in records if r.get("difference", 1) <= EXACT]
     quick = [r for r in exact if r["planning"] + r["run"] <= 2]
+    predicted = [r for r in exact if 0.5 < r.get("predicted", 0) / r["run"] < 2]
     timed = [r for r in exact if r["name"] in PUBLISHED]
     faster = [r for r in timed if r["run"] <= PUBLISHED[r["name"]]]
     lines = [
         f"{len(exact)} of {len(records)} files are exact to 1e-6, {len(quick)} of them with"
         f" planning and run within 2 s; {len(faster)} of {len(timed)} runs take no longer than the"
-        " published ones, which are of another machine.",
+        f" published ones, which are of another machine. {len(predicted)} plans predict the time of"
+        " their run within a factor of two.",
         "",
         "| file | variables | largest difference | planning s | run s | published s | total size |"
         " predicted MB | way |",

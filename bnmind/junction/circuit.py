@@ -58,7 +58,13 @@ from bnmind.junction.circuit_kernel import (
 )
 from bnmind.junction.forms import choose_forms, non_negative_table
 from bnmind.junction.graphs import OrderFinder, graph_of_scopes
-from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
+from bnmind.junction.inference.limits import (
+    DEFAULT_LIMITS,
+    USUAL,
+    Limits,
+    Work,
+    predicted_seconds,
+)
 from bnmind.junction.program.products import AXIS, LANES, PRODUCT, ROWS, read_only
 from bnmind.junction.program.runs import joined_terms
 from bnmind.junction.triangulation.portfolio import Portfolio
@@ -136,8 +142,9 @@ _MOST_PLACES = 2**16
 
 _MOST_LAYOUTS, _PLACES_OF_A_LAYOUT = 2**16, 32
 
-_PRODUCT_NS, _MULTIPLICATION_NS = 60.0, 1.2
-"""Nanoseconds for each product of a run, and for each multiplication."""
+_STEPS_OF_A_RUN, _NUMBERS_OF_A_PRODUCT = 4, 60
+"""The steps of a plan that take as long as a run without products, and the numbers that take as
+long as a product without multiplications. A multiplication takes as long as a number."""
 
 _AT_ONCE = 2**28
 """The multiplications of a call of the kernel, roughly; Ctrl-C is heard between calls."""
@@ -289,17 +296,18 @@ class Circuit(Sealed):
         cells = 2 * self.cells.size + self.n_run + 16 * len(self.arrays.closed)
         return sum([a.nbytes for a in self.arrays]) + 8 * (cells + layouts + buffers)
 
-    def nanoseconds(self, multiplications: float) -> float:
-        """Return the predicted time of a run with so many multiplications."""
-        return self._least_ns + _MULTIPLICATION_NS * multiplications
+    def seconds(self, multiplications: float) -> float:
+        """Return the predicted time of a run with so many multiplications, in seconds."""
+        numbers = _NUMBERS_OF_A_PRODUCT * 3 * len(self.arrays.steps)
+        return predicted_seconds(Work(_STEPS_OF_A_RUN, numbers=numbers + multiplications))
 
-    def multiplications_in(self, nanoseconds: float) -> float:
-        """Return the predicted multiplications of a run of this time; 0 if there are none."""
-        return max(0.0, nanoseconds - self._least_ns) / _MULTIPLICATION_NS
+    def multiplications_in(self, seconds: float) -> float:
+        """Return the multiplications of a run of this time by usual rates; 0 if there are none."""
+        return max(0.0, seconds - self._least_seconds) / USUAL.numbers
 
-    @property
-    def _least_ns(self) -> float:
-        return _PRODUCT_NS * 3 * len(self.arrays.steps)
+    @cached_property
+    def _least_seconds(self) -> float:
+        return self.seconds(0)
 
     def answer(
         self,

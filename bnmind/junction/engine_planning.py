@@ -194,19 +194,16 @@ def format_question(
 # circuit   all other questions: it is compiled once, and any evidence shrinks it
 # ========  ========================================================================================
 #
-# All costs are predicted from numbers of operations. No clock is read.
+# All costs are predicted as those of plans, in seconds.
 #
 # A plan serves one kind of question about one choice of targets and of variables with hard and with
 # soft evidence, in any states. The compilers of rare questions are imported when they are needed.
 
-_PLANNING_NS = 200_000.0
-"""Nanoseconds for each variable to make a plan."""
+_SECONDS_OF_PLANNING = 2e-4
+"""The seconds for each variable to make a plan."""
 
-_OPERATION_NS = 300.0
-"""Nanoseconds for each operation in Python, as `PlainWork` counts them."""
-
-_STEP_NS, _MULTIPLICATION_NS = 5_000.0, 2.0
-"""Nanoseconds for each step of a plan, and for each multiplication."""
+_SECONDS_OF_AN_OPERATION = 3e-7
+"""The seconds for each operation in Python, as `PlainWork` counts them."""
 
 _MOST_RUNS = 64
 """The most runs of a circuit for one joint distribution, each with other states."""
@@ -251,8 +248,8 @@ class Planner:
         circuit = self.circuit() if len(runs) <= _FEW and sum(runs) <= _MOST_RUNS else None
         if circuit is None:
             return self.planned(scopes, seen)
-        limits, planning = self.limits, _PLANNING_NS * len(self.reader.columns)
-        most = min(limits.max_multiplications, circuit.multiplications_in(1e9 * limits.max_seconds))
+        limits, planning = self.limits, _SECONDS_OF_PLANNING * len(self.reader.columns)
+        most = min(limits.max_multiplications, circuit.multiplications_in(limits.max_seconds))
         found = self._answered(
             circuit, scopes, seen, min(most, circuit.multiplications_in(planning))
         )
@@ -261,7 +258,9 @@ class Planner:
             # As much as a plan for this evidence, which may take less.
             with suppress(TooLargeError):  # slices may fit
                 plan = self.plan(scopes, seen)
-            if plan is not None and self._run_cost(plan) > circuit.nanoseconds(found):
+            if plan is not None and (
+                plan.compiled.refusal is not None or plan.seconds > circuit.seconds(found)
+            ):
                 found = self._answered(circuit, scopes, seen, most)
         # Plans name what is impossible, refuse what is too large, and lose no digits.
         return found if isinstance(found, Posterior) else self.planned(scopes, seen, plan)
@@ -270,7 +269,7 @@ class Planner:
         """Return whether a plan answers because the machine code of circuits is not loaded yet."""
         from bnmind.junction.circuit import plain_plans
 
-        work = _PLANNING_NS * len(self.reader.columns) / _OPERATION_NS
+        work = _SECONDS_OF_PLANNING * len(self.reader.columns) / _SECONDS_OF_AN_OPERATION
         if work > plain_plans.left:
             return False
         plain_plans.spend(work)
@@ -280,13 +279,6 @@ class Planner:
     def _has_large_effects(self) -> bool:
         """Whether some question may be about independent causes of observed effects."""
         return self.order is None and may_be_swept(self.model.potentials)
-
-    def _run_cost(self, plan: Plan) -> float:
-        """Return the predicted nanoseconds of a run of a plan."""
-        if plan.compiled.refusal is not None:
-            return math.inf
-        steps = len(plan.compiled.program.steps)
-        return _STEP_NS * steps + _MULTIPLICATION_NS * plan.multiplications
 
     def _answered(
         self, circuit: Circuit, scopes: Scopes, seen: Seen, most: float

@@ -24,7 +24,7 @@ from tests.wheel import NAMES, ask, read_wheel, state_names
 @pytest.fixture(autouse=True)
 def _same_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Predict for an ordinary machine, whatever this one is."""
-    monkeypatch.setattr(run_time, "_measured_rates", lambda: run_time._USUAL)
+    monkeypatch.setattr(run_time, "_measured_rates", lambda: run_time.USUAL)
 
 
 def corners(n: int, **options: object) -> Plan:
@@ -34,7 +34,7 @@ def corners(n: int, **options: object) -> Plan:
 
 
 def test_each_kind_of_work_takes_time() -> None:
-    zero, rates = Work(), run_time._USUAL
+    zero, rates = Work(), run_time.USUAL
     assert predicted_seconds(zero) == 0
     for i, name in enumerate(Work._fields):
         assert predicted_seconds(zero._replace(**{name: 1000})) == pytest.approx(1000 * rates[i])
@@ -94,7 +94,7 @@ def test_a_run_that_takes_too_long_is_refused() -> None:
 
 
 def test_a_long_run_is_refused_with_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    slow = Work(*[1e6 * rate for rate in run_time._USUAL])
+    slow = Work(*[1e6 * rate for rate in run_time.USUAL])
     monkeypatch.setattr(run_time, "_measured_rates", lambda: slow)
     monkeypatch.setattr(run_time, "_WORTH_MEASURING", 0.0)
     monkeypatch.setattr("bnmind.junction.inference.compiled_query._SURELY_QUICK", 0)

@@ -231,7 +231,7 @@ def sums_of(
             or (not scaled and _is_all(plan, registers, found.totals))
         ):
             numbers.setflags(write=False)
-            joints = [
+            joints: list[Values] = [
                 numbers[start:end] if len(shape) == 1 else numbers[start:end].reshape(shape)
                 for start, end, shape in plan.parts
             ]

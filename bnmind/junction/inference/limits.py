@@ -60,7 +60,7 @@ class Work(NamedTuple):
     """Numbers written to memory that the system provides anew."""
 
 
-_USUAL = Work(steps=5e-6, matrices=1e-7, multiplications=1e-10, numbers=1e-9, far=2e-9, fresh=6e-10)
+USUAL = Work(steps=5e-6, matrices=1e-7, multiplications=1e-10, numbers=1e-9, far=2e-9, fresh=6e-10)
 """The rates of an ordinary machine in 2025."""
 
 
@@ -95,7 +95,7 @@ def predicted_seconds(work: Work) -> float:
 
     The work of short runs is predicted with usual rates.
     """
-    seconds = _product(work, _USUAL)
+    seconds = _product(work, USUAL)
     return seconds if seconds < _WORTH_MEASURING else _product(work, _measured_rates())
 
 
