@@ -148,7 +148,7 @@ def _select(
 
 def _next_item(peer: str, name: str) -> Pair:
     from benchmarks.test_adaptive import PlainNumpy, PyAgrum, answers, our_step, random_bank
-    from bnmind.adaptive import TableBelief, start_belief
+    from bnmind.adaptive import start_belief
 
     n_skills, n_items = map(int, name.split("x"))
     bank = random_bank(n_skills, n_items)
@@ -164,7 +164,7 @@ def _next_item(peer: str, name: str) -> Pair:
             np.testing.assert_allclose(ours(), engine.select(given, items), atol=1e-6)
             steps.append(partial(_select, engine, given, last, turns, items))
         return ours, _fastest(steps)
-    plain, belief = PlainNumpy(bank), TableBelief.start(bank).space.prior
+    plain, belief = PlainNumpy(bank), start_belief(bank).space.prior[0]
     first = next(iter(given))
     belief = plain.update(belief, bank.position(first), given[first])
     places = [bank.position(item) for item in items]
@@ -179,11 +179,11 @@ def _next_item(peer: str, name: str) -> Pair:
 def _simulation() -> Pair:
     from benchmarks.test_adaptive import PlainNumpy
     from benchmarks.test_simulation import skills_bank
-    from bnmind.adaptive import Examinees, MaximalItems, MinimalEntropy, TableBelief, simulate
+    from bnmind.adaptive import Examinees, MaximalItems, MinimalEntropy, simulate, start_belief
 
     bank = skills_bank()
     people = Examinees.drawn(bank, 200, seed=1)
-    plain, prior = PlainNumpy(bank), TableBelief.start(bank).space.prior
+    plain, prior = PlainNumpy(bank), start_belief(bank).space.prior[0]
     responses = np.random.default_rng(1).integers(2, size=(200, len(bank.items)))
 
     def theirs() -> None:

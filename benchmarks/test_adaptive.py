@@ -16,7 +16,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import cycle
 from typing import Any
 
@@ -27,8 +27,6 @@ from bnmind.adaptive import (
     ItemBank,
     MinimalEntropy,
     SkillBelief,
-    TableBelief,
-    TreeBelief,
     start_belief,
 )
 from bnmind.information import Floats, information
@@ -40,8 +38,8 @@ PYAGRUM = {"lazy": "LazyPropagation", "shafer": "ShaferShenoyInference"}
 ANSWERED = ("2", "10", "all but one")
 KINDS: dict[str, Callable[[ItemBank], SkillBelief]] = {
     "start_belief": start_belief,
-    "table": TableBelief.start,
-    "tree": TreeBelief.start,
+    "table": partial(start_belief, max_profiles=2**22),
+    "tree": partial(start_belief, max_profiles=0),
 }
 
 
@@ -201,9 +199,9 @@ class PlainNumpy:
 
     def __init__(self, bank: ItemBank) -> None:
         self.bank = bank
-        space = TableBelief.start(bank).space
+        space = start_belief(bank).space
         states = np.indices(space.shape).reshape(len(space.shape), -1)
-        self.prior = space.prior
+        self.prior = space.prior[0]
         self.chances = np.empty((len(bank.items), states.shape[1], 2))
         for row, name in zip(self.chances, bank.item_names, strict=True):
             axes = [space.place[v] for v in bank.cause(name)]
@@ -282,7 +280,7 @@ def test_small_banks(benchmark: Any, report: Report, name: str, engine: str) -> 
     bank = random_bank(n_skills, n_items)
     given = answers(bank, 2)
     ours, items = our_step(start_belief(bank), given)
-    plain, belief = PlainNumpy(bank), TableBelief.start(bank).space.prior
+    plain, belief = PlainNumpy(bank), start_belief(bank).space.prior[0]
     (first, response), (last, other) = given.items()
     belief = plain.update(belief, bank.position(first), response)
     positions, turns = [bank.position(item) for item in items], cycle([1 - other, other])

@@ -1027,15 +1027,14 @@ def _rules() -> Any:
     adaptive.Profile,
     adaptive.Progress,
     adaptive.Outlook,
-    adaptive.TreeBelief,
-    adaptive.TableBelief,
+    adaptive.SkillBelief,
 )
 def _sessions() -> Any:
     design = adaptive.Design(bank(), rules=(adaptive.Testlets(),))
     start = adaptive.Session.start(design, about={"who": "me"})
     session = start.answer(start.next_item(), 1)
-    tree = adaptive.TreeBelief.start(bank()).update("a", 1)
-    table = adaptive.TableBelief.start(bank()).update("a", 1)
+    tree = adaptive.start_belief(bank(), max_profiles=0).update("a", 1)
+    table = adaptive.start_belief(bank()).update("a", 1)
     report = session.report()
     return [
         design,
@@ -1068,8 +1067,7 @@ def keep(moment: adaptive.Moment) -> Any:
     adaptive.BatchProfiles,
     adaptive.BatchProgress,
     adaptive.BatchSelection,
-    adaptive.TreeBatch,
-    adaptive.TableBatch,
+    adaptive.BatchBelief,
     adaptive.Moment,
     adaptive.Measure,
     adaptive.SelectorRun,
@@ -1088,8 +1086,8 @@ def _simulations() -> Any:
         options=options,
     )
     codes = people.responses
-    tree = adaptive.TreeBatch.start(bank(), 5)
-    table = adaptive.TableBatch.start(bank(), 5)
+    tree = adaptive.start_beliefs(bank(), 5, max_profiles=0)
+    table = adaptive.start_beliefs(bank(), 5)
     allowed = np.ones((5, 3), dtype=bool)
     return [
         options,

@@ -196,9 +196,8 @@ def special() -> dict[str, Any]:
         "Classification.agreement_with.levels": np.zeros((40, 2), dtype=int),
         "Responses.take.examinees": [0, 1, 2, 3],
         "Session.change.item": "a",
-        "TreeBelief.without.item": "a",
-        "TableBelief.without.item": "a",
-        "TableBelief.update.item": "c",
+        "SkillBelief.without.item": "a",
+        "SkillBelief.update.item": "c",
         "AbilityGrid.network.name": "ability",
         "AbilityGrid.normal.mean": 0.0,
         "AbilityGrid.normal.deviation": 1.0,
@@ -377,12 +376,11 @@ def special() -> dict[str, Any]:
     ):
         found[f"{name}.restrict.allowed"] = ALLOWED
         found[f"{name}.restrict.asked"] = np.zeros((5, 1), dtype=int)
-    for name in ("TreeBatch", "TableBatch"):
-        found[f"{name}.update.items"] = np.full(5, 2)
-        found[f"{name}.update.responses"] = np.full(5, 1)
-        found[f"{name}.of.responses"] = PEOPLE.responses
-        for method in ("masses", "predict", "information"):
-            found[f"{name}.{method}.items"] = (1, 2)
+    found["BatchBelief.update.items"] = np.full(5, 2)
+    found["BatchBelief.update.responses"] = np.full(5, 1)
+    found["BatchBelief.given.responses"] = PEOPLE.responses
+    for method in ("masses", "predict", "information"):
+        found[f"BatchBelief.{method}.items"] = (1, 2)
     for name in ("Declared", "Limit", "Revealed"):
         found[f"{name}.stops.belief"] = strategies.start_belief(NOISY)
     for kind, parents, n_responses in (
@@ -411,7 +409,7 @@ SPECIAL = special()
 
 def ones(belief: Any, items: Any) -> Any:
     """Score every item alike, for one examinee or for many."""
-    many = isinstance(belief, adaptive.TableBatch)
+    many = isinstance(belief, adaptive.BatchBelief)
     return np.ones((len(belief), len(items)) if many else len(items))
 
 
@@ -419,8 +417,7 @@ EXAMPLES: dict[type, Any] = {
     adaptive.ScoredBy: adaptive.ScoredBy(ones),
     adaptive.Sequential: adaptive.Sequential((adaptive.Dina(0.2, 0.1), adaptive.Dina(0.1, 0.1))),
     adaptive.Session: adaptive.Session.start(BANK).answer("a", 1),
-    adaptive.TreeBelief: adaptive.TreeBelief.start(BANK).update("a", 1),
-    adaptive.TableBelief: adaptive.TableBelief.start(BANK).update("a", 1),
+    adaptive.SkillBelief: adaptive.start_belief(BANK).update("a", 1),
 }
 """Instances whose methods have something to do."""
 

@@ -29,10 +29,6 @@ from bnmind.adaptive.beliefs.estimates import response_joints as response_joints
 from bnmind.adaptive.beliefs.estimates import skill_intervals as skill_intervals
 from bnmind.adaptive.beliefs.estimates import start_belief as start_belief
 from bnmind.adaptive.beliefs.estimates import start_beliefs as start_beliefs
-from bnmind.adaptive.beliefs.junction_trees import TreeBatch as TreeBatch
-from bnmind.adaptive.beliefs.junction_trees import TreeBelief as TreeBelief
-from bnmind.adaptive.beliefs.tables import TableBatch as TableBatch
-from bnmind.adaptive.beliefs.tables import TableBelief as TableBelief
 from bnmind.adaptive.calibration import AnsweredTests as AnsweredTests
 from bnmind.adaptive.calibration import CalibratedItem as CalibratedItem
 from bnmind.adaptive.calibration import Calibration as Calibration

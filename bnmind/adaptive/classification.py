@@ -88,7 +88,7 @@ from bnmind.adaptive.beliefs.estimates import (
     person_fit,
     start_beliefs,
 )
-from bnmind.adaptive.beliefs.tables import TableBatch, n_profiles
+from bnmind.adaptive.beliefs.tables import n_profiles
 from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of
 from bnmind.adaptive.items.bank_tables import level_of
 from bnmind.adaptive.items.text_tables import (
@@ -670,7 +670,10 @@ def _classified(
     beliefs = _given(bank, rows.astype(np.int16))
     best = beliefs.profile()
     marginals = [beliefs.marginal(skill) for skill in bank.skills]
-    posteriors = beliefs.space.skills(beliefs.table) if isinstance(beliefs, TableBatch) else None
+    posteriors = beliefs.table
+    if posteriors is not None:  # without other hidden variables, whose axes come last
+        n = math.prod([bank.variable(skill).n_states for skill in bank.skills])
+        posteriors = posteriors.reshape(len(rows), n, posteriors.shape[1] // n).sum(axis=-1)
     sums.add(weights, best, marginals, posteriors)
     return {
         "profiles": best.levels,
@@ -679,7 +682,7 @@ def _classified(
         "entropy": beliefs.entropy,
         "log_evidence": beliefs.log_evidence,
         "fit": _standardized_fit(bank, rows, best.levels),
-        "impossible": beliefs.error_chances > 0,
+        "impossible": beliefs.error_chance > 0,
     }
 
 

@@ -76,9 +76,7 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
 
 OPAQUE: Mapping[str, tuple[str, ...]] = {
     "bnmind._values": ("Bounded",),
-    "bnmind.adaptive.beliefs.belief": ("BatchAnswers",),
     "bnmind.adaptive.beliefs.tables": ("ProfileSpace",),
-    "bnmind.adaptive.beliefs.junction_trees": ("SkillTree",),
     "bnmind.adaptive.learning.learn": ("LearningModel",),
     "bnmind.adaptive.simulation.measures": ("Predictor",),
     "bnmind.dynamic.passes": ("SlicePlans",),

@@ -21,16 +21,13 @@ from bnmind.adaptive import (
     ItemBank,
     ScoringSelector,
     SkillBelief,
-    TableBatch,
-    TableBelief,
-    TreeBatch,
-    TreeBelief,
     beliefs_given,
     irt_bank,
     logistic_items,
     start_belief,
     start_beliefs,
 )
+from bnmind.adaptive.beliefs.tables import ProfileSpace, SubsetSums
 from bnmind.errors import (
     ImpossibleEvidenceError,
     InvalidArgumentError,
@@ -42,13 +39,12 @@ from bnmind.pgm import Network, TabularCPD, Variable
 from tests.banks import answer_sets, banks, enumerated
 from tests.modes import examples
 
-BELIEFS: list[type[TableBelief | TreeBelief]] = [TableBelief, TreeBelief]
-BATCHES: list[type[TableBatch | TreeBatch]] = [TableBatch, TreeBatch]
+KINDS = (2**16, 0)
+"""The most profiles of a table: for beliefs held by a table, and by a junction tree."""
 BANK = ItemBank.from_qmatrix([[1, 0], [0, 1], [1, 1]], guess=0.2, slip=0.1)
 CERTAIN = ItemBank.from_qmatrix([[1], [1]], guess=0.0, slip=0.0)
 
-both = pytest.mark.parametrize("kind", BELIEFS)
-both_batches = pytest.mark.parametrize("kind", BATCHES)
+both = pytest.mark.parametrize("most", KINDS, ids=["table", "tree"])
 
 
 def after(belief: SkillBelief, answers: list[tuple[str, int]]) -> SkillBelief:
@@ -63,8 +59,8 @@ def test_beliefs_are_what_enumeration_says(data: st.DataObject) -> None:
     bank = data.draw(banks())
     answers = data.draw(answer_sets(bank))
     posterior, total = enumerated(bank, dict(answers))
-    for kind in BELIEFS:
-        start: SkillBelief = kind.start(bank)
+    for most in KINDS:
+        start = start_belief(bank, max_profiles=most)
         if total < 1e-12:
             continue
         belief = after(start, answers)
@@ -97,8 +93,8 @@ def test_information_is_the_entropy_expected_to_go(data: st.DataObject) -> None:
     bank = data.draw(banks())
     answers = data.draw(answer_sets(bank))
     assume(enumerated(bank, dict(answers))[1] > 1e-9)
-    for kind in BELIEFS:
-        belief: SkillBelief = after(kind.start(bank), answers)
+    for most in KINDS:
+        belief: SkillBelief = after(start_belief(bank, max_profiles=most), answers)
         left = [name for name in bank.item_names if name not in belief.responses]
         for name, promised in zip(left, belief.information(left), strict=True):
             expected = sum(
@@ -116,12 +112,11 @@ def test_the_order_of_answers_leaves_no_trace(data: st.DataObject) -> None:
     bank = data.draw(banks())
     answers = data.draw(answer_sets(bank))
     assume(enumerated(bank, dict(answers))[1] > 1e-12)
-    for kind in BELIEFS:
-        one = after(kind.start(bank), answers)
-        other = after(kind.start(bank), data.draw(st.permutations(answers)))
+    for most in KINDS:
+        one = after(start_belief(bank, max_profiles=most), answers)
+        other = after(start_belief(bank, max_profiles=most), data.draw(st.permutations(answers)))
         items = bank.item_names
-        atol = 0 if kind is TreeBelief else 1e-12
-        np.testing.assert_allclose(one.masses(items), other.masses(items), rtol=0, atol=atol)
+        np.testing.assert_allclose(one.masses(items), other.masses(items), rtol=0, atol=1e-12)
         assert one.log_evidence == pytest.approx(other.log_evidence, abs=1e-12)
 
 
@@ -133,9 +128,9 @@ def test_taking_an_answer_away_is_not_having_had_it(data: st.DataObject) -> None
     assume(answers and enumerated(bank, dict(answers))[1] > 1e-9)
     gone = data.draw(st.sampled_from(answers))
     kept = [answer for answer in answers if answer != gone]
-    for kind in BELIEFS:
-        found = after(kind.start(bank), answers).without(gone[0])
-        expected = after(kind.start(bank), kept)
+    for most in KINDS:
+        found = after(start_belief(bank, max_profiles=most), answers).without(gone[0])
+        expected = after(start_belief(bank, max_profiles=most), kept)
         assert found.responses == expected.responses
         assert found.log_evidence == pytest.approx(expected.log_evidence, abs=1e-9)
         np.testing.assert_allclose(
@@ -152,16 +147,16 @@ def test_batches_are_single_beliefs_side_by_side(data: st.DataObject) -> None:
     table = np.array([[row.get(name, -1) for name in bank.item_names] for row in rows])
     table = table.reshape(-1, len(bank.items)).astype(int)
     everything = range(len(bank.items))
-    for kind in BATCHES:
-        batch: BatchBelief = kind.of(bank, table)
-        stepwise: BatchBelief = kind.start(bank, len(rows))
+    for most in KINDS:
+        batch = beliefs_given(bank, table, max_profiles=most)
+        stepwise = start_beliefs(bank, len(rows), max_profiles=most)
         for item in everything:
             stepwise = stepwise.update(np.full(len(rows), item), table[:, item])
         for found in (batch, stepwise, pickle.loads(pickle.dumps(batch))):
             assert len(found) == len(rows)
             np.testing.assert_array_equal(found.responses, table)
             for number, row in enumerate(rows):
-                one = after(TableBelief.start(bank), list(row.items()))
+                one = after(start_belief(bank), list(row.items()))
                 assert found.log_evidence[number] == pytest.approx(one.log_evidence, abs=1e-9)
                 assert found.entropy[number] == pytest.approx(one.entropy, abs=1e-12)
                 np.testing.assert_allclose(
@@ -189,14 +184,14 @@ def test_batches_are_single_beliefs_side_by_side(data: st.DataObject) -> None:
 
 
 @both
-def test_responses_have_names_and_positions(kind: type[TableBelief | TreeBelief]) -> None:
-    start = kind.start(BANK)
+def test_responses_have_names_and_positions(most: int) -> None:
+    start = start_belief(BANK, max_profiles=most)
     assert start.update("item_1", "1").responses == start.update("item_1", 1).responses
 
 
 @both
-def test_bad_responses_are_refused(kind: type[TableBelief | TreeBelief]) -> None:
-    belief = kind.start(BANK).update("item_1", 1)
+def test_bad_responses_are_refused(most: int) -> None:
+    belief = start_belief(BANK, max_profiles=most).update("item_1", 1)
     with pytest.raises(InvalidArgumentError, match="item_1 was answered already, with 1"):
         belief.update("item_1", 0)
     for wrong in (2, -1, "yes", True):
@@ -214,21 +209,21 @@ def test_bad_responses_are_refused(kind: type[TableBelief | TreeBelief]) -> None
 
 @both
 def test_responses_that_exclude_each_other_are_named(
-    kind: type[TableBelief | TreeBelief],
+    most: int,
 ) -> None:
-    belief = kind.start(CERTAIN).update("item_1", 1)
+    belief = start_belief(CERTAIN, max_profiles=most).update("item_1", 1)
     with pytest.raises(ImpossibleEvidenceError, match="item_1=1, item_2=0") as caught:
         belief.update("item_2", 0)
     assert caught.value.evidence == {"item_1": "1", "item_2": "0"}
 
 
-@both_batches
-def test_bad_batches_are_refused(kind: type[TableBatch | TreeBatch]) -> None:
+@both
+def test_bad_batches_are_refused(most: int) -> None:
     with pytest.raises(InvalidArgumentError, match="in row 1, item item_3, got 7"):
-        kind.of(BANK, [[0, 1, -1], [0, 1, 7]])
+        beliefs_given(BANK, [[0, 1, -1], [0, 1, 7]], max_profiles=most)
     with pytest.raises(InvalidArgumentError, match="shape"):
-        kind.of(BANK, [[0, 1]])
-    batch = kind.of(BANK, [[0, -1, -1], [-1, -1, -1]])
+        beliefs_given(BANK, [[0, 1]], max_profiles=most)
+    batch = beliefs_given(BANK, [[0, -1, -1], [-1, -1, -1]], max_profiles=most)
     with pytest.raises(InvalidArgumentError, match="examinee 0 has answered item_1 already"):
         batch.update([0, 0], [1, 1])
     with pytest.raises(InvalidArgumentError, match="got 3 for examinee 1"):
@@ -236,26 +231,26 @@ def test_bad_batches_are_refused(kind: type[TableBatch | TreeBatch]) -> None:
     with pytest.raises(InvalidArgumentError, match="item item_2, got 5"):
         batch.update([1, 1], [0, 5])
     with pytest.raises(ImpossibleEvidenceError, match="examinee 1"):
-        kind.of(CERTAIN, [[1, 1], [1, 0]])
+        beliefs_given(CERTAIN, [[1, 1], [1, 0]], max_profiles=most)
     with pytest.raises(TooLargeError, match="in parts"):
-        kind.start(BANK, 1000, max_cells=100)
+        start_beliefs(BANK, 1000, max_cells=100, max_profiles=most)
 
 
-@both_batches
-def test_who_is_not_asked_learns_nothing(kind: type[TableBatch | TreeBatch]) -> None:
-    batch = kind.start(BANK, 2).update([0, -1], [1, 1])
+@both
+def test_who_is_not_asked_learns_nothing(most: int) -> None:
+    batch = start_beliefs(BANK, 2, max_profiles=most).update([0, -1], [1, 1])
     assert batch.responses.tolist() == [[1, -1, -1], [-1, -1, -1]]
     assert batch.entropy[1] == pytest.approx(2.0)
 
 
 @both
-def test_many_surprising_answers_do_not_vanish(kind: type[TableBelief | TreeBelief]) -> None:
+def test_many_surprising_answers_do_not_vanish(most: int) -> None:
     rng = np.random.default_rng(0)
     n = 300
     parameters = np.column_stack([rng.uniform(4, 9, n), rng.normal(0, 1, n)])
     bank = irt_bank(logistic_items(parameters))
     answers = rng.integers(0, 2, n)
-    belief: SkillBelief = kind.start(bank)
+    belief = start_belief(bank, max_profiles=most)
     table = [(name, int(r)) for name, r in zip(bank.item_names, answers, strict=True)]
     for name, r in table:
         belief = belief.update(name, r)
@@ -264,8 +259,8 @@ def test_many_surprising_answers_do_not_vanish(kind: type[TableBelief | TreeBeli
     expected = float(np.logaddexp.reduce(logs + prior))
     assert expected < -745  # less than the least float
     assert belief.log_evidence == pytest.approx(expected, rel=1e-12)
-    for batch in BATCHES:
-        assert batch.of(bank, answers[None]).log_evidence[0] == pytest.approx(expected, rel=1e-12)
+    batch = beliefs_given(bank, answers[None], max_profiles=most)
+    assert batch.log_evidence[0] == pytest.approx(expected, rel=1e-12)
 
 
 def test_a_tree_that_is_too_large_says_how_large() -> None:
@@ -273,26 +268,26 @@ def test_a_tree_that_is_too_large_says_how_large() -> None:
     with pytest.raises(
         TooLargeError, match=r"of 20 hidden variables and the causes of 1 items has 1,048,576 cells"
     ) as caught:
-        TreeBelief.start(everything, max_cells=2**19)
+        start_belief(everything, max_profiles=0, max_cells=2**19)
     assert caught.value.needed == 2**20
     with pytest.raises(TooLargeError, match="profiles"):
-        TableBelief.start(everything, max_profiles=1000)
+        ProfileSpace.table(everything, 1000)
 
 
 def test_small_banks_start_with_tables_and_large_ones_with_trees() -> None:
     chain = np.eye(20, dtype=int) + np.eye(20, k=1, dtype=int)
     large = ItemBank.from_qmatrix(chain, skills=Independent(0.5))
-    assert isinstance(start_belief(BANK), TableBelief)
-    assert isinstance(start_beliefs(BANK, 3), TableBatch)
-    assert isinstance(start_belief(large), TreeBelief)
-    assert isinstance(start_beliefs(large, 3), TreeBatch)
-    assert isinstance(beliefs_given(large, np.full((2, 20), -1)), TreeBatch)
+    assert start_belief(BANK).table is not None
+    assert start_beliefs(BANK, 3).table is not None
+    assert start_belief(large).table is None
+    assert start_beliefs(large, 3).table is None
+    assert beliefs_given(large, np.full((2, 20), -1)).table is None
     assert start_belief(large).entropy == pytest.approx(20.0)
 
 
 @both
-def test_beliefs_are_pickled_by_their_responses(kind: type[TableBelief | TreeBelief]) -> None:
-    belief = kind.start(BANK).update("item_3", 1).update("item_1", 0)
+def test_beliefs_are_pickled_by_their_responses(most: int) -> None:
+    belief = start_belief(BANK, max_profiles=most).update("item_3", 1).update("item_1", 0)
     copy = pickle.loads(pickle.dumps(belief))
     assert copy.responses == belief.responses
     assert list(copy.responses) == ["item_3", "item_1"]
@@ -301,7 +296,7 @@ def test_beliefs_are_pickled_by_their_responses(kind: type[TableBelief | TreeBel
 
 @both
 def test_other_hidden_variables_are_summed_out_of_profiles(
-    kind: type[TableBelief | TreeBelief],
+    most: int,
 ) -> None:
     # Every skill depends on one ability; the best pair is not part of the best triple.
     z = Variable.of_integers("z", range(3))
@@ -319,21 +314,19 @@ def test_other_hidden_variables_are_summed_out_of_profiles(
         )
     )
     bank = ItemBank(network, ("a", "b"), (Item("x"), Item("y")))
-    profile = kind.start(bank).profile()
+    profile = start_belief(bank, max_profiles=most).profile()
     assert profile.levels == (1, 1)
     assert profile.probability == pytest.approx(0.54)
 
 
 def test_marginals_of_many_sets_are_sums() -> None:
-    from bnmind.adaptive.beliefs.tables import SubsetSums
-
     rng = np.random.default_rng(3)
     for shape in ((2,) * 12, (3, 2, 4, 2, 3, 2), (61,), (5, 300)):
         table = rng.random((3, *shape))
         n = len(shape)
         sets = [s for s in product(range(n), repeat=3) if len(set(s)) == len(s)][:60]
         wanted = [tuple(sorted(s)) for s in sets] + [(i,) for i in range(n)] + [tuple(range(n))]
-        sums = SubsetSums.compile(shape, wanted)
+        sums = SubsetSums(shape, wanted)
         for front in (table, table[:1]):
             row = sums(front.reshape(len(front), -1))
             assert row.shape == (len(front), sums.n_cells)
@@ -356,12 +349,12 @@ def test_arrays_of_beliefs_and_selections_belong_to_them() -> None:
         def batch_scores(self, beliefs: BatchBelief) -> Floats:
             raise NotImplementedError
 
-    belief = TableBelief.start(BANK).update(np.str_("item_1"), 1)
+    belief = start_belief(BANK).update(np.str_("item_1"), 1)
     selection = Own().select(belief, list(BANK.item_names))
     Own.kept[:] = 0.0
     assert selection.scores.tolist() == [0.1, 0.3, 0.2]
-    assert [type(item) for item, _ in belief.answers] == [str]
-    for array in (belief.table, selection.scores):
+    assert [type(item) for item in belief.responses] == [str]
+    for array in (belief.joints[0], selection.scores):
         base: Any = array
         while isinstance(base, np.ndarray):
             assert not base.flags.writeable

@@ -29,9 +29,7 @@ from bnmind.adaptive import (
     Priors,
     ReportOptions,
     Session,
-    TableBelief,
     TableCertainty,
-    TreeBelief,
     irt_bank,
     learn,
     learn_irt,
@@ -94,7 +92,7 @@ def test_an_averaged_bank_is_the_average_over_draws_weighted_by_likelihood(
     belief = start_belief(bank.averaged())
     for name, response in zip(bank.item_names, answers.tolist(), strict=True):
         belief = belief.update(name, response)
-    joint = np.exp(belief.log_evidence) * np.asarray(belief.table)  # type: ignore[attr-defined]
+    joint = np.exp(belief.log_evidence) * np.asarray(belief.table)
     error = np.sqrt(total_squares) / n
     assert np.all(np.abs(total / n - joint) < 5 * error + 1e-12)
 
@@ -342,7 +340,7 @@ def test_intervals_agree_with_draws_of_the_parameters(*, tree: bool) -> None:
     answers = dict(zip(bank.item_names[:6], (1, 0, 0, 1, 1, 0), strict=True))
 
     def believed(one: ItemBank) -> Any:
-        belief: Any = (TreeBelief if tree else TableBelief).start(one)
+        belief = start_belief(one, max_profiles=0 if tree else None)
         for name, response in answers.items():
             belief = belief.update(name, response)
         return belief

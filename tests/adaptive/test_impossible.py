@@ -26,14 +26,12 @@ from bnmind.adaptive import (
     ScoringSelector,
     Session,
     SkillBelief,
-    TableBatch,
-    TableBelief,
-    TreeBatch,
-    TreeBelief,
+    beliefs_given,
     rank_items,
     read_bank,
     simulate,
     start_belief,
+    start_beliefs,
     write_bank,
 )
 from bnmind.adaptive.beliefs.belief import (
@@ -53,7 +51,7 @@ DIVERGENCES: tuple[ScoringSelector[SkillBelief], ...] = (
     PosteriorWeightedKL(),
     ModifiedPosteriorWeightedKL(),
 )
-both = pytest.mark.parametrize("kind", [TableBelief, TreeBelief])
+both = pytest.mark.parametrize("most", [2**16, 0], ids=["table", "tree"])
 tables_and_trees = pytest.mark.parametrize("most", [0, 2**16], ids=["tree", "table"])
 
 
@@ -84,7 +82,7 @@ def test_a_belief_with_errors_is_bayes_rule_for_responses_that_may_err(
     for item, response in answers:
         row[0, bank.position(item)] = response
     nothing = np.full_like(row, -1)
-    for start in (TableBelief.start(bank), TreeBelief.start(bank)):
+    for start in (start_belief(bank), start_belief(bank, max_profiles=0)):
         belief: SkillBelief = start.with_errors(chance)
         for item, response in answers:
             belief = belief.update(item, response)
@@ -92,7 +90,8 @@ def test_a_belief_with_errors_is_bayes_rule_for_responses_that_may_err(
         for item, _ in answers:
             belief = belief.without(item)
         assert belief.error_chance == chance
-    for batch in (TableBatch.of(bank, nothing), TreeBatch.of(bank, nothing)):
+    for most in (2**16, 0):
+        batch = beliefs_given(bank, nothing, max_profiles=most)
         beliefs = batch.with_errors(chance)
         for item, response in answers:
             beliefs = beliefs.update([bank.position(item)], [response])
@@ -113,15 +112,14 @@ def _compare(belief: SkillBelief, joint: Floats, total: float) -> None:
 
 
 @both
-def test_a_hundred_contradictions_do_not_vanish(kind: type[TableBelief | TreeBelief]) -> None:
+def test_a_hundred_contradictions_do_not_vanish(most: int) -> None:
     bank = ItemBank.from_qmatrix([[1]] * 120, guess=0.0, slip=0.0)
-    belief: SkillBelief = kind.start(bank).with_errors(ERROR_CHANCE)
+    belief: SkillBelief = start_belief(bank, max_profiles=most).with_errors(ERROR_CHANCE)
     codes = (np.arange(120) % 2)[None]
     for item, response in zip(bank.item_names, codes[0].tolist(), strict=True):
         belief = belief.update(item, response)
     np.testing.assert_allclose(belief.marginal("skill_1"), 0.5)
-    of_many = (TableBatch, TreeBatch)[kind is TreeBelief]
-    beliefs = of_many.of(bank, np.full((1, 120), -1)).with_errors(ERROR_CHANCE)
+    beliefs = start_beliefs(bank, 1, max_profiles=most).with_errors(ERROR_CHANCE)
     for place, response in enumerate(codes[0].tolist()):
         beliefs = beliefs.update([place], [response])
     np.testing.assert_allclose(beliefs.marginal("skill_1")[0], 0.5)
@@ -130,7 +128,7 @@ def test_a_hundred_contradictions_do_not_vanish(kind: type[TableBelief | TreeBel
 
 @pytest.mark.parametrize("chance", [-0.1, 1.0, np.nan])
 def test_a_chance_of_errors_is_checked(chance: float) -> None:
-    for belief in (TableBelief.start(CERTAIN), TableBatch.start(CERTAIN, 2)):
+    for belief in (start_belief(CERTAIN), start_beliefs(CERTAIN, 2)):
         with pytest.raises(InvalidArgumentError, match=r"\[0, 1\)"):
             belief.with_errors(chance)
 
@@ -144,11 +142,9 @@ def test_chances_of_errors_are_one_for_all_or_one_for_each() -> None:
 
 
 @both
-def test_a_session_outlives_an_impossible_answer_and_says_so(
-    kind: type[TableBelief | TreeBelief], tmp_path: Path
-) -> None:
+def test_a_session_outlives_an_impossible_answer_and_says_so(most: int, tmp_path: Path) -> None:
     path = tmp_path / "ann.json"
-    session = Session.start(CERTAIN, belief=kind.start(CERTAIN), path=path)
+    session = Session.start(CERTAIN, belief=start_belief(CERTAIN, max_profiles=most), path=path)
     session = session.answer("item_1", 1).answer("item_4", 1)
     assert not session.impossible
     assert not session.report().impossible
@@ -166,7 +162,7 @@ def test_a_session_outlives_an_impossible_answer_and_says_so(
     suspect = min(third.person_fit(), key=lambda answer: answer.p_value)
     assert suspect.item == "item_2"
     assert suspect.probability == pytest.approx(0, abs=1e-5)
-    loaded = Session.load(path, CERTAIN, belief=kind.start(CERTAIN))
+    loaded = Session.load(path, CERTAIN, belief=start_belief(CERTAIN, max_profiles=most))
     assert loaded.impossible
     assert loaded.posterior == third.posterior
 
@@ -338,7 +334,7 @@ def entropy_of(masses: Floats) -> float:
 
 @both
 def test_impossible_answers_are_believed_as_in_the_limit_of_vanishing_errors(
-    kind: type[TableBelief] | type[TreeBelief],
+    most: int,
 ) -> None:
     contradictory = 0
     for seed in range(30):
@@ -349,7 +345,7 @@ def test_impossible_answers_are_believed_as_in_the_limit_of_vanishing_errors(
         skills = Independent(rng.uniform(0.1, 0.9, 3).tolist())
         bank = ItemBank.from_qmatrix(q, guess.tolist(), slip.tolist(), skills=skills)
         answers = [(name, int(rng.integers(2))) for name in bank.item_names[:7]]
-        belief: SkillBelief = kind.start(bank)
+        belief: SkillBelief = start_belief(bank, max_profiles=most)
         for item, response in answers:
             belief = updated_anyway(belief, item, response)
         if not belief.error_chance:

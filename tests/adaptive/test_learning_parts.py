@@ -221,7 +221,7 @@ def test_the_parameters_of_a_table_are_chances_of_steps() -> None:
 
 def test_a_belief_is_shown_with_the_chance_of_the_best_level() -> None:
     bank = ItemBank.from_qmatrix([[1]], 0.2, 0.1, skills=Saturated([0.75, 0.25]))
-    assert "75.0 %" in start_belief(bank)._repr_html_()  # type: ignore[attr-defined]
+    assert "75.0 %" in start_belief(bank)._repr_html_()
 
 
 def drawn_program(seed: int) -> Program:

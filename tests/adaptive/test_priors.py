@@ -28,7 +28,7 @@ PROFILES = "add,carry,probability\n0,0,.1\n1,1,.6\n0,1,.3\n"
 
 def profiles(bank: ItemBank) -> list[float]:
     """The probability of each profile."""
-    return [round(p, 9) for p in ProfileSpace(bank).prior.reshape(-1).tolist()]
+    return [round(p, 9) for p in ProfileSpace.table(bank).prior[0].tolist()]
 
 
 def test_a_bank_of_given_parameters_starts_uniform() -> None:

@@ -7,7 +7,7 @@ from math import erfc, sqrt
 import numpy as np
 import pytest
 
-import bnmind.adaptive.beliefs.belief as cause_index
+import bnmind.adaptive.beliefs.tables as cause_index
 from bnmind.adaptive import (
     BatchProgress,
     Design,
@@ -43,7 +43,7 @@ from bnmind.adaptive import (
     validate_qmatrix,
 )
 from bnmind.adaptive.assembly.blueprint import _cliques
-from bnmind.adaptive.beliefs.belief import CauseIndex
+from bnmind.adaptive.beliefs.tables import CauseIndex
 from bnmind.adaptive.items.item import _quadrature
 from bnmind.adaptive.items.text_tables import table_of
 from bnmind.adaptive.learning.model import item_blocks
@@ -236,10 +236,10 @@ def test_items_of_several_shapes_have_the_information_that_each_has_alone(
     row = np.concatenate(
         [np.arange(1.0, n + 1) / np.arange(1.0, n + 1).sum() for n in np.diff(ends)]
     )
-    together = CauseIndex.of(bank, ends[:-1].tolist())
+    together = CauseIndex(bank, ends[:-1].tolist())
     assert len(together.groups) == 1
     monkeypatch.setattr(cause_index, "_STACKED_CELLS", 0)
-    apart = CauseIndex.of(bank, ends[:-1].tolist())
+    apart = CauseIndex(bank, ends[:-1].tolist())
     assert len(apart.groups) > 1
     by_hand = []
     for number, name in enumerate(bank.item_names):

@@ -56,12 +56,9 @@ from bnmind.adaptive import (
     SkillsDecided,
     Stopper,
     SympsonHetter,
-    TableBatch,
-    TableBelief,
     TargetEntropy,
-    TreeBatch,
-    TreeBelief,
     ability_deviation,
+    beliefs_given,
     expected_ability,
     irt_bank,
     item_time,
@@ -208,7 +205,7 @@ def test_scores_are_their_definitions_by_table_and_by_tree(data: st.DataObject) 
         "gdi": DiscriminationIndex(),
         "mpwkl": ModifiedPosteriorWeightedKL(),
     }
-    for start in (TableBelief.start(bank), TreeBelief.start(bank)):
+    for start in (start_belief(bank), start_belief(bank, max_profiles=0)):
         belief = after(start, answers)
         for name, selector in selectors.items():
             scores = selector.scores(belief, items)
@@ -226,7 +223,7 @@ def test_divergences_from_a_profile_are_their_definitions(data: st.DataObject) -
     assume(total > 1e-6)
     items = [name for name in bank.item_names if name not in dict(answers)]
     assume(items)
-    belief = after(TableBelief.start(bank), answers)
+    belief = after(start_belief(bank), answers)
     here = belief.profile().levels
     weighted, plain = [], []
     for item in items:
@@ -242,14 +239,14 @@ def test_divergences_from_a_profile_are_their_definitions(data: st.DataObject) -
 
 
 @named
-@pytest.mark.parametrize("kind", [TableBatch, TreeBatch])
+@pytest.mark.parametrize("most", [2**16, 0], ids=["table", "tree"])
 def test_a_batch_scores_and_selects_as_one_by_one(
-    selector: ScoringSelector[SkillBelief], kind: type[TableBatch | TreeBatch]
+    selector: ScoringSelector[SkillBelief], most: int
 ) -> None:
     rng = np.random.default_rng(3)
     responses = rng.integers(-1, 2, (6, len(BANK.items)))
     responses[:, 6] = MISSING
-    batch = kind.of(BANK, responses)
+    batch = beliefs_given(BANK, responses, max_profiles=most)
     allowed = (responses == MISSING) & (rng.random(responses.shape) < 0.8)
     allowed[0] = False
     found = selector.select_batch(batch, allowed)
@@ -948,15 +945,18 @@ def test_functions_for_batches_are_checked() -> None:
         simulate(SCORED_BANK, PEOPLE, {"x": unknown}, MaximalItems(2))
 
 
-@pytest.mark.parametrize("kind", [(TableBatch, TableBelief), (TreeBatch, TreeBelief)])
+@pytest.mark.parametrize("most", [2**16, 0], ids=["table", "tree"])
 def test_the_belief_about_one_of_a_batch_is_that_of_the_same_answers_in_their_order(
-    kind: tuple[type[TableBatch | TreeBatch], type[TableBelief | TreeBelief]],
+    most: int,
 ) -> None:
-    many, single = kind
-    beliefs = many.start(SCORED_BANK, 2).update([3, 0], [1, 0]).update([1, MISSING], [0, 0])
+    beliefs = (
+        start_beliefs(SCORED_BANK, 2, max_profiles=most)
+        .update([3, 0], [1, 0])
+        .update([1, MISSING], [0, 0])
+    )
     beliefs = beliefs.update([0, 5], [1, 1]).take([1, 0])
     for number, answers in enumerate(([(0, 0), (5, 1)], [(3, 1), (1, 0), (0, 1)])):
-        expected: SkillBelief = single.start(SCORED_BANK)
+        expected = start_belief(SCORED_BANK, max_profiles=most)
         for place, response in answers:
             expected = expected.update(ITEMS[place].name, response)
         found = beliefs.alone(number)

@@ -32,8 +32,6 @@ from bnmind.adaptive import (
     RandomItem,
     Session,
     SympsonHetter,
-    TableBelief,
-    TreeBelief,
     person_fit,
     rank_items,
     start_belief,
@@ -379,9 +377,9 @@ def test_banks_are_distinguished_by_what_matters() -> None:
         assert bank_fingerprint(bank) != bank_fingerprint(other)
 
 
-@pytest.mark.parametrize("kind", [TableBelief, TreeBelief])
-def test_rank_says_how_much_and_about_which_skill(kind: Any) -> None:
-    belief = kind.start(BANK).update("item_3", 1)
+@pytest.mark.parametrize("most", [2**16, 0], ids=["table", "tree"])
+def test_rank_says_how_much_and_about_which_skill(most: int) -> None:
+    belief = start_belief(BANK, max_profiles=most).update("item_3", 1)
     rows = rank_items(belief, [name for name in NAMES if name != "item_3"])
     assert [row.information for row in rows] == sorted((r.information for r in rows), reverse=True)
     for row in rows:

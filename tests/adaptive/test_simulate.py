@@ -49,7 +49,6 @@ from bnmind.adaptive import (
     Stopper,
     SympsonHetter,
     Testlets,
-    TreeBatch,
     expected_ability,
     irt_bank,
     logistic_items,
@@ -364,7 +363,7 @@ def test_banks_with_many_profiles_are_simulated_by_a_tree() -> None:
         line[[first, min(first + 1, 17)]] = 1
     bank = ItemBank.from_qmatrix(needs, skills=_chain(18), guess=0.2, slip=0.1)
     assert n_profiles(bank) > 2**16
-    assert isinstance(start_beliefs(bank, 1), TreeBatch)
+    assert start_beliefs(bank, 1).table is None
     people = Examinees.drawn(bank, 6, seed=int(rng.integers(9)))
     result = simulate(
         bank,

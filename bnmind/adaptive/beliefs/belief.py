@@ -1,8 +1,7 @@
-"""The interfaces of beliefs about the skills of one examinee and of many, and what they share.
+"""Beliefs about the skills of one examinee, and of many, given their responses.
 
-Both are stored as tables (`bnmind.adaptive.beliefs.tables`) or by a junction tree
-(`bnmind.adaptive.beliefs.junction_trees`). From either, a row of the masses of the parent
-configurations of all items is computed; it gives the predictions and the information of items.
+A belief has the tables of a `ProfileSpace`: one over all profiles, or those of a junction tree. The
+tables of the beliefs about many examinees have an axis of examinees in front; all else is alike.
 
 A bank may give a response the probability 0, and an examinee may give that response
 nevertheless. As long as some profile of the skills explains all responses, the belief follows
@@ -24,22 +23,30 @@ N'[c, r]   (1 − ε) N[c, r] + ε / number of responses: its likelihood
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._arguments import check_shape, checked_if_it_fails, number_array, positions, whole_array
+from bnmind._arguments import (
+    check_shape,
+    checked,
+    checked_if_it_fails,
+    number_array,
+    positions,
+    whole_array,
+)
 from bnmind._display import MOST_ROWS, table_html
-from bnmind._messages import many, shown
-from bnmind._values import ReadOnlyDict, Sealed, Value
+from bnmind._messages import counted, shown
+from bnmind._values import ReadOnlyDict, Value, made, sealed
+from bnmind.adaptive.beliefs.tables import ProfileSpace
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
-from bnmind.information import Floats, unchecked_entropy, unchecked_information
+from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TooLargeError
+from bnmind.information import Floats
 
 
 class _Profile(NamedTuple):
@@ -63,258 +70,6 @@ class Profile(_Profile):
         return super().__new__(cls, tuple(levels), probability)
 
 
-class SkillBelief(Protocol):
-    """A belief about the skills of one examinee after some responses.
-
-    Beliefs are immutable: an update returns a new belief. The order of the responses does
-    not matter. Entropy and information refer to all hidden variables of the bank jointly:
-    the skills, and any other hidden variables of its network.
-    """
-
-    @property
-    def bank(self) -> ItemBank:
-        """The item bank."""
-
-    @property
-    def responses(self) -> Mapping[str, int]:
-        """The position of the response to each item answered, in the order of the answers."""
-
-    @property
-    def error_chance(self) -> float:
-        """The chance that each response was an error; 0 unless set by `with_errors`."""
-
-    @property
-    def log_evidence(self) -> float:
-        """Natural logarithm of the probability of all the responses."""
-
-    @property
-    def entropy(self) -> float:
-        """The entropy of all skills jointly, in bits; other hidden variables count too."""
-
-    def update(self, item: str, response: int | str) -> Self:
-        """Return the belief after one more response.
-
-        Parameters
-        ----------
-        item
-            The name of an item.
-        response
-            The position of the response, or its name.
-
-        Raises
-        ------
-        UnknownNameError
-            If the bank has no such item.
-        InvalidArgumentError
-            If the item has no such response, or was answered already.
-        ImpossibleEvidenceError
-            If the responses together have probability zero; the message names them.
-        """
-
-    def without(self, item: str) -> Self:
-        """Return the belief as if an item had not been answered.
-
-        Parameters
-        ----------
-        item
-            The name of an item.
-
-        Raises
-        ------
-        InvalidArgumentError
-            If it was not answered.
-        """
-
-    def with_errors(self, chance: float) -> Self:
-        """Return the belief if each response is an error with the given chance.
-
-        An error is any response to the item, all with the same probability. The chance
-        applies to later updates too. With a chance above 0 no response is impossible.
-
-        Parameters
-        ----------
-        chance
-            The probability of an error, from 0 to 1.
-
-        Raises
-        ------
-        InvalidArgumentError
-            If the chance is not in [0, 1).
-        ImpossibleEvidenceError
-            If the chance is 0 and the responses together have probability zero.
-        """
-
-    def marginal(self, skill: str) -> Floats:
-        """Return the probability of each level of a skill, or of another hidden variable.
-
-        Parameters
-        ----------
-        skill
-            The name of the skill, or of another hidden variable.
-        """
-
-    def profile(self) -> Profile:
-        """Return the most probable profile of the skills.
-
-        Ties go to the lowest levels, compared in the order of the skills.
-        """
-
-    def masses(self, items: Sequence[str]) -> Floats:
-        """Return the probability of each parent configuration of each item.
-
-        The shape is ``(items, configurations)``, and rows sum to one. Items with fewer
-        configurations than others have zeros at the end, as in `ItemBank.channels`.
-
-        Parameters
-        ----------
-        items
-            The names of items; all if None.
-        """
-
-    def predict(self, item: str) -> Floats:
-        """Return the probability of each response to an item given the responses so far.
-
-        Parameters
-        ----------
-        item
-            The name of an item.
-        """
-
-    def information(self, items: Sequence[str] | None = None) -> Floats:
-        """Return the expected information of each item about the skills, in bits, ``(items,)``.
-
-        It is the mutual information of the response and all skills jointly: the entropy
-        of the belief minus its expected entropy after the response. It is computed by the
-        function that also chooses guesses in Mastermind, in `bnmind.information`. Default
-        all items; the value of an answered item has no meaning.
-
-        Parameters
-        ----------
-        items
-            The names of items; all if None.
-        """
-
-
-def checked_response(
-    bank: ItemBank, responses: Mapping[str, int], item: str, response: int | str
-) -> int:
-    """Return the position of a response to an item that has none yet."""
-    number = bank.response(item, response)
-    if item in responses:
-        raise InvalidArgumentError(
-            f"{item} was answered already, with {bank.responses(item)[responses[item]]};"
-            " remove that response first",
-            item,
-        )
-    return number
-
-
-def answers_without(
-    bank: ItemBank, answers: tuple[tuple[str, int], ...], item: str
-) -> tuple[tuple[str, int], ...]:
-    """Return answers but for that to one item; `InvalidArgumentError` if it was not answered."""
-    remaining = tuple(pair for pair in answers if pair[0] != item)
-    if len(remaining) == len(answers):
-        bank.position(item)
-        raise InvalidArgumentError(f"{item} was not answered", item)
-    return remaining
-
-
-def impossible_responses(bank: ItemBank, responses: Mapping[str, int]) -> ImpossibleEvidenceError:
-    """Return an error that names responses that no profile explains."""
-    shown = {item: bank.responses(item)[number] for item, number in responses.items()}
-    listed = ", ".join(f"{item}={state}" for item, state in shown.items())
-    return ImpossibleEvidenceError(
-        f"no profile of the skills explains the responses {listed}", shown
-    )
-
-
-_STACKED_CELLS = 2**16
-"""Up to this many cells all channels are padded and evaluated together, else shape by shape."""
-
-
-class _Group(NamedTuple):
-    """Items that are evaluated together."""
-
-    items: NDArray[np.intp]
-    places: NDArray[np.intp]
-    """``(items, configurations)``, the places of their masses in the row."""
-    channels: Floats
-    noise: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class CauseIndex(Sealed):
-    """The places of each item's parent configurations in a row of masses.
-
-    Created by `of`. Rows may have further axes in front, such as one of examinees.
-    """
-
-    first: NDArray[np.intp]
-    """The place of each item's first parent configuration in the row, ``(items,)``."""
-    sizes: NDArray[np.intp]
-    """The number of each item's parent configurations, ``(items,)``."""
-    groups: tuple[_Group, ...]
-
-    @classmethod
-    def of(cls, bank: ItemBank, starts: Sequence[int]) -> CauseIndex:
-        """Return the index for rows in which ``bank.causes[i]`` begins at ``starts[i]``."""
-        counts = np.array([bank.n_configurations(cause) for cause in bank.causes], dtype=np.intp)
-        first = np.asarray(starts, dtype=np.intp)[bank.cause_numbers]
-        sizes = counts[bank.cause_numbers]
-        shapes = np.array([bank.channel(name).shape for name in bank.item_names])
-        everything = np.arange(len(bank.items))
-        if len(shapes) * int(np.prod(shapes.max(axis=0))) <= _STACKED_CELLS:
-            alike = [everything]
-        else:
-            alike = [
-                np.flatnonzero(np.all(shapes == shape, axis=1))
-                for shape in np.unique(shapes, axis=0)
-            ]
-        groups = []
-        for items in alike:
-            channels = bank.channels([bank.item_names[i] for i in items])
-            places, _ = _places(first[items], sizes[items])
-            groups.append(_Group(items, places, channels, unchecked_entropy(channels)))
-        return cls(first, sizes, tuple(groups))
-
-    def masses(self, row: Floats, positions: Sequence[int] | NDArray[np.intp]) -> Floats:
-        """Return the masses of items, ``(…, items, configurations)``, from a row ``(…, cells)``."""
-        places, is_valid = _places(self.first[positions], self.sizes[positions])
-        return np.where(is_valid, row[..., places], 0.0)
-
-    def information(self, row: Floats) -> Floats:
-        """Return the information of every item, in bits, ``(…, items)``."""
-        # The channel is zero beyond the end of a cause, so any mass will do there.
-        parts = [
-            unchecked_information(row.take(group.places, axis=-1), group.channels, group.noise)
-            for group in self.groups
-        ]
-        if len(parts) == 1:
-            return parts[0]
-        result = np.empty((*row.shape[:-1], len(self.first)))
-        for group, part in zip(self.groups, parts, strict=True):
-            result[..., group.items] = part
-        return result
-
-
-def _places(
-    first: NDArray[np.intp], sizes: NDArray[np.intp]
-) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """Return the places of items' masses in the row, and a mask of the valid ones."""
-    columns = np.arange(sizes.max(initial=1))
-    is_valid = columns < sizes[:, None]
-    # Invalid places refer to the start of the cause.
-    return first[:, None] + np.where(is_valid, columns, 0), is_valid
-
-
-MISSING = -1
-"""The code for a missing response, and for the item of an examinee who is not asked."""
-
-Responses = NDArray[np.int16]
-"""``(examinees, items)`` positions of responses; `MISSING` where there is none."""
-
-
 @dataclass(frozen=True, eq=False)
 class BatchProfiles(Value):
     """The most probable profile of each examinee."""
@@ -325,194 +80,11 @@ class BatchProfiles(Value):
     """``(examinees,)``, the probability of each whole profile."""
 
 
-class BatchBelief(Protocol):
-    """The interface of beliefs about the skills of many examinees, each with their own responses.
+MISSING = -1
+"""The code for a missing response, and for the item of an examinee who is not asked."""
 
-    It is that of `SkillBelief` with the examinees as a first axis. Items are given by
-    their positions in ``bank.items``.
-    """
-
-    @property
-    def bank(self) -> ItemBank:
-        """The item bank."""
-
-    @property
-    def responses(self) -> Responses:
-        """The responses so far, ``(examinees, items)``, read-only."""
-
-    @property
-    def error_chances(self) -> Floats:
-        """The chance that each response was an error, ``(examinees,)``; see `with_errors`."""
-
-    @property
-    def log_evidence(self) -> Floats:
-        """Natural logarithm of the probability of each examinee's responses."""
-
-    @property
-    def entropy(self) -> Floats:
-        """The entropy of all skills jointly, in bits, ``(examinees,)``."""
-
-    def __len__(self) -> int: ...
-
-    def update(self, items: ArrayLike, responses: ArrayLike) -> Self:
-        """Return the beliefs after one more response of each examinee.
-
-        Parameters
-        ----------
-        items
-            ``(examinees,)`` positions of the items asked; `MISSING` for examinees not asked.
-        responses
-            ``(examinees,)`` positions of their responses. The response to a missing item
-            is ignored; a missing response changes nothing.
-
-        Raises
-        ------
-        InvalidArgumentError
-            If an item or a response is out of range, or the item was answered already;
-            the message names the examinee.
-        ImpossibleEvidenceError
-            If an examinee's responses together have probability zero.
-        """
-
-    def with_errors(self, chances: ArrayLike) -> Self:
-        """Return the beliefs if each response is an error with the given chance.
-
-        Parameters
-        ----------
-        chances
-            In [0, 1), one for all or ``(examinees,)``; see `SkillBelief.with_errors`.
-        """
-
-    def take(self, examinees: ArrayLike) -> Self:
-        """Return the beliefs about some of the examinees, by position or by a mask.
-
-        Parameters
-        ----------
-        examinees
-            Positions of examinees, or a mask ``(examinees,)``.
-        """
-
-    def alone(self, examinee: int) -> SkillBelief:
-        """Return the belief about one examinee, by position.
-
-        Parameters
-        ----------
-        examinee
-            The position of the examinee.
-        """
-
-    def marginal(self, skill: str) -> Floats:
-        """Return the probability of each level of a skill, ``(examinees, levels)``.
-
-        Parameters
-        ----------
-        skill
-            The name of the skill.
-        """
-
-    def profile(self) -> BatchProfiles:
-        """Return each examinee's most probable profile of the skills."""
-
-    def masses(self, items: Sequence[int] | NDArray[np.intp]) -> Floats:
-        """Return the masses of parent configurations, ``(examinees, items, configurations)``.
-
-        Parameters
-        ----------
-        items
-            Positions of items in the bank; all if None.
-        """
-
-    def predict(self, items: Sequence[int] | NDArray[np.intp]) -> Floats:
-        """Return the probability of each response, ``(examinees, items, responses)``.
-
-        Parameters
-        ----------
-        items
-            Positions of items in the bank; all if None.
-        """
-
-    def information(self, items: Sequence[int] | NDArray[np.intp] | None = None) -> Floats:
-        """Return the information of items, in bits, ``(examinees, items)``.
-
-        As `SkillBelief.information`; default all items.
-
-        Parameters
-        ----------
-        items
-            Positions of items in the bank; all if None.
-        """
-
-
-def skills_html(belief: AnsweredBelief | SkillBelief, *, caption: str) -> str:
-    """Return the most probable level of each skill as an HTML table for notebooks."""
-    bank, rows = belief.bank, []
-    for skill in bank.skills[:MOST_ROWS]:
-        levels = belief.marginal(skill)
-        best = int(levels.argmax())
-        rows.append((skill, bank.variable(skill).states[best], f"{100 * levels[best]:.1f} %"))
-    heads = ("skill", "most probable level", "probability")
-    return table_html(heads, rows, caption=caption, n_rows=len(bank.skills))
-
-
-class _Causes(ABC):
-    @property
-    @abstractmethod
-    def bank(self) -> ItemBank:
-        """The item bank."""
-
-    @property
-    @abstractmethod
-    def _index(self) -> CauseIndex:
-        """The places of each item's parent configurations in a row of masses."""
-
-    @property
-    @abstractmethod
-    def _row(self) -> Floats:
-        """The masses of all parent configurations, along the last axis."""
-
-    @cached_property
-    def _information(self) -> Floats:
-        result = self._index.information(self._row)
-        result.setflags(write=False)
-        return result
-
-
-class AnsweredBelief(_Causes):
-    """A base of beliefs about one examinee, by table or by tree."""
-
-    answers: tuple[tuple[str, int], ...]
-    """The items answered and the positions of the responses, in the order of the answers."""
-
-    def _repr_html_(self) -> str:
-        """Return the skills as an HTML table, which notebooks display."""
-        return skills_html(self, caption=repr(self))
-
-    @property
-    def responses(self) -> Mapping[str, int]:
-        """The position of the response to each item answered, in the order of the answers."""
-        return ReadOnlyDict(self.answers)
-
-    @abstractmethod
-    def marginal(self, skill: str) -> Floats:
-        """Return the probability of each level of a skill, or of another hidden variable."""
-
-    @checked_if_it_fails
-    def masses(self, items: Sequence[str]) -> Floats:
-        """Return the mass of each parent configuration of each item; see `SkillBelief`."""
-        return self._index.masses(self._row, [self.bank.position(name) for name in items])
-
-    @checked_if_it_fails
-    def predict(self, item: str) -> Floats:
-        """Return the probability of each response to an item given the responses so far."""
-        predicted: Floats = self.masses([item])[0] @ self.bank.channel(item)
-        return predicted
-
-    @checked_if_it_fails
-    def information(self, items: Sequence[str] | None = None) -> Floats:
-        """Return the expected information of each item, in bits; see `SkillBelief`."""
-        result, position = self._information, self.bank.position
-        return result if items is None else result.take([position(name) for name in items])
-
+Responses = NDArray[np.int16]
+"""``(examinees, items)`` positions of responses; `MISSING` where there is none."""
 
 ERROR_CHANCE = 2.0**-40
 """The chance that a response was an error, once the responses are impossible together.
@@ -522,26 +94,26 @@ probability given all other responses. A chance of 2**-20 is not small enough fo
 probabilities by up to 3e-4 in tests of eight answers.
 """
 
-_NEARLY_IMPOSSIBLE = 1e-6
-"""Responses of smaller predicted probability are checked one by one."""
 
-
-def likelihood(channel: Floats, response: int, error_chance: float) -> Floats:
-    """Return the likelihood of a response that may be an error, ``(configurations,)``.
+def likelihood(
+    channel: Floats, response: int | NDArray[np.intp], error_chance: float | Floats
+) -> Floats:
+    """Return the likelihood of a response that may be an error, ``(…, configurations)``.
 
     Parameters
     ----------
     channel
         The channel of the item, as `ItemBank.channel` returns it.
     response
-        The position of the response.
+        The position of the response, or ``(…)`` of them.
     error_chance
-        The chance that it is an error.
+        The chance that it is an error, for each of them.
     """
-    column: Floats = channel[:, response]
-    if not error_chance:
-        return column
-    softened: Floats = (1 - error_chance) * column + error_chance / channel.shape[1]
+    columns: Floats = channel.T[response]
+    if not (error_chance.any() if isinstance(error_chance, np.ndarray) else error_chance):
+        return columns
+    chances = np.asarray(error_chance)[..., None]
+    softened: Floats = (1 - chances) * columns + chances / channel.shape[1]
     return softened
 
 
@@ -560,6 +132,561 @@ def checked_error_chances(chances: ArrayLike, n_examinees: int | None = None) ->
     if wrong.size:
         raise InvalidArgumentError(f"the chance of an error must be in [0, 1), got {wrong[0]}")
     return numbers
+
+
+_Number = TypeVar("_Number", float, Floats)
+"""A number for one examinee; ``(examinees,)`` numbers for many."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Belief(Value, Generic[_Number]):
+    """What beliefs about one examinee and about many share."""
+
+    space: ProfileSpace
+    """The profiles of the bank."""
+    joints: tuple[Floats, ...]
+    """The table of each clique of the space, ``(…, cells)``, read-only."""
+    log_evidence: _Number
+    """Natural logarithm of the probability of all the responses."""
+    error_chance: _Number
+    """The chance that each response was an error; 0 unless set by `with_errors`."""
+
+    @property
+    def bank(self) -> ItemBank:
+        """The item bank."""
+        return self.space.bank
+
+    @property
+    def table(self) -> Floats | None:
+        """The probability of every profile, ``(…, profiles)``; None if held by a junction tree."""
+        return self.joints[0] if len(self.joints) == 1 else None
+
+    @cached_property
+    def entropy(self) -> _Number:
+        """The entropy of all skills jointly, in bits; other hidden variables count too."""
+        found = self.space.entropy(self.joints)
+        number: Any = sealed(found) if found.ndim else float(found)
+        return number
+
+    @checked_if_it_fails
+    def marginal(self, skill: str) -> Floats:
+        """Return the probability of each level of a skill, ``(…, levels)``.
+
+        Parameters
+        ----------
+        skill
+            The name of the skill, or of another hidden variable.
+        """
+        return self.space.marginal(self.joints, skill)
+
+    @cached_property
+    def _row(self) -> Floats:
+        return self.space.row(self.joints)
+
+    @cached_property
+    def _information(self) -> Floats:
+        return sealed(self.space.index.information(self._row))
+
+    @checked_if_it_fails
+    def masses(self, items: Sequence[str] | Sequence[int] | NDArray[np.intp]) -> Floats:
+        """Return the probability of each parent configuration of items.
+
+        The shape is ``(…, items, configurations)``, and rows sum to one. Items with fewer
+        configurations than others have zeros at the end, as in `ItemBank.channels`.
+
+        Parameters
+        ----------
+        items
+            The names of items, or their positions in ``bank.items``.
+        """
+        return self.space.index.masses(self._row, self._positions(items))
+
+    @checked_if_it_fails
+    def predict(
+        self, items: str | int | Sequence[str] | Sequence[int] | NDArray[np.intp]
+    ) -> Floats:
+        """Return the probability of each response given the responses so far.
+
+        The shape is ``(…, items, responses)``, or ``(…, responses)`` for one item.
+
+        Parameters
+        ----------
+        items
+            The name of an item or its position, or several of them.
+        """
+        if isinstance(items, str | int | np.integer):
+            (place,) = self._positions([items])
+            predicted: Floats = self.masses([place])[..., 0, :] @ self.bank.item_channels[place]
+            return predicted
+        masses, names = self.masses(items), self.bank.item_names
+        channels = self.bank.channels([names[place] for place in self._positions(items)])
+        predictions: Floats = np.einsum("...ic,icr->...ir", masses, channels)
+        return predictions
+
+    @checked_if_it_fails
+    def information(
+        self, items: Sequence[str] | Sequence[int] | NDArray[np.intp] | None = None
+    ) -> Floats:
+        """Return the expected information of items about the skills, in bits, ``(…, items)``.
+
+        It is the mutual information of the response and all skills jointly: the entropy
+        of the belief minus its expected entropy after the response. It is computed by the
+        function that also chooses guesses in Mastermind, in `bnmind.information`. The value of an
+        answered item has no meaning.
+
+        Parameters
+        ----------
+        items
+            The names of items, or their positions in ``bank.items``; all if None.
+        """
+        found = self._information
+        return found if items is None else found.take(self._positions(items), axis=-1)
+
+    def _positions(self, items: Any) -> list[int] | NDArray[np.intp]:
+        """Return the positions of items, given by names or by positions."""
+        if len(items) and isinstance(items[0], str):
+            position = self.bank.position
+            return [position(name) for name in items]
+        places = whole_array(items, "items")
+        n_items = len(self.bank.items)
+        if places.ndim != 1 or np.any((places < 0) | (places >= n_items)):
+            raise InvalidArgumentError(
+                f"expected items as positions from 0 to {n_items - 1}, got {shown(items)}", items
+            )
+        return places
+
+
+@dataclass(frozen=True, eq=False)
+class SkillBelief(_Belief[float]):
+    """A belief about the skills of one examinee after some responses.
+
+    Created by `start_belief`, then by `update`. Beliefs are immutable: an update returns a new
+    belief. The order of the responses does not matter. Entropy and information refer to all hidden
+    variables of the bank jointly: the skills, and any other hidden variables of its network.
+
+    Examples
+    --------
+    >>> from bnmind.adaptive import start_belief
+    >>> bank = ItemBank.from_qmatrix([[1, 0], [1, 1]], guess=0.2, slip=0.1)
+    >>> belief = start_belief(bank).update("item_1", 1)
+    >>> belief
+    SkillBelief(2 skills, 1 response)
+    >>> belief.marginal("skill_1").round(3).tolist()
+    [0.182, 0.818]
+    """
+
+    responses: Mapping[str, int]
+    """The position of the response to each item answered, in the order of the answers."""
+
+    @classmethod
+    def start(cls, space: ProfileSpace) -> SkillBelief:
+        """Return the belief before the first response.
+
+        Parameters
+        ----------
+        space
+            The profiles of the bank.
+        """
+        return cls(space, space.prior, 0.0, 0.0, {})
+
+    def __repr__(self) -> str:
+        skills = counted(len(self.bank.skills), "skill")
+        return f"SkillBelief({skills}, {counted(len(self.responses), 'response')})"
+
+    def _repr_html_(self) -> str:
+        """Return the skills as an HTML table, which notebooks display."""
+        return skills_html(self, caption=repr(self))
+
+    @checked_if_it_fails
+    def update(self, item: str, response: int | str) -> SkillBelief:
+        """Return the belief after one more response.
+
+        Parameters
+        ----------
+        item
+            The name of an item.
+        response
+            The position of the response, or its name.
+
+        Raises
+        ------
+        UnknownNameError
+            If the bank has no such item.
+        InvalidArgumentError
+            If the item has no such response, or was answered already.
+        ImpossibleEvidenceError
+            If the responses together have probability zero; the message names them.
+        """
+        space, bank = self.space, self.space.bank
+        number, place = bank.response(item, response), bank.position(item)
+        if item in self.responses:
+            raise InvalidArgumentError(
+                f"{item} was answered already, with {bank.responses(item)[self.responses[item]]};"
+                " remove that response first",
+                item,
+            )
+        # The bank's own name, so that the responses are valid without another check.
+        responses = ReadOnlyDict({**self.responses, bank.item_names[place]: number})
+        home, view = space.item_views[place]
+        joints = list(self.joints)
+        factor = likelihood(bank.item_channels[place], number, self.error_chance)
+        joints[home] = view.times(joints[home], factor)
+        total = float(np.add.reduce(joints[home]))
+        if not total > 0:
+            raise impossible_responses(bank, responses)
+        joints[home] /= total
+        space.distribute(joints, home)
+        return made(
+            SkillBelief,
+            space=space,
+            joints=tuple([sealed(joint) for joint in joints]),
+            log_evidence=self.log_evidence + math.log(total),
+            error_chance=self.error_chance,
+            responses=responses,
+        )
+
+    @checked
+    def without(self, item: str) -> SkillBelief:
+        """Return the belief as if an item had not been answered.
+
+        Parameters
+        ----------
+        item
+            The name of an item.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If it was not answered.
+        """
+        if item not in self.responses:
+            self.bank.position(item)
+            raise InvalidArgumentError(f"{item} was not answered", item)
+        responses = {name: number for name, number in self.responses.items() if name != item}
+        return self._given(responses, self.error_chance)
+
+    @checked
+    def with_errors(self, chance: float) -> SkillBelief:
+        """Return the belief if each response is an error with the given chance.
+
+        An error is any response to the item, all with the same probability. The chance
+        applies to later updates too. With a chance above 0 no response is impossible.
+
+        Parameters
+        ----------
+        chance
+            The probability of an error, from 0 to 1.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If the chance is not in [0, 1).
+        ImpossibleEvidenceError
+            If the chance is 0 and the responses together have probability zero.
+        """
+        return self._given(self.responses, float(checked_error_chances(chance)))
+
+    def _given(self, responses: Mapping[str, int], error_chance: float) -> SkillBelief:
+        """Return the belief given all responses at once."""
+        codes = np.full((1, len(self.bank.items)), MISSING, dtype=np.int16)
+        for item, number in responses.items():
+            codes[0, self.bank.position(item)] = number
+        joints, logs = _after_all(self.space, codes, np.array([error_chance]))
+        if logs[0] == -np.inf:
+            raise impossible_responses(self.bank, responses)
+        tables = tuple([sealed(joint[0]) for joint in joints])
+        return SkillBelief(self.space, tables, float(logs[0]), error_chance, responses)
+
+    def profile(self) -> Profile:
+        """Return the most probable profile of the skills.
+
+        Ties go to the lowest levels, compared in the order of the skills; with a junction tree they
+        are broken arbitrarily, but always in the same way.
+        """
+        wide = self.space.wide
+        start = SkillBelief.start(wide)
+        belief = self if wide is self.space else start._given(self.responses, self.error_chance)
+        levels, probability = self.space.most_probable(belief.joints)
+        return Profile(levels.tolist(), float(probability))
+
+
+def skills_html(belief: SkillBelief, *, caption: str) -> str:
+    """Return the most probable level of each skill as an HTML table for notebooks."""
+    bank, rows = belief.bank, []
+    for skill in bank.skills[:MOST_ROWS]:
+        levels = belief.marginal(skill)
+        best = int(levels.argmax())
+        rows.append((skill, bank.variable(skill).states[best], f"{100 * levels[best]:.1f} %"))
+    heads = ("skill", "most probable level", "probability")
+    return table_html(heads, rows, caption=caption, n_rows=len(bank.skills))
+
+
+DEFAULT_CELLS = 2**26
+"""The default limit of cells in the tables of all examinees together."""
+
+
+@dataclass(frozen=True, eq=False)
+class BatchBelief(_Belief[Floats]):
+    """The beliefs about the skills of many examinees, each with their own responses.
+
+    Created by `start_beliefs` or `beliefs_given`, then by `update`. All is as in `SkillBelief`,
+    with the examinees as a first axis.
+
+    Examples
+    --------
+    >>> from bnmind.adaptive import beliefs_given
+    >>> bank = ItemBank.from_qmatrix([[1, 0], [1, 1]], guess=0.2, slip=0.1)
+    >>> batch = beliefs_given(bank, [[1, -1], [0, -1], [-1, -1]])
+    >>> batch
+    BatchBelief(3 examinees, 2 skills)
+    >>> batch.marginal("skill_1").round(3).tolist()
+    [[0.182, 0.818], [0.889, 0.111], [0.5, 0.5]]
+    """
+
+    responses: Responses
+    """``(examinees, items)``, read-only; `MISSING` where there is none."""
+    ranks: Responses
+    """``(examinees, items)``, the number of responses given before each; `MISSING` likewise."""
+
+    @classmethod
+    def given(
+        cls, space: ProfileSpace, responses: ArrayLike, *, max_cells: int = DEFAULT_CELLS
+    ) -> BatchBelief:
+        """Return the beliefs given responses, as if given in the order of the bank.
+
+        Parameters
+        ----------
+        space
+            The profiles of the bank.
+        responses
+            ``(examinees, items)``: the number of each response from 0, or `MISSING`.
+        max_cells
+            The most cells that the tables of all examinees may have together.
+
+        Raises
+        ------
+        ImpossibleEvidenceError
+            If an examinee's responses have probability zero.
+        TooLargeError
+            If the tables would have more cells.
+        """
+        n = len(_whole(responses, "responses"))
+        if (needed := n * space.n_cells) > max_cells:
+            raise TooLargeError(
+                f"the tables of {n:,} examinees would have {needed:,} cells together; the limit is"
+                f" {max_cells:,}: take the examinees in parts",
+                needed=needed,
+                budget=max_cells,
+            )
+        codes = checked_responses(space.bank, responses)
+        joints, logs = _after_all(space, codes, np.zeros(n))
+        if (wrong := np.flatnonzero(logs == -np.inf)).size:
+            raise impossible_rows(space.bank, codes, wrong.tolist())
+        is_given = codes != MISSING
+        ranks = np.where(is_given, np.cumsum(is_given, axis=1) - 1, MISSING).astype(np.int16)
+        return cls._made(space, joints, logs, np.zeros(n), codes, ranks)
+
+    @classmethod
+    def _made(
+        cls,
+        space: ProfileSpace,
+        joints: Iterable[Floats],
+        *arrays: NDArray[Any],
+    ) -> BatchBelief:
+        """Return beliefs with arrays that nobody else holds."""
+        names = ("log_evidence", "error_chance", "responses", "ranks")
+        own = {name: sealed(array) for name, array in zip(names, arrays, strict=True)}
+        return made(cls, space=space, joints=tuple([sealed(j) for j in joints]), **own)
+
+    def __len__(self) -> int:
+        return len(self.responses)
+
+    def __repr__(self) -> str:
+        skills = counted(len(self.bank.skills), "skill")
+        return f"BatchBelief({counted(len(self), 'examinee')}, {skills})"
+
+    @checked
+    def update(self, items: ArrayLike, responses: ArrayLike) -> BatchBelief:
+        """Return the beliefs after one more response of each examinee.
+
+        Parameters
+        ----------
+        items
+            ``(examinees,)`` positions of the items asked; `MISSING` for examinees not asked.
+        responses
+            ``(examinees,)`` positions of their responses. The response to a missing item
+            is ignored; a missing response changes nothing.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If an item or a response is out of range, or the item was answered already;
+            the message names the examinee.
+        ImpossibleEvidenceError
+            If an examinee's responses together have probability zero.
+        """
+        after, wrong = self._updated(items, responses)
+        if wrong.size:
+            raise impossible_rows(self.bank, after.responses, wrong.tolist())
+        return after
+
+    def _updated(
+        self, items: ArrayLike, responses: ArrayLike
+    ) -> tuple[BatchBelief, NDArray[np.intp]]:
+        """Return the beliefs after one more response, and who cannot have given all of theirs."""
+        asked, numbers = self._checked_pairs(items, responses)
+        codes, ranks, joints = self.responses.copy(), self.ranks.copy(), list(self.joints)
+        rows = np.flatnonzero(asked != MISSING)
+        codes[rows, asked[rows]] = numbers[rows]
+        ranks[rows, asked[rows]] = self.ranks[rows].max(axis=1) + 1
+        some = [(item, np.flatnonzero(asked == item)) for item in np.unique(asked[rows]).tolist()]
+        logs = _absorb(self.space, joints, some, codes, self.error_chance)
+        evidence = self.log_evidence + logs
+        after = self._made(self.space, joints, evidence, self.error_chance, codes, ranks)
+        return after, np.flatnonzero(logs == -np.inf)
+
+    def _checked_pairs(
+        self, items: ArrayLike, responses: ArrayLike
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return new items and responses ``(examinees,)``, `MISSING` in both or in neither."""
+        codes, numbers = _whole(items, "items"), _whole(responses, "responses")
+        for what, array in (("items", codes), ("responses", numbers)):
+            if array.shape != (len(self),) or array.dtype.kind not in "iu":
+                raise InvalidArgumentError(
+                    f"expected whole numbers of shape ({len(self)},) as {what}, got an array of"
+                    f" shape {array.shape} of {array.dtype}",
+                    array.shape,
+                )
+        n_items = len(self.bank.items)
+        wrong = np.flatnonzero((codes < MISSING) | (codes >= n_items))
+        if wrong.size:
+            raise InvalidArgumentError(
+                f"expected items from 0 to {n_items - 1}, or {MISSING}, got"
+                f" {codes[wrong[0]]} for examinee {wrong[0]}",
+                int(codes[wrong[0]]),
+            )
+        rows = np.flatnonzero((codes != MISSING) & (numbers != MISSING))
+        again = rows[self.responses[rows, codes[rows]] != MISSING]
+        if again.size:
+            name = self.bank.item_names[codes[again[0]]]
+            raise InvalidArgumentError(f"examinee {again[0]} has answered {name} already", name)
+        _check_range(self.bank, rows, codes[rows], numbers[rows])
+        asked, given = np.full((2, len(self)), MISSING, dtype=np.intp)
+        asked[rows], given[rows] = codes[rows], numbers[rows]
+        return asked, given
+
+    @checked
+    def with_errors(self, chances: ArrayLike) -> BatchBelief:
+        """Return the beliefs if each response is an error with the given chance.
+
+        Parameters
+        ----------
+        chances
+            In [0, 1), one for all or ``(examinees,)``; see `SkillBelief.with_errors`.
+        """
+        numbers = np.broadcast_to(checked_error_chances(chances, len(self)), (len(self),)).copy()
+        rows = np.flatnonzero(numbers != self.error_chance)
+        changed, logs = _after_all(self.space, self.responses[rows], numbers[rows])
+        if (wrong := rows[logs == -np.inf]).size:
+            raise impossible_rows(self.bank, self.responses, wrong.tolist())
+        arrays = [self.log_evidence.copy(), *[joint.copy() for joint in self.joints]]
+        for array, part in zip(arrays, [logs, *changed], strict=True):
+            array[rows] = part
+        evidence, *joints = arrays
+        return self._made(self.space, joints, evidence, numbers, self.responses, self.ranks)
+
+    @checked
+    def take(self, examinees: ArrayLike) -> BatchBelief:
+        """Return the beliefs about some of the examinees, by position or by a mask.
+
+        Parameters
+        ----------
+        examinees
+            Positions of examinees, or a mask ``(examinees,)``.
+        """
+        rows = positions(examinees, len(self), "examinees")
+        arrays = (self.log_evidence, self.error_chance, self.responses, self.ranks)
+        joints = [joint[rows] for joint in self.joints]
+        return self._made(self.space, joints, *[array[rows] for array in arrays])
+
+    @checked
+    def alone(self, examinee: int) -> SkillBelief:
+        """Return the belief about one examinee, by position.
+
+        Parameters
+        ----------
+        examinee
+            The position of the examinee.
+        """
+        positions([examinee], len(self), "examinee")
+        codes, ranks = self.responses[examinee], self.ranks[examinee]
+        names = self.bank.item_names
+        return SkillBelief(
+            self.space,
+            tuple([joint[examinee] for joint in self.joints]),
+            float(self.log_evidence[examinee]),
+            float(self.error_chance[examinee]),
+            {names[i]: int(codes[i]) for i in np.argsort(ranks) if ranks[i] != MISSING},
+        )
+
+    def profile(self) -> BatchProfiles:
+        """Return each examinee's most probable profile; ties as in `SkillBelief.profile`."""
+        if self.space.wide is self.space:
+            return BatchProfiles(*self.space.most_probable(self.joints))
+        # The wide tables may be much larger, so they are made for one examinee after the other.
+        profiles = [self.alone(examinee).profile() for examinee in range(len(self))]
+        levels = np.array([profile.levels for profile in profiles], dtype=np.intp)
+        return BatchProfiles(
+            levels.reshape(len(self), len(self.bank.skills)),
+            np.array([profile.probability for profile in profiles]),
+        )
+
+
+def _after_all(
+    space: ProfileSpace, responses: Responses, error_chance: Floats
+) -> tuple[list[Floats], Floats]:
+    """Return the tables given all responses, and the log evidence: −inf if they are impossible."""
+    joints = [np.repeat(table[None], len(responses), axis=0) for table in space.prior]
+    log_evidence = np.zeros(len(responses))
+    is_given = responses != MISSING
+    answered = np.flatnonzero(is_given.any(axis=0)).tolist()
+    # The tables are scaled now and then, so that no row underflows.
+    for start in range(0, len(answered), 16):
+        some = [(item, np.flatnonzero(is_given[:, item])) for item in answered[start : start + 16]]
+        log_evidence += _absorb(space, joints, some, responses, error_chance)
+    return joints, log_evidence
+
+
+def _absorb(
+    space: ProfileSpace,
+    joints: list[Floats],
+    items: Iterable[tuple[int, NDArray[np.intp]]],
+    responses: Responses,
+    error_chance: Floats,
+) -> Floats:
+    """Update tables in place by the responses of some examinees to each item.
+
+    Returns
+    -------
+    Floats
+        ``(examinees,)``, the logarithm of the probability of these responses.
+    """
+    before, touched = list(joints), set[int]()
+    for item, rows in items:
+        home, view = space.item_views[item]
+        if home not in touched:
+            touched.add(home)
+            joints[home] = joints[home].copy()
+        channel, table = space.bank.item_channels[item], joints[home]
+        factor = likelihood(channel, responses[rows, item].astype(np.intp), error_chance[rows])
+        table[rows] = view.times(table[rows], factor)
+    if not touched:
+        return np.zeros(len(responses))
+    root, totals = space.collect(joints, before, touched)
+    joints[root] /= np.where(totals > 0, totals, 1.0)[:, None]
+    space.distribute(joints, root)
+    logs: Floats = np.log(totals, out=np.full(len(totals), -np.inf), where=totals > 0)
+    return logs
 
 
 def updated_anyway(belief: SkillBelief, item: str, response: int | str) -> SkillBelief:
@@ -591,193 +718,12 @@ def updated_batch_anyway(
     items, responses
         ``(examinees,)``, as for `BatchBelief.update`.
     """
-    try:
-        return beliefs.update(items, responses)
-    except ImpossibleEvidenceError:
-        wrong = _impossible(beliefs, items, responses)
-    chances = np.where(wrong, ERROR_CHANCE, beliefs.error_chances)
+    after, wrong = beliefs._updated(items, responses)
+    if not wrong.size:
+        return after
+    chances = beliefs.error_chance.copy()
+    chances[wrong] = ERROR_CHANCE
     return beliefs.with_errors(chances).update(items, responses)
-
-
-def _impossible(
-    beliefs: BatchBelief, items: NDArray[np.intp], responses: NDArray[np.intp]
-) -> NDArray[np.bool_]:
-    """Return a mask of the examinees whose response is impossible after their earlier ones."""
-    asked, places = np.unique(np.maximum(items, 0), return_inverse=True)
-    chances = beliefs.predict(asked)[np.arange(len(items)), places, np.maximum(responses, 0)]
-    wrong = np.zeros(len(items), dtype=bool)
-    for row in np.flatnonzero(chances < _NEARLY_IMPOSSIBLE).tolist():
-        try:
-            beliefs.take([row]).update(items[[row]], responses[[row]])
-        except ImpossibleEvidenceError:
-            wrong[row] = True
-    return wrong
-
-
-@dataclass(frozen=True, eq=False)
-class BatchAnswers(Sealed):
-    """The responses of many examinees; made by `none` or `of`, then by `after` and `take`."""
-
-    bank: ItemBank
-    responses: Responses
-    """``(examinees, items)``, `MISSING` where there is none."""
-    ranks: Responses
-    """``(examinees, items)``, the number of responses given before each; `MISSING` likewise."""
-    error_chances: Floats
-    """``(examinees,)``, the chance that each response was an error."""
-
-    @classmethod
-    def none(cls, bank: ItemBank, n_examinees: int) -> BatchAnswers:
-        """Return the answers of examinees who have answered nothing.
-
-        Raises
-        ------
-        InvalidArgumentError
-            If the number of examinees is negative or far too large.
-        """
-        most = 2**40 // len(bank.items)
-        if not 0 <= n_examinees <= most:
-            raise InvalidArgumentError(
-                f"expected n_examinees from 0 to {most:,}, got {many(n_examinees)}", n_examinees
-            )
-        return cls.of(bank, np.full((n_examinees, len(bank.items)), MISSING, dtype=np.int16))
-
-    @classmethod
-    def of(cls, bank: ItemBank, responses: ArrayLike) -> BatchAnswers:
-        """Return responses ``(examinees, items)`` as if given in the order of the bank.
-
-        Raises
-        ------
-        InvalidArgumentError
-            As for `checked_responses`.
-        """
-        codes = checked_responses(bank, responses)
-        is_given = codes != MISSING
-        ranks = np.where(is_given, np.cumsum(is_given, axis=1) - 1, MISSING).astype(np.int16)
-        return cls(bank, codes, ranks, np.zeros(len(codes)))
-
-    def __len__(self) -> int:
-        return len(self.responses)
-
-    def after(self, items: NDArray[np.intp], responses: NDArray[np.intp]) -> BatchAnswers:
-        """Return the answers after one more of each examinee, as `checked_pairs` returns them."""
-        rows = np.flatnonzero(items != MISSING)
-        codes, ranks = self.responses.copy(), self.ranks.copy()
-        codes[rows, items[rows]] = responses[rows]
-        ranks[rows, items[rows]] = self.ranks[rows].max(axis=1) + 1
-        return replace(self, responses=checked_responses(self.bank, codes), ranks=ranks)
-
-    def checked_pairs(
-        self, items: ArrayLike, responses: ArrayLike
-    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return new items and responses ``(examinees,)``, `MISSING` in both or in neither.
-
-        Raises
-        ------
-        InvalidArgumentError
-            If an item is out of range or was answered already; the message names the
-            examinee.
-        """
-        codes, numbers = _whole(items, "items"), _whole(responses, "responses")
-        for what, array in (("items", codes), ("responses", numbers)):
-            if array.shape != (len(self),) or array.dtype.kind not in "iu":
-                raise InvalidArgumentError(
-                    f"expected whole numbers of shape ({len(self)},) as {what}, got an array of"
-                    f" shape {array.shape} of {array.dtype}",
-                    array.shape,
-                )
-        n_items = len(self.bank.items)
-        wrong = np.flatnonzero((codes < MISSING) | (codes >= n_items))
-        if wrong.size:
-            raise InvalidArgumentError(
-                f"expected items from 0 to {n_items - 1}, or {MISSING}, got"
-                f" {codes[wrong[0]]} for examinee {wrong[0]}",
-                int(codes[wrong[0]]),
-            )
-        is_given = (codes != MISSING) & (numbers != MISSING)
-        rows = np.flatnonzero(is_given)
-        again = rows[self.responses[rows, codes[rows]] != MISSING]
-        if again.size:
-            name = self.bank.item_names[codes[again[0]]]
-            raise InvalidArgumentError(f"examinee {again[0]} has answered {name} already", name)
-        return (
-            np.where(is_given, codes, MISSING).astype(np.intp),
-            np.where(is_given, numbers, MISSING).astype(np.intp),
-        )
-
-    def with_errors(self, chances: ArrayLike) -> BatchAnswers:
-        """Return the answers with other chances of errors, one for all or ``(examinees,)``."""
-        checked = checked_error_chances(chances, len(self))
-        return replace(self, error_chances=np.broadcast_to(checked, (len(self),)).copy())
-
-    def take(self, rows: NDArray[np.intp]) -> BatchAnswers:
-        """Return the answers of some examinees, by position."""
-        return BatchAnswers(
-            self.bank, self.responses[rows], self.ranks[rows], self.error_chances[rows]
-        )
-
-    def alone(self, examinee: int) -> tuple[tuple[tuple[str, int], ...], float]:
-        """Return one examinee's answers by item, in order, and the chance of errors."""
-        positions([examinee], len(self), "examinee")
-        codes, ranks = self.responses[examinee], self.ranks[examinee]
-        places = [place for place in np.argsort(ranks, kind="stable") if ranks[place] != MISSING]
-        answers = tuple((self.bank.item_names[place], int(codes[place])) for place in places)
-        return answers, float(self.error_chances[examinee])
-
-
-@dataclass(frozen=True, eq=False)
-class AnsweredBatch(_Causes):
-    """A base of beliefs about many examinees, by table or by tree."""
-
-    answers: BatchAnswers
-    """The responses so far."""
-
-    def __len__(self) -> int:
-        return len(self.answers)
-
-    @property
-    def bank(self) -> ItemBank:
-        """The item bank."""
-        return self.answers.bank
-
-    @property
-    def responses(self) -> Responses:
-        """The responses so far, ``(examinees, items)``, read-only."""
-        return self.answers.responses
-
-    @property
-    def error_chances(self) -> Floats:
-        """The chance that each response was an error, ``(examinees,)``; see `with_errors`."""
-        return self.answers.error_chances
-
-    @checked_if_it_fails
-    def masses(self, items: Sequence[int] | NDArray[np.intp]) -> Floats:
-        """Return the masses of parent configurations, ``(examinees, items, configurations)``."""
-        return self._index.masses(self._row, self._places(items))
-
-    @checked_if_it_fails
-    def predict(self, items: Sequence[int] | NDArray[np.intp]) -> Floats:
-        """Return the probability of each response, ``(examinees, items, responses)``."""
-        channels = self.bank.channels([self.bank.item_names[i] for i in self._places(items)])
-        predicted: Floats = np.einsum("nic,icr->nir", self.masses(items), channels)
-        return predicted
-
-    @checked_if_it_fails
-    def information(self, items: Sequence[int] | NDArray[np.intp] | None = None) -> Floats:
-        """Return the expected information of items, in bits, ``(examinees, items)``."""
-        result = self._information
-        return result if items is None else result[:, self._places(items)]
-
-    def _places(self, items: Sequence[int] | NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return the positions of items, checked."""
-        places = whole_array(items, "items")
-        if places.ndim != 1 or np.any((places < 0) | (places >= len(self.bank.items))):
-            raise InvalidArgumentError(
-                f"expected items as positions from 0 to {len(self.bank.items) - 1}, got"
-                f" {shown(items)}",
-                items,
-            )
-        return places
 
 
 def checked_responses(bank: ItemBank, responses: ArrayLike) -> Responses:
@@ -796,18 +742,24 @@ def checked_responses(bank: ItemBank, responses: ArrayLike) -> Responses:
             f" shape {codes.shape} of {codes.dtype}",
             codes.shape,
         )
-    most = np.array([len(bank.responses(name)) for name in bank.item_names])
-    wrong = np.argwhere((codes < MISSING) | (codes >= most))
+    _check_range(bank, np.arange(len(codes))[:, None], np.arange(codes.shape[1]), codes)
+    return sealed(codes.astype(np.int16))
+
+
+def _check_range(
+    bank: ItemBank, rows: NDArray[np.intp], items: NDArray[np.intp], codes: NDArray[Any]
+) -> None:
+    """Raise `InvalidArgumentError` if an item has no such response; rows and items broadcast."""
+    most = np.array([channel.shape[1] for channel in bank.item_channels])
+    wrong = np.argwhere((codes < MISSING) | (codes >= most[items]))
     if wrong.size:
-        row, column = wrong[0].tolist()
+        first, arrays = tuple(wrong[0]), np.broadcast_arrays(rows, items, codes)
+        row, item, code = (int(array[first]) for array in arrays)
         raise InvalidArgumentError(
-            f"expected a response from 0 to {most[column] - 1}, or {MISSING} where there is none,"
-            f" in row {row}, item {bank.item_names[column]}, got {codes[row, column]}",
-            int(codes[row, column]),
+            f"expected a response from 0 to {most[item] - 1}, or {MISSING} where there is none,"
+            f" in row {row}, item {bank.item_names[item]}, got {code}",
+            code,
         )
-    copy = codes.astype(np.int16)
-    copy.setflags(write=False)
-    return copy
 
 
 def _whole(values: ArrayLike, what: str) -> NDArray[Any]:
@@ -818,6 +770,17 @@ def _whole(values: ArrayLike, what: str) -> NDArray[Any]:
         return whole_array(values, what)
 
 
+def impossible_responses(
+    bank: ItemBank, responses: Mapping[str, int], of: str = ""
+) -> ImpossibleEvidenceError:
+    """Return an error that names responses that no profile explains, and who gave them."""
+    told = {item: bank.responses(item)[number] for item, number in responses.items()}
+    listed = ", ".join([f"{item}={state}" for item, state in told.items()])
+    return ImpossibleEvidenceError(
+        f"no profile of the skills explains the responses {listed}{of}", told
+    )
+
+
 def impossible_rows(
     bank: ItemBank, responses: Responses, rows: Sequence[int], *, who: str | None = None
 ) -> ImpossibleEvidenceError:
@@ -825,16 +788,7 @@ def impossible_rows(
 
     The message calls the examinee ``who``; default the position.
     """
-    first = responses[rows[0]]
-    evidence: dict[str, Any] = {
-        name: bank.responses(name)[number]
-        for name, number in zip(bank.item_names, first.tolist(), strict=True)
-        if number != MISSING
-    }
-    listed = ", ".join(f"{name}={state}" for name, state in evidence.items())
+    pairs = zip(bank.item_names, responses[rows[0]].tolist(), strict=True)
     more = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
-    return ImpossibleEvidenceError(
-        f"no profile of the skills explains the responses {listed} of examinee"
-        f" {rows[0] if who is None else who}{more}",
-        evidence,
-    )
+    of = f" of examinee {rows[0] if who is None else who}{more}"
+    return impossible_responses(bank, {n: code for n, code in pairs if code != MISSING}, of)

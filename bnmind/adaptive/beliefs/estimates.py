@@ -46,8 +46,7 @@ differential approach to inference in Bayesian networks", J. ACM 2003 (the deriv
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from statistics import NormalDist
@@ -57,15 +56,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked
-from bnmind._messages import counted
+from bnmind._messages import counted, many
 from bnmind._values import ReadOnlyDict, Value
-from bnmind.adaptive.beliefs.belief import BatchBelief, CauseIndex, SkillBelief, likelihood
-from bnmind.adaptive.beliefs.junction_trees import TreeBatch, TreeBelief
-from bnmind.adaptive.beliefs.tables import ProfileSpace, TableBatch, TableBelief, n_profiles
+from bnmind.adaptive.beliefs.belief import (
+    DEFAULT_CELLS,
+    MISSING,
+    BatchBelief,
+    SkillBelief,
+    likelihood,
+)
+from bnmind.adaptive.beliefs.tables import DEFAULT_TREE_CELLS, ProfileSpace, n_profiles
 from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of, table_deviations
 from bnmind.adaptive.response_models.base import ability_values
 from bnmind.errors import (
-    ImpossibleEvidenceError,
     InvalidArgumentError,
     InvalidModelError,
     TooLargeError,
@@ -77,31 +80,48 @@ TABLE_PROFILES = 2**16
 """The number of profiles up to which a table is used: that of 16 skills with two levels."""
 
 
+def _space(bank: ItemBank, max_profiles: int | None, max_cells: int) -> ProfileSpace:
+    if n_profiles(bank) <= (TABLE_PROFILES if max_profiles is None else max_profiles):
+        return ProfileSpace.table(bank)
+    return ProfileSpace.tree(bank, max_cells)
+
+
 @checked
-def start_belief(bank: ItemBank | HasBank) -> SkillBelief:
+def start_belief(
+    bank: ItemBank | HasBank,
+    *,
+    max_profiles: int | None = None,
+    max_cells: int = DEFAULT_TREE_CELLS,
+) -> SkillBelief:
     """Return the belief about an examinee who has answered nothing.
 
-    It is a table over all profiles if there are at most `TABLE_PROFILES`, else a junction
-    tree. Both are exact.
+    It is a table over all profiles if they are few, else a junction tree. Both are exact.
 
     Parameters
     ----------
     bank
         The item bank, or what `learn` returns.
+    max_profiles
+        The most profiles of a table; default `TABLE_PROFILES`.
+    max_cells
+        The most cells of a junction tree.
 
     Raises
     ------
     TooLargeError
         If the tree is too large; the message says how large it would be.
     """
-    bank = bank_of(bank)
-    if n_profiles(bank) <= TABLE_PROFILES:
-        return TableBelief.start(bank)
-    return TreeBelief.start(bank)
+    return SkillBelief.start(_space(bank_of(bank), max_profiles, max_cells))
 
 
 @checked
-def start_beliefs(bank: ItemBank, n_examinees: int) -> BatchBelief:
+def start_beliefs(
+    bank: ItemBank,
+    n_examinees: int,
+    *,
+    max_profiles: int | None = None,
+    max_cells: int = DEFAULT_CELLS,
+) -> BatchBelief:
     """Return the beliefs about examinees who have answered nothing; see `start_belief`.
 
     Parameters
@@ -109,15 +129,34 @@ def start_beliefs(bank: ItemBank, n_examinees: int) -> BatchBelief:
     bank
         The item bank.
     n_examinees
-        The number of examinees.
+        The number of examinees, at least 0.
+    max_profiles
+        The most profiles of a table; default `TABLE_PROFILES`.
+    max_cells
+        The most cells of the tables of all examinees together.
+
+    Raises
+    ------
+    TooLargeError
+        If the tables of all examinees would be too large.
     """
-    if n_profiles(bank) <= TABLE_PROFILES:
-        return TableBatch.start(bank, n_examinees)
-    return TreeBatch.start(bank, n_examinees)
+    most = 2**40 // len(bank.items)
+    if not 0 <= n_examinees <= most:
+        raise InvalidArgumentError(
+            f"expected n_examinees from 0 to {most:,}, got {many(n_examinees)}", n_examinees
+        )
+    nothing = np.broadcast_to(np.int16(MISSING), (n_examinees, len(bank.items)))
+    return beliefs_given(bank, nothing, max_profiles=max_profiles, max_cells=max_cells)
 
 
 @checked
-def beliefs_given(bank: ItemBank, responses: ArrayLike) -> BatchBelief:
+def beliefs_given(
+    bank: ItemBank,
+    responses: ArrayLike,
+    *,
+    max_profiles: int | None = None,
+    max_cells: int = DEFAULT_CELLS,
+) -> BatchBelief:
     """Return the beliefs given responses ``(examinees, items)``; −1 where there is none.
 
     Parameters
@@ -126,6 +165,8 @@ def beliefs_given(bank: ItemBank, responses: ArrayLike) -> BatchBelief:
         The item bank.
     responses
         ``(examinees, items)``, positions of responses in the order of the bank; −1 for none.
+    max_profiles, max_cells
+        As for `start_beliefs`.
 
     Raises
     ------
@@ -136,9 +177,8 @@ def beliefs_given(bank: ItemBank, responses: ArrayLike) -> BatchBelief:
     TooLargeError
         If the tables of all examinees would be too large.
     """
-    if n_profiles(bank) <= TABLE_PROFILES:
-        return TableBatch.of(bank, responses)
-    return TreeBatch.of(bank, responses)
+    space = _space(bank, max_profiles, min(max_cells, DEFAULT_TREE_CELLS))
+    return BatchBelief.given(space, responses, max_cells=max_cells)
 
 
 AbilityEstimate: TypeAlias = Callable[[SkillBelief | BatchBelief], Floats]
@@ -347,13 +387,15 @@ def checked_skills(bank: ItemBank, skills: Sequence[str]) -> int:
 
 
 @checked
-def response_joints(belief: SkillBelief, skills: Sequence[str], items: Sequence[str]) -> Floats:
+def response_joints(
+    belief: SkillBelief | BatchBelief, skills: Sequence[str], items: Sequence[str]
+) -> Floats:
     """Return P(levels of some skills, response to an item), given the responses so far.
 
     Parameters
     ----------
     belief
-        A belief by table or by tree.
+        The belief about one examinee, or about many.
     skills
         The skills; the levels of the last one change fastest.
     items
@@ -362,104 +404,35 @@ def response_joints(belief: SkillBelief, skills: Sequence[str], items: Sequence[
     Returns
     -------
     Floats
-        ``(configurations, items, responses)``; each item's cells sum to one.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If the belief is neither a `TableBelief` nor a `TreeBelief`.
+        ``(…, configurations, items, responses)``; each item's cells sum to one.
     """
-    bank = belief.bank
-    checked_skills(bank, skills)
-    channels = bank.channels(items)
-    positions = [bank.position(name) for name in items]
-    index, rows = _rows(belief, skills)
-    return np.stack([_responses(index, row, positions, channels) for row in rows])
-
-
-def cause_joints(belief: SkillBelief, skill: str, items: Sequence[str]) -> Floats:
-    """Return P(level of a skill, parent configuration of an item), given the responses so far.
-
-    The shape is ``(levels, items, configurations)``; see `SkillBelief.masses`.
-    """
-    positions = [belief.bank.position(name) for name in items]
-    index, rows = _rows(belief, [skill])
-    return np.stack([index.masses(row, positions) for row in rows])
-
-
-def batch_response_joints(beliefs: BatchBelief, skills: Sequence[str]) -> Floats:
-    """Return `response_joints` for every item of the bank and many examinees.
-
-    Returns
-    -------
-    Floats
-        ``(examinees, configurations, items, responses)``. With a tree the examinees are
-        computed one by one.
-    """
-    bank = beliefs.bank
-    if isinstance(beliefs, TreeBatch):
-        each = [beliefs.alone(number) for number in range(len(beliefs))]
-        return np.stack([response_joints(belief, skills, bank.item_names) for belief in each])
-    checked_skills(bank, skills)
-    index, rows = _rows(beliefs, skills)
-    positions, channels = list(range(len(bank.items))), bank.channels()
-    return np.stack([_responses(index, row, positions, channels) for row in rows], axis=1)
-
-
-def _rows(
-    belief: SkillBelief | BatchBelief, skills: Sequence[str]
-) -> tuple[CauseIndex, Iterator[Floats]]:
-    """Return the masses of all parent configurations for each configuration of the skills."""
-    if isinstance(belief, TableBelief | TableBatch):
-        return belief.space.index, _table_rows(belief.space, belief.table, skills)
-    if isinstance(belief, TreeBelief):
-        return belief.tree.index, _tree_rows(belief, skills)
-    raise InvalidArgumentError(
-        f"expected a belief by table or by tree, got {type(belief).__name__}"
+    checked_skills(belief.bank, skills)
+    joints = np.matmul(
+        _cause_joints(belief, skills, items)[..., None, :], belief.bank.channels(items)
     )
+    together: Floats = joints[..., 0, :]
+    return together
 
 
-def _responses(
-    index: CauseIndex, row: Floats, positions: Sequence[int], channels: Floats
+def _cause_joints(
+    belief: SkillBelief | BatchBelief, skills: Sequence[str], items: Sequence[str]
 ) -> Floats:
-    joint: Floats = np.matmul(index.masses(row, positions)[..., None, :], channels)[..., 0, :]
-    return joint
+    """Return P(levels of some skills, parent configuration of an item), given the responses so far.
 
-
-def _table_rows(space: ProfileSpace, table: Floats, skills: Sequence[str]) -> Iterator[Floats]:
-    places = [space.place[name] for name in skills]
-    sizes = [space.shape[axis] for axis in places]
-    number = np.zeros((1,) * len(space.shape), dtype=np.intp)
-    for axis, size in zip(places, sizes, strict=True):
-        wide = [size if other == axis else 1 for other in range(len(space.shape))]
-        number = number * size + np.arange(size).reshape(wide)
-    labels = np.broadcast_to(number, space.shape).reshape(-1)
-    for configuration in range(math.prod(sizes)):
-        yield space.sums(np.where(labels == configuration, table, 0.0))
-
-
-def _tree_rows(belief: TreeBelief, skills: Sequence[str]) -> Iterator[Floats]:
-    tree = belief.tree
-    sizes = [belief.bank.variable(name).n_states for name in skills]
-    homes = [tree.home([name]) for name in skills]
-    zeros: Floats | None = None
-    for levels in product(*map(range, sizes)):
-        likelihoods = list(belief.likelihoods)
-        for name, level, home in zip(skills, levels, homes, strict=True):
-            axis, size = tree.scopes[home].index(name), tree.bank.variable(name).n_states
-            wide = [size if other == axis else 1 for other in range(len(tree.scopes[home]))]
-            likelihoods[home] = likelihoods[home] * (np.arange(size) == level).reshape(wide)
-        try:
-            posterior = tree.plan.run({}, dict(zip(tree.input_names, likelihoods, strict=True)))
-        except ImpossibleEvidenceError:
-            if zeros is None:
-                zeros = np.zeros_like(
-                    tree.marginals([np.real(joint) for joint in belief.posterior.joints])
-                )
-            yield zeros
-            continue
-        weight = math.exp(posterior.log_evidence - belief.posterior.log_evidence)
-        yield weight * tree.marginals([np.real(joint) for joint in posterior.joints])
+    The shape is ``(…, levels, items, configurations)``; see `SkillBelief.masses`.
+    """
+    space, places = belief.space, [belief.bank.position(name) for name in items]
+    views = [space.variable_view(name) for name in skills]
+    masses = []
+    for levels in product(*[range(view.n_cells) for _, view in views]):
+        joints, touched = list(belief.joints), {0}
+        for level, (home, view) in zip(levels, views, strict=True):
+            joints[home] = view.times(joints[home], np.eye(view.n_cells)[level])
+            touched.add(home)
+        root, _ = space.collect(joints, belief.joints, touched)
+        space.distribute(joints, root)
+        masses.append(space.index.masses(space.row(joints), places))
+    return np.stack(masses, axis=-3)
 
 
 _INSIDE = 1e-12
@@ -521,7 +494,7 @@ def probability_errors(belief: SkillBelief, skill: str) -> Floats:
     variance = np.zeros(bank.variable(skill).n_states)
     if not items:
         return variance
-    joints = cause_joints(belief, skill, items)
+    joints = _cause_joints(belief, [skill], items)
     for number, name in enumerate(items):
         channel, response = bank.channel(name), belief.responses[name]
         chances = likelihood(channel, response, belief.error_chance)

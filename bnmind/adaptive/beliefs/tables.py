@@ -1,44 +1,92 @@
-"""Beliefs as tables over all profiles, updated by Bayes' rule, of one examinee and of many.
+"""The tables that hold beliefs: one over all profiles, or those of a calibrated junction tree.
 
-Many small marginals of one large table are summed by `SubsetSums`, whose sums share their work. A
-table is first summed to a few tables that together cover all requested sets, and these are summed
-in the same way. A small table is multiplied by a matrix of zeros and ones that gives all its sets
-at once. Nothing is subtracted, so small probabilities keep their digits. The sums are planned
-once, and apply to tables with further axes in front.
+Items are leaves, so they are in no table: a response is a column of the item's channel, which is
+multiplied into a table that holds the item's parents. The cliques are therefore the same after any
+number of responses. A table over all profiles is a junction tree of one clique.
+
+=========  ==================================================================
+symbol     name here
+=========  ==================================================================
+P(C)       ``joints[c]``, the joint of a clique given the responses
+P(S)       the joint of a separator
+H          Σ_C H(P(C)) − Σ_S H(P(S)), as P = Π P(C) / Π P(S)
+=========  ==================================================================
+
+The joints are calibrated: they agree on the separators. After one of them is multiplied by a
+likelihood, the ratio of the new separator to the old one is multiplied into its neighbor, and so on
+outwards. If several are multiplied, ratios first travel inwards to one of them. The most probable
+profile is found by ratios with maxima instead of sums that travel inwards, and read off on the way
+back: max Π P(C) / Π P(S).
+
+All functions take tables with further axes in front, such as one of examinees.
+
+References
+----------
+S. Lauritzen and D. Spiegelhalter, "Local computations with probabilities on graphical
+structures", J. R. Stat. Soc. B 1988; F. V. Jensen, S. Lauritzen and K. Olesen, "Bayesian updating
+in causal probabilistic networks by local computations", Comput. Stat. Q. 1990; A. P. Dawid,
+"Applications of a general propagation algorithm for probabilistic expert systems", Stat. Comput.
+1992.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from bnmind._arguments import checked, checked_if_it_fails, positions
-from bnmind._messages import counted
-from bnmind._values import ReadOnlyDict, Sealed, Value, made, sealed
-from bnmind.adaptive.beliefs.belief import (
-    MISSING,
-    AnsweredBatch,
-    AnsweredBelief,
-    BatchAnswers,
-    BatchProfiles,
-    CauseIndex,
-    Profile,
-    answers_without,
-    checked_error_chances,
-    checked_response,
-    impossible_responses,
-    impossible_rows,
-    likelihood,
-)
+from bnmind._values import ReadOnlyDict, Value, remembered, sealed
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.errors import TooLargeError, UnknownNameError
-from bnmind.information import Floats, tied_best, unchecked_entropy
+from bnmind.information import Floats, unchecked_entropy, unchecked_information
+from bnmind.junction import InteractionGraph, JunctionTree
+from bnmind.junction.triangulation.randomized import RandomizedGreedy
+
+
+class View(NamedTuple):
+    """How a table is seen by some of its axes: neighboring axes that it treats alike are merged."""
+
+    shape: tuple[int, ...]
+    """The sizes of the merged axes."""
+    factor: tuple[int, ...]
+    """The same, but for the other axes 1."""
+    others: tuple[int, ...]
+    """The other axes, counted from the end."""
+    n_cells: int
+    """The number of cells over the chosen axes."""
+
+    @classmethod
+    def of(cls, sizes: Sequence[int], axes: Collection[int]) -> View:
+        """Return the view by some axes, ascending, of tables with axes of these sizes."""
+        shape: list[int] = []
+        chosen: list[bool] = []
+        for axis, size in enumerate(sizes):
+            if chosen and chosen[-1] == (axis in axes):
+                shape[-1] *= size
+            else:
+                shape.append(size)
+                chosen.append(axis in axes)
+        factor = tuple([size if own else 1 for size, own in zip(shape, chosen, strict=True)])
+        others = tuple([i - len(shape) for i, own in enumerate(chosen) if not own])
+        return cls(tuple(shape), factor, others, math.prod(factor))
+
+    def reduced(self, table: Floats, by: np.ufunc = np.add) -> Floats:
+        """Return the sums over the other axes of a table ``(…, cells)``, ``(…, n_cells)``."""
+        front = table.shape[:-1]
+        summed: Floats = by.reduce(table.reshape(front + self.shape), axis=self.others)
+        return summed.reshape((*front, self.n_cells))
+
+    def times(self, table: Floats, values: Floats) -> Floats:
+        """Return a table ``(…, cells)`` times a function of the axes, ``(…, n_cells)``."""
+        wide = values.reshape(values.shape[:-1] + self.factor)
+        product: Floats = table.reshape(table.shape[:-1] + self.shape) * wide
+        return product.reshape(table.shape)
+
 
 _SMALL = 256
 """Tables of at most this many cells are summed by a matrix."""
@@ -46,114 +94,57 @@ _SMALL = 256
 _GROUPS = 4
 """The axes of a large table are split into this many groups; each sum leaves out one."""
 
-_Step: TypeAlias = tuple[int, tuple[int, ...], tuple[int, ...]]
-"""The number of a table, the shape to view it in, and the axes to sum, counted from the end."""
 
+class SubsetSums:
+    """A plan to sum a table to several marginals, whose sums share their work.
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class SubsetSums(Sealed):
-    """A plan to sum a table to several marginals.
+    A table is first summed to a few tables that together cover all requested sets, and these are
+    summed in the same way. A small table is multiplied by a matrix of zeros and ones that gives all
+    its sets at once. Nothing is subtracted, so small probabilities keep their digits.
+    ``sums(table)`` returns all marginals end to end, and set i begins at ``starts[i]``.
 
-    Created by `compile`; ``sums(table)`` returns all marginals end to end, and set i begins
-    at ``starts[i]``.
+    Parameters
+    ----------
+    shape
+        The number of states along each axis.
+    sets
+        The axes of each marginal, ascending.
     """
 
-    shape: tuple[int, ...]
-    """The sizes of the table's axes."""
-    starts: tuple[int, ...]
-    """The place of each set's marginal in the result."""
-    sizes: tuple[int, ...]
-    """The number of cells of each set's marginal."""
-    steps: tuple[_Step, ...] = field(repr=False)
-    parts: tuple[tuple[int, Floats | None], ...] = field(repr=False)
-    """The tables that the result consists of, each with a matrix to multiply by, or None."""
-
-    @classmethod
-    def compile(cls, shape: Sequence[int], sets: Sequence[Sequence[int]]) -> SubsetSums:
-        """Return the sums for tables of a shape.
-
-        Parameters
-        ----------
-        shape
-            The number of states along each axis.
-        sets
-            The axes of each marginal, ascending.
-        """
-        work = _Work(tuple(shape))
-        work.cover(0, tuple(range(len(shape))), {i: tuple(s) for i, s in enumerate(sets)})
-        starts = tuple(work.starts[i] for i in range(len(sets)))
-        sizes = tuple(work.cells(s) for s in sets)
-        return cls(
-            shape=work.shape,
-            starts=starts,
-            sizes=sizes,
-            steps=tuple(work.steps),
-            parts=tuple(work.parts),
-        )
+    def __init__(self, shape: Sequence[int], sets: Sequence[Sequence[int]]) -> None:
+        self.shape = tuple(shape)
+        self.starts = [0] * len(sets)
+        self.sizes = [self._cells(axes) for axes in sets]
+        self._steps: list[tuple[int, View]] = []
+        self._parts: list[tuple[int, Floats | None]] = []
+        self._end = 0
+        self._cover(0, tuple(range(len(shape))), {i: tuple(axes) for i, axes in enumerate(sets)})
 
     @property
     def n_cells(self) -> int:
         """The number of cells of all marginals together."""
-        return sum(self.sizes)
+        return self._end
 
     def __call__(self, table: Floats) -> Floats:
         """Return all the marginals end to end, ``(…, n_cells)``, of a table ``(…, cells)``."""
-        front = table.shape[:-1]
-        tables: list[Any] = [table]
-        for source, view, axes in self.steps:
-            summed = np.add.reduce(tables[source].reshape(*front, *view), axis=axes)
-            tables.append(summed.reshape(*front, math.prod(summed.shape[len(front) :])))
+        tables = [table]
+        for source, view in self._steps:
+            tables.append(view.reduced(tables[source]))
         marginals = [
             tables[source] if matrix is None else tables[source] @ matrix
-            for source, matrix in self.parts
+            for source, matrix in self._parts
         ]
         return marginals[0] if len(marginals) == 1 else np.concatenate(marginals, axis=-1)
 
+    def _cells(self, axes: Iterable[int]) -> int:
+        return math.prod([self.shape[axis] for axis in axes])
 
-class _Work:
-    """The sums planned so far."""
-
-    def __init__(self, shape: tuple[int, ...]) -> None:
-        self.shape = shape
-        self.steps: list[_Step] = []
-        self.parts: list[tuple[int, Floats | None]] = []
-        self.starts: dict[int, int] = {}
-        self.end = 0
-
-    def cells(self, axes: Sequence[int]) -> int:
-        return math.prod(self.shape[a] for a in axes)
-
-    def add(self, source: int, matrix: Floats | None, sets: dict[int, tuple[int, ...]]) -> None:
-        self.parts.append((source, matrix))
-        for number, axes in sets.items():
-            self.starts[number] = self.end
-            self.end += self.cells(axes)
-
-    def summed(self, source: int, axes: tuple[int, ...], remaining: Sequence[int]) -> int:
-        """Plan the sum of a table to some axes; return the number of the new table."""
-        if len(remaining) == len(axes):
-            return source
-        view: list[int] = []
-        is_summed: list[bool] = []
-        for axis in axes:
-            drop = axis not in remaining
-            if is_summed and is_summed[-1] == drop:  # merge with the axis before
-                view[-1] *= self.shape[axis]
-            else:
-                view.append(self.shape[axis])
-                is_summed.append(drop)
-        over = tuple(i - len(view) for i, drop in enumerate(is_summed) if drop)
-        self.steps.append((source, tuple(view), over))
-        return len(self.steps)
-
-    def cover(self, source: int, axes: tuple[int, ...], sets: dict[int, tuple[int, ...]]) -> None:
+    def _cover(self, source: int, axes: tuple[int, ...], sets: dict[int, tuple[int, ...]]) -> None:
         """Plan the marginals on these sets of axes of a table."""
-        if not sets:
+        if self._cells(axes) <= _SMALL and len(sets) > 1:
+            self._add(source, self._indicator(axes, sets.values()), sets)
             return
-        if self.cells(axes) <= _SMALL and len(sets) > 1:
-            self.add(source, self.indicator(axes, tuple(sets.values())), sets)
-            return
-        groups = self.groups(axes)
+        groups = self._groups(axes)
         alone: dict[int, tuple[int, ...]] = {}
         without: list[dict[int, tuple[int, ...]]] = [{} for _ in groups]
         for number, marginal in sets.items():
@@ -162,37 +153,124 @@ class _Work:
         for group, inside in zip(groups, without, strict=True):
             if len(inside) < 2:
                 alone |= inside
-                continue
-            remaining = tuple(a for a in axes if a not in group)
-            self.cover(self.summed(source, axes, remaining), remaining, inside)
+            else:
+                left = tuple([axis for axis in axes if axis not in group])
+                self._cover(self._summed(source, axes, left), left, inside)
         for number, marginal in alone.items():
-            self.add(self.summed(source, axes, marginal), None, {number: marginal})
+            self._add(self._summed(source, axes, marginal), None, {number: marginal})
 
-    def groups(self, axes: tuple[int, ...]) -> list[tuple[int, ...]]:
+    def _add(self, source: int, matrix: Floats | None, sets: Collection[int]) -> None:
+        self._parts.append((source, matrix))
+        for number in sets:
+            self.starts[number] = self._end
+            self._end += self.sizes[number]
+
+    def _summed(self, source: int, axes: tuple[int, ...], left: tuple[int, ...]) -> int:
+        """Plan the sum of a table to some axes; return the number of the new table."""
+        if left == axes:
+            return source
+        view = View.of([self.shape[axis] for axis in axes], [axes.index(axis) for axis in left])
+        self._steps.append((source, view))
+        return len(self._steps)
+
+    def _groups(self, axes: tuple[int, ...]) -> list[list[int]]:
         """Return the axes in a few groups of about equal size."""
-        share = math.log(max(self.cells(axes), 2)) / min(_GROUPS, len(axes))
-        runs: list[list[int]] = [[]]
+        share = math.log(max(self._cells(axes), 2)) / min(_GROUPS, len(axes))
+        groups: list[list[int]] = [[]]
         so_far = 0.0
         for axis in axes:
-            if runs[-1] and so_far >= share * len(runs) - 1e-9:
-                runs.append([])
-            runs[-1].append(axis)
+            if groups[-1] and so_far >= share * len(groups) - 1e-9:
+                groups.append([])
+            groups[-1].append(axis)
             so_far += math.log(self.shape[axis])
-        return [tuple(group) for group in runs]
+        return groups
 
-    def indicator(self, axes: tuple[int, ...], sets: Sequence[tuple[int, ...]]) -> Floats:
+    def _indicator(self, axes: tuple[int, ...], sets: Iterable[tuple[int, ...]]) -> Floats:
         """Return the matrix ``(cells, cells of all the sets)`` that sums a small table."""
-        states = np.indices(tuple(self.shape[a] for a in axes)).reshape(len(axes), -1)
-        columns = []
-        for marginal in sets:
-            at = [states[axes.index(a)] for a in marginal]
-            flat = np.ravel_multi_index(at, tuple(self.shape[a] for a in marginal))
-            columns.append(flat[:, None] == np.arange(self.cells(marginal)))
-        return np.concatenate(columns, axis=1).astype(np.float64)
+        sizes = [self.shape[axis] for axis in axes]
+        eye = np.eye(math.prod(sizes))
+        views = [View.of(sizes, [axes.index(axis) for axis in marginal]) for marginal in sets]
+        return np.concatenate([view.reduced(eye) for view in views], axis=1)
+
+
+_STACKED_CELLS = 2**16
+"""Up to this many cells all channels are padded and evaluated together, else shape by shape."""
+
+
+class _Group(NamedTuple):
+    """Items that are evaluated together."""
+
+    items: NDArray[np.intp]
+    places: NDArray[np.intp]
+    """``(items, configurations)``, the places of their masses in the row."""
+    channels: Floats
+    noise: Floats
+
+
+class CauseIndex:
+    """The places of each item's parent configurations in a row of masses.
+
+    Parameters
+    ----------
+    bank
+        The item bank.
+    starts
+        The place in the row of the first configuration of each of ``bank.causes``.
+    """
+
+    def __init__(self, bank: ItemBank, starts: Sequence[int]) -> None:
+        shapes = np.array([channel.shape for channel in bank.item_channels])
+        self._first = np.asarray(starts, dtype=np.intp)[bank.cause_numbers]
+        self._sizes = shapes[:, 0]
+        kinds = shapes
+        if len(shapes) * int(np.prod(shapes.max(axis=0))) <= _STACKED_CELLS:
+            kinds = np.zeros_like(shapes)
+        self.groups: list[_Group] = []
+        for kind in np.unique(kinds, axis=0):
+            items = np.flatnonzero((kinds == kind).all(axis=1))
+            channels = bank.channels([bank.item_names[i] for i in items])
+            self.groups.append(
+                _Group(items, self._places(items)[0], channels, unchecked_entropy(channels))
+            )
+
+    def masses(self, row: Floats, items: Sequence[int] | NDArray[np.intp]) -> Floats:
+        """Return the masses of items, ``(…, items, configurations)``, from a row ``(…, cells)``."""
+        places, is_valid = self._places(items)
+        return np.where(is_valid, row[..., places], 0.0)
+
+    def information(self, row: Floats) -> Floats:
+        """Return the information of every item, in bits, ``(…, items)``."""
+        # The channel is zero beyond the end of a cause, so any mass will do there.
+        parts = [
+            unchecked_information(row.take(group.places, axis=-1), group.channels, group.noise)
+            for group in self.groups
+        ]
+        if len(parts) == 1:
+            return parts[0]
+        result = np.empty((*row.shape[:-1], len(self._first)))
+        for group, part in zip(self.groups, parts, strict=True):
+            result[..., group.items] = part
+        return result
+
+    def _places(
+        self, items: Sequence[int] | NDArray[np.intp]
+    ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+        """Return the places of items' masses in the row, and a mask of the valid ones."""
+        first, sizes = self._first[items], self._sizes[items]
+        columns = np.arange(sizes.max(initial=1))
+        is_valid = columns < sizes[:, None]
+        # Invalid places refer to the start of the cause.
+        return first[:, None] + np.where(is_valid, columns, 0), is_valid
 
 
 DEFAULT_PROFILES = 2**22
 """The default limit of profiles in a table."""
+
+DEFAULT_TREE_CELLS = 2**24
+"""The default limit of cells in a tree."""
+
+_TIE = 1e-12
+"""Probabilities closer than this, relative to the largest, count as equal."""
 
 
 def n_profiles(bank: ItemBank) -> int:
@@ -200,462 +278,304 @@ def n_profiles(bank: ItemBank) -> int:
     return math.prod(v.n_states for v in bank.hidden)
 
 
+class _Edge(NamedTuple):
+    """An edge of a junction tree, and how the tables of its cliques are seen by the separator."""
+
+    inner: int
+    outer: int
+    inner_view: View
+    outer_view: View
+
+
 @dataclass(frozen=True, eq=False)
-class ProfileSpace:
-    """The layout of tables over the profiles of a bank; further axes of a table come first.
+class ProfileSpace(Value):
+    """The cliques of a bank's hidden variables; one belief has a table for each, ``(…, cells)``.
 
-    Parameters
-    ----------
-    bank
-        The item bank.
-    max_profiles
-        The limit of configurations of the hidden variables.
-
-    Raises
-    ------
-    TooLargeError
-        If there are more. No table is allocated.
+    Created by `table` or `tree`. The axes of a table are the variables of its clique in the order
+    of ``bank.hidden``. It is compiled when first needed, and shared by all beliefs.
     """
 
     bank: ItemBank
-    max_profiles: int = DEFAULT_PROFILES
+    """The item bank."""
+    cliques: tuple[tuple[str, ...], ...]
+    """The variables of each clique, in the order of ``bank.hidden``."""
+    edges: tuple[tuple[int, int], ...] = ()
+    """The pairs of neighboring cliques, one fewer than cliques."""
 
-    def __post_init__(self) -> None:
-        if (needed := n_profiles(self.bank)) > (budget := self.max_profiles):
-            told = f"the {len(self.bank.hidden)} hidden variables have {needed:,} profiles"
-            limit = f"the limit of a table is {budget:,}: use a belief by a junction tree"
-            raise TooLargeError(f"{told}; {limit}", needed=needed, budget=budget)
+    @classmethod
+    def table(cls, bank: ItemBank, max_profiles: int = DEFAULT_PROFILES) -> ProfileSpace:
+        """Return the space of one table over all profiles.
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (ProfileSpace, (self.bank, self.max_profiles))
+        Raises
+        ------
+        TooLargeError
+            If there are more profiles than ``max_profiles``. No table is allocated.
+        """
+        if (needed := n_profiles(bank)) > max_profiles:
+            told = f"the {len(bank.hidden)} hidden variables have {needed:,} profiles"
+            limit = f"the limit of a table is {max_profiles:,}: use a belief by a junction tree"
+            raise TooLargeError(f"{told}; {limit}", needed=needed, budget=max_profiles)
+        return cls(bank, (tuple([v.name for v in bank.hidden]),))
+
+    @classmethod
+    def tree(
+        cls,
+        bank: ItemBank,
+        max_cells: int = DEFAULT_TREE_CELLS,
+        more: Sequence[Sequence[str]] = (),
+    ) -> ProfileSpace:
+        """Return the space of a junction tree, in which some clique holds each of ``more`` sets.
+
+        Raises
+        ------
+        TooLargeError
+            If the cliques have more cells than ``max_cells``. No table is allocated.
+        """
+        scopes = [[v.name for v in cpd.scope] for cpd in bank.hidden_network().cpds]
+        n, n_items = len(bank.hidden), len(bank.items)
+        told = f"{n} hidden variables and the causes of {n_items} items"
+        return cls._of_scopes(bank, [*scopes, *bank.causes, *more], told, max_cells)
+
+    @classmethod
+    def _of_scopes(
+        cls, bank: ItemBank, scopes: Iterable[Iterable[str]], told: str, max_cells: int
+    ) -> ProfileSpace:
+        scopes = [*map(tuple, scopes)]
+        needed = {name for scope in scopes for name in scope}
+        sizes = {v.name: v.n_states for v in bank.hidden if v.name in needed}
+        graph = InteractionGraph.from_scopes(sizes, scopes)
+        tree = JunctionTree.from_order(graph, RandomizedGreedy()(graph))
+        if tree.total_size > max_cells:
+            raise TooLargeError(
+                f"the junction tree of {told} has {tree.total_size:,} cells; the limit is"
+                f" {max_cells:,}",
+                needed=tree.total_size,
+                budget=max_cells,
+            )
+        edges = tuple([(first, second) for first, second, _ in tree.edges])
+        return cls(bank, tuple([clique.variables for clique in tree.cliques]), edges)
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
         """The number of states of each hidden variable: the skills, then the others."""
-        return tuple(v.n_states for v in self.bank.hidden)
+        return tuple([v.n_states for v in self.bank.hidden])
 
     @cached_property
     def place(self) -> Mapping[str, int]:
-        """The axis of each hidden variable."""
-        return ReadOnlyDict({v.name: axis for axis, v in enumerate(self.bank.hidden)})
+        """The place of each hidden variable in ``shape``."""
+        return ReadOnlyDict({v.name: place for place, v in enumerate(self.bank.hidden)})
 
     @cached_property
-    def prior(self) -> Floats:
-        """The probability of every profile before any response, ``(profiles,)``."""
-        table = np.ones(self.shape)
+    def n_cells(self) -> int:
+        """The number of cells of all tables of one belief."""
+        return sum(map(math.prod, self._shapes))
+
+    @cached_property
+    def _shapes(self) -> list[list[int]]:
+        return [[self.shape[self.place[name]] for name in clique] for clique in self.cliques]
+
+    def view(self, names: Iterable[str]) -> tuple[int, View]:
+        """Return the smallest clique that holds some variables, and how they see its table."""
+        wanted = set(names)
+        holding = [number for number, clique in enumerate(self.cliques) if wanted.issubset(clique)]
+        home = min(holding, key=lambda number: math.prod(self._shapes[number]))
+        return home, View.of(self._shapes[home], [*map(self.cliques[home].index, wanted)])
+
+    @cached_property
+    def item_views(self) -> list[tuple[int, View]]:
+        """The clique of each item's parents, and how they see its table."""
+        views = [self.view(cause) for cause in self.bank.causes]
+        return [views[number] for number in self.bank.cause_numbers]
+
+    @cached_property
+    def _variable_views(self) -> dict[str, tuple[int, View]]:
+        return {name: self.view([name]) for name in self.place}
+
+    def variable_view(self, name: str) -> tuple[int, View]:
+        """Return the clique of a hidden variable, and how it sees the table.
+
+        Raises
+        ------
+        UnknownNameError
+            If the bank has no such hidden variable.
+        """
+        if name not in self.place:
+            raise UnknownNameError("skill", name, self.place)
+        return self._variable_views[name]
+
+    @cached_property
+    def prior(self) -> tuple[Floats, ...]:
+        """The table of each clique before any response."""
+        uniform = [np.full(n, 1 / n) for n in map(math.prod, self._shapes)]
+        joints = list(uniform)
         for cpd in self.bank.hidden_network().cpds:
             factor = cpd.to_factor()
             names = sorted(factor.names, key=self.place.__getitem__)
-            values = np.real(factor.transpose(names).values)
-            wide = [1] * len(self.shape)
-            for name, size in zip(names, values.shape, strict=True):
-                wide[self.place[name]] = size
-            table = table * values.reshape(wide)
-        flat: Floats = table.reshape(-1)
-        flat = flat / flat.sum()
-        flat.setflags(write=False)
-        return flat
+            home, view = self.view(names)
+            values = np.real(factor.transpose(names).values).reshape(-1)
+            joints[home] = view.times(joints[home], values)
+        root, total = self.collect(joints, uniform, range(len(joints)))
+        joints[root] = joints[root] / total
+        self.distribute(joints, root)
+        return tuple([sealed(joint) for joint in joints])
+
+    def collect(
+        self, joints: list[Floats], before: Sequence[Floats], touched: Iterable[int]
+    ) -> tuple[int, Any]:
+        """Carry the ratios of changed tables inwards to one of them, in place.
+
+        Parameters
+        ----------
+        joints
+            The tables, some multiplied by likelihoods.
+        before
+            The calibrated tables before.
+        touched
+            The cliques whose tables are changed.
+
+        Returns
+        -------
+        root, totals
+            The clique that now knows all changes, and the sums of its table, ``(…)``.
+        """
+        root, *others = touched
+        changed = {root, *others}
+        for inner, outer, inner_view, outer_view in reversed(
+            self._outwards(root) if others else []
+        ):
+            if outer in changed:
+                now, then = outer_view.reduced(joints[outer]), outer_view.reduced(before[outer])
+                joints[inner] = inner_view.times(joints[inner], _ratio(now, then))
+                changed.add(inner)
+        return root, np.add.reduce(joints[root], axis=-1)
+
+    def distribute(self, joints: list[Floats], root: int) -> None:
+        """Carry ratios outwards from the root, in place, so that all tables agree with its."""
+        for inner, outer, inner_view, outer_view in self._outwards(root):
+            now, then = inner_view.reduced(joints[inner]), outer_view.reduced(joints[outer])
+            joints[outer] = outer_view.times(joints[outer], _ratio(now, then))
+
+    def _outwards(self, root: int) -> list[_Edge]:
+        """Return the edges outwards from a clique, those near it first."""
+        return remembered(self, f"_outwards_{root}", lambda: self._edges_from(root))
+
+    def _edges_from(self, root: int) -> list[_Edge]:
+        edges: list[_Edge] = []
+        found = [root]
+        for inner in found:  # which grows
+            for pair in self.edges:
+                if inner in pair and not set(pair).issubset(found):
+                    outer = sum(pair) - inner
+                    shared = set(self.cliques[inner]) & set(self.cliques[outer])
+                    views = [
+                        View.of(self._shapes[one], [*map(self.cliques[one].index, shared)])
+                        for one in (inner, outer)
+                    ]
+                    edges.append(_Edge(inner, outer, *views))
+                    found.append(outer)
+        return edges
 
     @cached_property
-    def sums(self) -> SubsetSums:
-        """The sums of a table to the masses of all parent configurations."""
-        return SubsetSums.compile(
-            self.shape, [[self.place[name] for name in cause] for cause in self.bank.causes]
-        )
+    def _sums(self) -> tuple[list[tuple[int, SubsetSums]], list[int]]:
+        """The sums of each clique that is the home of causes, and where each cause starts."""
+        sets: dict[int, list[int]] = {}
+        for number, cause in enumerate(self.bank.causes):
+            sets.setdefault(self.view(cause)[0], []).append(number)
+        sums, starts, end = [], [0] * len(self.bank.causes), 0
+        for home, numbers in sets.items():
+            axes = [[*map(self.cliques[home].index, self.bank.causes[i])] for i in numbers]
+            of_home = SubsetSums(self._shapes[home], axes)
+            for number, start in zip(numbers, of_home.starts, strict=True):
+                starts[number] = end + start
+            sums.append((home, of_home))
+            end += of_home.n_cells
+        return sums, starts
 
     @cached_property
     def index(self) -> CauseIndex:
-        """The places of each item's masses in the sums."""
-        return CauseIndex.of(self.bank, self.sums.starts)
+        """The places of each item's masses in a `row`."""
+        return CauseIndex(self.bank, self._sums[1])
 
-    @cached_property
-    def views(self) -> tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]:
-        """For each cause the shape to view a table in, and that of a factor to multiply by."""
-        shapes = []
-        for cause in self.bank.causes:
-            axes = {self.place[name] for name in cause}
-            view: list[int] = []
-            factor: list[int] = []
-            merges = False
-            for axis, size in enumerate(self.shape):
-                if axis not in axes and merges:
-                    view[-1] *= size
-                    continue
-                merges = axis not in axes
-                view.append(size)
-                factor.append(1 if merges else size)
-            shapes.append((tuple(view), tuple(factor)))
-        return tuple(shapes)
+    def row(self, joints: Sequence[Floats]) -> Floats:
+        """Return the masses of all parent configurations end to end, ``(…, cells)``."""
+        parts = [sums(joints[home]) for home, sums in self._sums[0]]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-1)
 
-    def likely(self, table: Floats, item: int, response: int, error_chance: float = 0.0) -> Floats:
-        """Return a table ``(…, profiles)`` times the likelihood of a response to an item."""
-        view, factor = self.views[self.bank.cause_numbers[item]]
-        column = likelihood(self.bank.item_channels[item], response, error_chance)
-        front = table.shape[:-1]
-        product: Floats = (table.reshape(*front, *view) * column.reshape(factor)).reshape(
-            table.shape
-        )
-        return product
-
-    def marginal(self, table: Floats, name: str) -> Floats:
+    def marginal(self, joints: Sequence[Floats], name: str) -> Floats:
         """Return the distribution of a hidden variable, ``(…, states)``."""
-        if name not in self.place:
-            raise UnknownNameError("skill", name, self.place)
-        axis = self.place[name]
-        before, after = math.prod(self.shape[:axis]), math.prod(self.shape[axis + 1 :])
-        view = table.reshape(*table.shape[:-1], before, self.shape[axis], after)
-        summed: Floats = view.sum(axis=(-3, -1))
-        return summed
+        home, view = self.variable_view(name)
+        return view.reduced(joints[home])
 
-    def skills(self, table: Floats) -> Floats:
-        """Return the distribution over the profiles of the skills alone, ``(…, profiles)``."""
-        n = math.prod(self.shape[: len(self.bank.skills)])
-        if n == table.shape[-1]:
-            return table
-        summed: Floats = table.reshape(*table.shape[:-1], n, table.shape[-1] // n).sum(axis=-1)
-        return summed
+    def entropy(self, joints: Sequence[Floats]) -> Floats:
+        """Return the entropy of all hidden variables jointly, in bits, ``(…)``."""
+        total: Any = sum(map(unchecked_entropy, joints))
+        for _, outer, _, view in self._outwards(0):
+            total = total - unchecked_entropy(view.reduced(joints[outer]))
+        entropy: Floats = np.maximum(total, 0.0)
+        return entropy
 
+    @cached_property
+    def _of_skills(self) -> tuple[ProfileSpace, ProfileSpace]:
+        """A space of the skills alone, and one of all variables whose cliques hold its cliques."""
+        scopes = [set(clique) for clique in self.cliques]
+        others = [v.name for v in self.bank.hidden[len(self.bank.skills) :]]
+        for other in others:
+            joined = set().union(*[scope for scope in scopes if other in scope]) - {other}
+            scopes = [joined, *[scope for scope in scopes if other not in scope]]
+        if not others:
+            return self, self
+        told, most = "the skills alone", DEFAULT_TREE_CELLS
+        ordered = [sorted(scope, key=self.place.__getitem__) for scope in scopes]
+        alone = self._of_scopes(self.bank, ordered, told, most)
+        if all(any({*one}.issubset(own) for own in self.cliques) for one in alone.cliques):
+            return alone, self
+        return alone, self.tree(self.bank, most, alone.cliques)
 
-_TIE = 1e-12
-"""Probabilities of profiles closer than this, relative to the largest, count as equal."""
+    @property
+    def wide(self) -> ProfileSpace:
+        """The space whose tables `most_probable` needs, mostly this one."""
+        return self._of_skills[1]
 
+    def most_probable(self, joints: Sequence[Floats]) -> tuple[NDArray[np.intp], Floats]:
+        """Return the most probable profile of the skills, and its probability.
 
-@dataclass(frozen=True, eq=False)
-class TableBelief(AnsweredBelief, Value):
-    """A belief stored as the probability of every profile, for banks with few skills.
-
-    Created by `start`, then by `update`. See `SkillBelief`.
-
-    Examples
-    --------
-    >>> bank = ItemBank.from_qmatrix([[1, 0], [1, 1]], guess=0.2, slip=0.1)
-    >>> belief = TableBelief.start(bank).update("item_1", 1)
-    >>> belief.marginal("skill_1").round(3).tolist()
-    [0.182, 0.818]
-    """
-
-    space: ProfileSpace
-    """The profiles of the bank."""
-    answers: tuple[tuple[str, int], ...]
-    """The items answered and the positions of the responses, in the order of the answers."""
-    table: Floats
-    """The probability of every profile, ``(profiles,)``, read-only."""
-    log_evidence: float
-    """Natural logarithm of the probability of all the responses."""
-    _: KW_ONLY
-    error_chance: float = 0.0
-    """The chance that each response was an error; see `with_errors`."""
-
-    @classmethod
-    @checked
-    def start(cls, bank: ItemBank, *, max_profiles: int = DEFAULT_PROFILES) -> TableBelief:
-        """Return the belief before the first response.
+        Of equal profiles the lowest counts in each clique; with one table, the lowest of all.
 
         Parameters
         ----------
-        bank
-            The items.
-        max_profiles
-            The most profiles that the table may have.
+        joints
+            The tables in the `wide` space.
 
-        Raises
-        ------
-        TooLargeError
-            If the bank has more profiles than ``max_profiles``.
+        Returns
+        -------
+        levels, probabilities
+            ``(…, skills)`` positions of levels, and ``(…)``.
         """
-        space = ProfileSpace(bank, max_profiles)
-        return cls(space=space, answers=(), table=space.prior, log_evidence=0.0)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (_again, (self.space, self.answers, self.error_chance))
-
-    def __repr__(self) -> str:
-        return (
-            f"TableBelief({counted(len(self.table), 'profile')},"
-            f" {counted(len(self.answers), 'response')})"
-        )
-
-    @property
-    def bank(self) -> ItemBank:
-        """The item bank."""
-        return self.space.bank
-
-    @property
-    def _index(self) -> CauseIndex:
-        return self.space.index
-
-    @checked_if_it_fails
-    def update(self, item: str, response: int | str) -> TableBelief:
-        """Return the belief after one more response; see `SkillBelief.update`."""
-        bank = self.space.bank
-        number = checked_response(bank, dict(self.answers), item, response)
-        place = bank.position(item)
-        table = self.space.likely(self.table, place, number, self.error_chance)
-        # The bank's own name, so that the answers are valid without another check.
-        answers = (*self.answers, (bank.item_names[place], number))
-        total = float(np.add.reduce(table))
-        if not total > 0:
-            raise impossible_responses(bank, dict(answers))
-        table /= total
-        return made(
-            TableBelief,
-            space=self.space,
-            answers=answers,
-            table=sealed(table),
-            log_evidence=self.log_evidence + math.log(total),
-            error_chance=self.error_chance,
-        )
-
-    @checked
-    def without(self, item: str) -> TableBelief:
-        """Return the belief as if an item had not been answered."""
-        remaining = answers_without(self.bank, self.answers, item)
-        return _again(self.space, remaining, self.error_chance)
-
-    @checked
-    def with_errors(self, chance: float) -> TableBelief:
-        """Return the belief with another chance of errors; see `SkillBelief.with_errors`."""
-        return _again(self.space, self.answers, float(checked_error_chances(chance)))
-
-    @checked_if_it_fails
-    def marginal(self, skill: str) -> Floats:
-        """Return the probability of each level of a skill, or of another hidden variable."""
-        return self.space.marginal(self.table, skill)
-
-    @cached_property
-    def entropy(self) -> float:
-        """The entropy of all skills jointly, in bits; other hidden variables count too."""
-        return float(unchecked_entropy(self.table))
-
-    def profile(self) -> Profile:
-        """Return the most probable profile of the skills; the lowest of equal ones."""
-        table = self.space.skills(self.table)
-        best = int(tied_best(table, tolerance=_TIE * float(table.max()))[0])
-        levels = np.unravel_index(best, self.space.shape[: len(self.bank.skills)])
-        return Profile(tuple(int(level) for level in levels), float(table[best]))
-
-    @cached_property
-    def _row(self) -> Floats:
-        return self.space.sums(self.table)
+        alone, wide = self._of_skills
+        if alone is not wide:
+            views = [wide.view(clique) for clique in alone.cliques]
+            joints = [view.reduced(joints[home]) for home, view in views]
+        tables, root = list(joints), len(joints) - 1
+        for inner, outer, inner_view, outer_view in reversed(alone._outwards(root)):
+            best = outer_view.reduced(tables[outer], np.maximum)
+            ratio = _ratio(best, outer_view.reduced(joints[outer]))
+            tables[inner] = inner_view.times(tables[inner], ratio)
+        levels = np.zeros((*joints[0].shape[:-1], len(self.bank.skills)), dtype=np.intp)
+        known: set[str] = set()
+        for clique in [root, *[edge.outer for edge in alone._outwards(root)]]:
+            names, shape, table = alone.cliques[clique], alone._shapes[clique], tables[clique]
+            states = np.indices(shape).reshape(len(shape), -1)
+            for name, own in zip(names, states, strict=True):
+                if name in known:
+                    table = np.where(own == levels[..., self.place[name], None], table, -1.0)
+            largest = table.max(axis=-1, keepdims=True)
+            first = np.argmax(table >= largest * (1 - _TIE), axis=-1)
+            for name, own in zip(names, states, strict=True):
+                levels[..., self.place[name]] = own[first]
+            known.update(names)
+        return levels, tables[root].max(axis=-1)
 
 
-def _again(
-    space: ProfileSpace, answers: tuple[tuple[str, int], ...], error_chance: float
-) -> TableBelief:
-    belief = TableBelief(
-        space=space, answers=(), table=space.prior, log_evidence=0.0, error_chance=error_chance
-    )
-    for item, number in answers:
-        belief = belief.update(item, number)
-    return belief
-
-
-DEFAULT_BATCH_CELLS = 2**26
-"""The default limit of cells in a table of examinees by profiles."""
-
-
-@dataclass(frozen=True, eq=False)
-class TableBatch(AnsweredBatch, Value):
-    """Beliefs stored as the probability of every profile for every examinee.
-
-    Created by `start` or `of`, then by `update`. See `BatchBelief`.
-
-    Examples
-    --------
-    >>> bank = ItemBank.from_qmatrix([[1, 0], [1, 1]], guess=0.2, slip=0.1)
-    >>> batch = TableBatch.of(bank, [[1, -1], [0, -1], [-1, -1]])
-    >>> batch.marginal("skill_1").round(3).tolist()
-    [[0.182, 0.818], [0.889, 0.111], [0.5, 0.5]]
-    """
-
-    space: ProfileSpace
-    """The profiles of the bank."""
-    table: Floats
-    """``(examinees, profiles)``, the rows summing to one; read-only."""
-    log_evidence: Floats
-    """``(examinees,)``, natural logarithm of the probability of the responses."""
-
-    @classmethod
-    @checked
-    def start(
-        cls, bank: ItemBank, n_examinees: int, *, max_cells: int = DEFAULT_BATCH_CELLS
-    ) -> TableBatch:
-        """Return the beliefs before the first response.
-
-        Parameters
-        ----------
-        bank
-            The items.
-        n_examinees
-            The number of examinees, at least 0.
-        max_cells
-            The most cells, examinees times profiles, that the tables may have.
-
-        Raises
-        ------
-        TooLargeError
-            If examinees times profiles are more than ``max_cells``.
-        """
-        return _limited(BatchAnswers.none(bank, n_examinees), max_cells)
-
-    @classmethod
-    @checked
-    def of(
-        cls, bank: ItemBank, responses: ArrayLike, *, max_cells: int = DEFAULT_BATCH_CELLS
-    ) -> TableBatch:
-        """Return the beliefs given responses ``(examinees, items)``; `MISSING` where none.
-
-        Parameters
-        ----------
-        bank
-            The items.
-        responses
-            ``(examinees, items)``: the number of each response from 0, or `MISSING`.
-        max_cells
-            The most cells, examinees times profiles, that the tables may have.
-
-        Raises
-        ------
-        InvalidArgumentError
-            If a response is out of range; the message names row and item.
-        ImpossibleEvidenceError
-            If an examinee's responses have probability zero.
-        TooLargeError
-            If examinees times profiles are more than ``max_cells``.
-        """
-        return _limited(BatchAnswers.of(bank, responses), max_cells)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (_after_all, (self.answers, self.space))
-
-    def __repr__(self) -> str:
-        return (
-            f"TableBatch({counted(len(self), 'examinee')},"
-            f" {counted(self.table.shape[1], 'profile')})"
-        )
-
-    @property
-    def _index(self) -> CauseIndex:
-        return self.space.index
-
-    @checked
-    def update(self, items: ArrayLike, responses: ArrayLike) -> TableBatch:
-        """Return the beliefs after one more response of each; see `BatchBelief.update`."""
-        asked, numbers = self.answers.checked_pairs(items, responses)
-        answers = self.answers.after(asked, numbers)
-        table = self.table.copy()
-        for item in np.unique(asked[asked != MISSING]).tolist():
-            _multiply(self.space, table, item, np.where(asked == item, numbers, MISSING), answers)
-        return _made(answers, self.space, *_scaled(answers, table, self.log_evidence))
-
-    @checked
-    def with_errors(self, chances: ArrayLike) -> TableBatch:
-        """Return the beliefs with other chances of errors; see `BatchBelief.with_errors`."""
-        answers = self.answers.with_errors(chances)
-        rows = np.flatnonzero(answers.error_chances != self.error_chances)
-        if not len(rows):
-            return self
-        changed = _after_all(answers.take(rows), self.space)
-        table, log_evidence = self.table.copy(), self.log_evidence.copy()
-        table[rows], log_evidence[rows] = changed.table, changed.log_evidence
-        return _made(answers, self.space, table, log_evidence)
-
-    @checked
-    def take(self, examinees: ArrayLike) -> TableBatch:
-        """Return the beliefs about some of the examinees, by position or by a mask."""
-        rows = positions(examinees, len(self), "examinees")
-        answers = self.answers.take(rows)
-        return _made(answers, self.space, self.table[rows], self.log_evidence[rows])
-
-    @checked
-    def alone(self, examinee: int) -> TableBelief:
-        """Return the belief about one examinee, by position."""
-        answers, chance = self.answers.alone(examinee)
-        evidence = float(self.log_evidence[examinee])
-        return TableBelief(
-            space=self.space,
-            answers=answers,
-            table=self.table[examinee],
-            log_evidence=evidence,
-            error_chance=chance,
-        )
-
-    @checked_if_it_fails
-    def marginal(self, skill: str) -> Floats:
-        """Return the probability of each level of a skill, ``(examinees, levels)``."""
-        return self.space.marginal(self.table, skill)
-
-    @cached_property
-    def entropy(self) -> Floats:
-        """The entropy of all skills jointly, in bits, ``(examinees,)``."""
-        return sealed(unchecked_entropy(self.table))
-
-    def profile(self) -> BatchProfiles:
-        """Return each examinee's most probable profile; the lowest of equal ones."""
-        table = self.space.skills(self.table)
-        largest = table.max(axis=1, keepdims=True)
-        best = np.argmax(table >= largest * (1 - _TIE), axis=1)
-        levels = np.unravel_index(best, self.space.shape[: len(self.bank.skills)])
-        return BatchProfiles(np.stack(levels, axis=1), table[np.arange(len(table)), best])
-
-    @cached_property
-    def _row(self) -> Floats:
-        return self.space.sums(self.table)
-
-
-def _limited(answers: BatchAnswers, max_cells: int) -> TableBatch:
-    """Return the beliefs given all answers, unless their table would be too large."""
-    space = ProfileSpace(answers.bank, max(DEFAULT_PROFILES, max_cells))
-    needed = len(answers) * int(np.prod(space.shape))
-    if needed > max_cells:
-        raise TooLargeError(
-            f"the table of {len(answers):,} examinees by profiles would have {needed:,} cells;"
-            f" the limit is {max_cells:,}: take the examinees in parts",
-            needed=needed,
-            budget=max_cells,
-        )
-    return _after_all(answers, space)
-
-
-def _after_all(answers: BatchAnswers, space: ProfileSpace) -> TableBatch:
-    """Return the beliefs given all answers, by one item after the other."""
-    table = np.repeat(space.prior[None, :], len(answers), axis=0)
-    log_evidence = np.zeros(len(answers))
-    for item in range(answers.responses.shape[1]):
-        _multiply(space, table, item, answers.responses[:, item].astype(np.intp), answers)
-        # Now and then, so that no row underflows.
-        if item % 16 == 15:
-            table, log_evidence = _scaled(answers, table, log_evidence)
-    return _made(answers, space, *_scaled(answers, table, log_evidence))
-
-
-def _made(
-    answers: BatchAnswers, space: ProfileSpace, table: Floats, log_evidence: Floats
-) -> TableBatch:
-    """Return the beliefs with new arrays, which are sealed and need not be copied."""
-    return TableBatch(answers, space, sealed(table), sealed(log_evidence))
-
-
-def _multiply(
-    space: ProfileSpace,
-    table: Floats,
-    item: int,
-    responses: NDArray[np.intp],
-    answers: BatchAnswers,
-) -> None:
-    """Multiply the likelihood of responses ``(examinees,)`` to an item into a table."""
-    chances = answers.error_chances
-    is_given = responses != MISSING
-    pairs = zip(responses[is_given].tolist(), chances[is_given].tolist(), strict=True)
-    for response, chance in sorted(set(pairs)):
-        rows = np.flatnonzero((responses == response) & (chances == chance))
-        table[rows] = space.likely(table[rows], item, response, chance)
-
-
-def _scaled(answers: BatchAnswers, table: Floats, log_evidence: Floats) -> tuple[Floats, Floats]:
-    """Return the table with rows summing to one, and the evidence with their sums."""
-    totals = table.sum(axis=1)
-    wrong = np.flatnonzero(~(totals > 0))
-    if wrong.size:
-        raise impossible_rows(answers.bank, answers.responses, wrong.tolist())
-    return table / totals[:, None], log_evidence + np.log(totals)
+def _ratio(now: Floats, then: Floats) -> Floats:
+    """Return by what a separator has changed; 0 where it was and stays impossible."""
+    return np.divide(now, then, out=np.zeros_like(now), where=then > 0)

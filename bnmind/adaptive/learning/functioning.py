@@ -313,7 +313,7 @@ def _differences(alone: LearnedGroups, name: str, seen: Sequence[str]) -> tuple[
     weights: list[Floats] = []
     for group in seen:
         bank, copy = alone[group], _copy(name, group)
-        space = ProfileSpace(bank)
+        space = ProfileSpace.table(bank)
         channel = bank.channel(copy)
         score = channel @ np.linspace(0, 1, channel.shape[1])
         levels = np.indices(space.shape).reshape(len(space.shape), -1)
@@ -321,6 +321,6 @@ def _differences(alone: LearnedGroups, name: str, seen: Sequence[str]) -> tuple[
         sizes = [v.n_states for v in parents]
         places = np.ravel_multi_index([levels[space.place[v.name]] for v in parents], sizes)
         scores.append(score[places])
-        weights.append(space.prior)
+        weights.append(space.prior[0])
     total = np.sum(weights, axis=0)
     return tuple(float(total @ (score - scores[0]) / total.sum()) for score in scores[1:])

@@ -540,8 +540,8 @@ class Learned(Value):
         """The probability of each profile, with an axis for each hidden variable."""
         from bnmind.adaptive.beliefs.tables import ProfileSpace
 
-        space = ProfileSpace(self.bank)
-        return space.prior.reshape(space.shape)
+        space = ProfileSpace.table(self.bank)
+        return space.prior[0].reshape(space.shape)
 
 
 @dataclass(frozen=True, eq=False)

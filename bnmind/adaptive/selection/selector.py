@@ -21,7 +21,7 @@ from bnmind._arguments import checked, checked_if_it_fails, number_array
 from bnmind._messages import shown
 from bnmind._values import Value
 from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, SkillBelief
-from bnmind.adaptive.beliefs.estimates import batch_response_joints, response_joints
+from bnmind.adaptive.beliefs.estimates import response_joints
 from bnmind.adaptive.selection.rules import check_allowed
 from bnmind.errors import InvalidArgumentError, NothingToAskError
 from bnmind.information import Floats, tied_best
@@ -307,8 +307,6 @@ class Candidates:
 
     def joints(self, skills: Sequence[str]) -> Floats:
         """Return P(levels of skills, response), ``(…, configurations, items, responses)``."""
-        if self.is_batch:
-            return batch_response_joints(self.belief, skills)
         return response_joints(self.belief, skills, self.items)
 
 

@@ -22,8 +22,6 @@ from bnmind.adaptive.beliefs.belief import (
     updated_batch_anyway,
 )
 from bnmind.adaptive.beliefs.estimates import start_beliefs
-from bnmind.adaptive.beliefs.junction_trees import TreeBatch
-from bnmind.adaptive.beliefs.tables import n_profiles
 from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of
 from bnmind.adaptive.pilot import (
     PilotItems,
@@ -164,7 +162,7 @@ def run_batch(tests: SomeTests) -> SelectorRun:
         answers = responses[running, items].astype(np.intp)
         counted = np.where(pilots.uncounted[items], MISSING, items)
         beliefs = updated_batch_anyway(beliefs, counted, answers)
-        impossible[running] = beliefs.error_chances > 0
+        impossible[running] = beliefs.error_chance > 0
     return SelectorRun(
         selector=tests.name,
         asked=asked,
@@ -445,9 +443,8 @@ def simulate(
 
 def _batch_size(bank: ItemBank, prior: BatchBelief) -> int:
     """Return the number of examinees computed at once, which depends on the bank alone."""
-    cells = prior.tree.total_size if isinstance(prior, TreeBatch) else n_profiles(bank)
     widest = max(math.prod(bank.channel(name).shape[:1]) for name in bank.item_names)
-    cells = max(cells, widest * len(bank.items))
+    cells = max(prior.space.n_cells, widest * len(bank.items))
     most: int = _BATCH_CELLS // cells
     return max(1, min(_MOST_EXAMINEES, most))
 

@@ -358,7 +358,7 @@ class Plateau(Value):
         stops = np.zeros(len(beliefs), dtype=bool)
         if len(rows):
             now = beliefs.take(rows)
-            before = start_beliefs(bank, len(rows)).with_errors(now.error_chances)
+            before = start_beliefs(bank, len(rows)).with_errors(now.error_chance)
             last = (answered - self.answers)[rows]
             for question in range(int(last.max())):
                 items = np.where(question < last, sequence[rows, question], MISSING)

@@ -9,7 +9,7 @@ symbol         name here
 e              the responses so far, a row of a `_Block`
 P(e)           ``probability``
 E[v]           Σ_e P(e) v(e) over the ends e of the test
-q(s)           ``TableBatch.table``, the belief about the profiles s
+q(s)           ``BatchBelief.table``, the belief about the profiles s
 c(s)           ``_Resolution.classes``: profiles with the same chances of all answers
 k              ``most``, the number of items that can still be asked
 =============  =====================================================================
@@ -49,7 +49,7 @@ from bnmind._values import Sealed, Value
 from bnmind.adaptive.assembly.blueprint import Blueprint
 from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, Responses
 from bnmind.adaptive.beliefs.estimates import has_ability, start_beliefs
-from bnmind.adaptive.beliefs.tables import ProfileSpace, TableBatch
+from bnmind.adaptive.beliefs.tables import ProfileSpace
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.selection.ability_scores import MaximalFisher
 from bnmind.adaptive.selection.rules import Enemies, OnlyItems, Testlets, asked_mask
@@ -362,7 +362,7 @@ class _Evaluation:
         start = start_beliefs(bank, 1)
         self.resolution: _Resolution | None = None
         cells = _CELLS_OF_A_TREE
-        if isinstance(start, TableBatch):
+        if start.table is not None:
             self.resolution = _Resolution.of(bank, start.space)
             cells = start.table.shape[1]
         self.block_size = max(64, _BLOCK_CELLS // cells)
@@ -466,8 +466,8 @@ class _Evaluation:
         mask = asked_mask(self.bank, block.asked[rows])
         now = values_now(beliefs)
         most = self.limit - step
-        if self.resolution is not None and isinstance(beliefs, TableBatch):
-            best = self.resolution.best(beliefs)
+        if self.resolution is not None and beliefs.table is not None:
+            best = self.resolution.best(beliefs, beliefs.table)
         else:
             ones = np.ones(len(rows))
             best = _Values(ones, np.ones(now.skills.shape), np.zeros(len(rows)))
@@ -636,9 +636,9 @@ class _Resolution(Sealed):
         _, starts = np.unique(number[order], return_index=True)
         return cls(order, starts, states[: len(bank.skills)].T[order])
 
-    def best(self, beliefs: TableBatch) -> _Values:
-        """Return bounds of the results, however the tests go on."""
-        table = beliefs.table[:, self.order]
+    def best(self, beliefs: BatchBelief, table: Floats) -> _Values:
+        """Return bounds of the results of beliefs with a table, however the tests go on."""
+        table = table[:, self.order]
         skills = []
         for skill, levels in enumerate(self.levels.T):
             sums = [

@@ -105,8 +105,9 @@ class ProfileClasses(Sealed):
         TooLargeError
             If the bank has more than 65,536 profiles.
         """
-        space = ProfileSpace(bank, TABLE_PROFILES)
-        possible = np.flatnonzero(space.prior > 0)
+        space = ProfileSpace.table(bank, TABLE_PROFILES)
+        (profiles,) = space.prior
+        possible = np.flatnonzero(profiles > 0)
         states = np.array(np.unravel_index(possible, space.shape))
         width = max(len(bank.responses(name)) for name in bank.item_names)
         number, rows = class_numbers(bank, space, states)
@@ -114,11 +115,11 @@ class ProfileClasses(Sealed):
         channels = np.zeros((len(bank.items), len(first), width))
         for item, channel in enumerate(bank.item_channels):
             channels[item, :, : channel.shape[1]] = channel[rows[item][first]]
-        prior = np.asarray(np.bincount(number, space.prior[possible]), dtype=np.float64)
-        every = np.full(len(space.prior), -1, dtype=np.intp)
+        prior = np.asarray(np.bincount(number, profiles[possible]), dtype=np.float64)
+        every = np.full(len(profiles), -1, dtype=np.intp)
         every[possible] = number
-        shares = np.zeros(len(space.prior))
-        shares[possible] = space.prior[possible] / prior[number]
+        shares = np.zeros(len(profiles))
+        shares[possible] = profiles[possible] / prior[number]
         return cls(
             bank=bank,
             prior=prior,
