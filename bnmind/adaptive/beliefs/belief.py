@@ -96,7 +96,7 @@ probabilities by up to 3e-4 in tests of eight answers.
 
 
 def likelihood(
-    channel: Floats, response: int | NDArray[np.intp], error_chance: float | Floats
+    channel: Floats, response: int | slice | NDArray[np.intp], error_chance: float | Floats
 ) -> Floats:
     """Return the likelihood of a response that may be an error, ``(…, configurations)``.
 
@@ -326,7 +326,7 @@ class SkillBelief(_Belief[float]):
                 item,
             )
         # The bank's own name, so that the responses are valid without another check.
-        responses = ReadOnlyDict({**self.responses, bank.item_names[place]: number})
+        responses = ReadOnlyDict(self.responses, **{bank.item_names[place]: number})
         home, view = space.item_views[place]
         joints = list(self.joints)
         factor = likelihood(bank.item_channels[place], number, self.error_chance)
@@ -642,6 +642,10 @@ class BatchBelief(_Belief[Floats]):
         )
 
 
+_BITS = 512
+"""Tables are scaled before probabilities may have lost so many bits, half of what a float has."""
+
+
 def _after_all(
     space: ProfileSpace, responses: Responses, error_chance: Floats
 ) -> tuple[list[Floats], Floats]:
@@ -649,10 +653,15 @@ def _after_all(
     joints = [np.repeat(table[None], len(responses), axis=0) for table in space.prior]
     log_evidence = np.zeros(len(responses))
     is_given = responses != MISSING
-    answered = np.flatnonzero(is_given.any(axis=0)).tolist()
+    answered = np.flatnonzero(is_given.any(axis=0))
     # The tables are scaled now and then, so that no row underflows.
-    for start in range(0, len(answered), 16):
-        some = [(item, np.flatnonzero(is_given[:, item])) for item in answered[start : start + 16]]
+    chance = min({*error_chance.tolist()} - {0.0}, default=0.0)
+    cells = [likelihood(space.bank.item_channels[i], slice(None), chance) for i in answered]
+    least = np.array([one.min(initial=1.0, where=one > 0) for one in cells])
+    block = np.cumsum(-np.log2(least)) // _BITS
+    for number in np.unique(block):
+        together = answered[block == number].tolist()
+        some = [(item, np.flatnonzero(is_given[:, item])) for item in together]
         log_evidence += _absorb(space, joints, some, responses, error_chance)
     return joints, log_evidence
 
@@ -679,7 +688,10 @@ def _absorb(
             joints[home] = joints[home].copy()
         channel, table = space.bank.item_channels[item], joints[home]
         factor = likelihood(channel, responses[rows, item].astype(np.intp), error_chance[rows])
-        table[rows] = view.times(table[rows], factor)
+        if len(rows) == len(table):
+            view.multiply(table, factor)
+        else:
+            table[rows] = view.times(table[rows], factor)
     if not touched:
         return np.zeros(len(responses))
     root, totals = space.collect(joints, before, touched)

@@ -83,9 +83,18 @@ class View(NamedTuple):
 
     def times(self, table: Floats, values: Floats) -> Floats:
         """Return a table ``(…, cells)`` times a function of the axes, ``(…, n_cells)``."""
-        wide = values.reshape(values.shape[:-1] + self.factor)
-        product: Floats = table.reshape(table.shape[:-1] + self.shape) * wide
+        seen, wide = self._seen(table, values)
+        product: Floats = seen * wide
         return product.reshape(table.shape)
+
+    def multiply(self, table: Floats, values: Floats) -> None:
+        """Multiply a function of the axes into a table; see `times`."""
+        seen, wide = self._seen(table, values)
+        seen *= wide
+
+    def _seen(self, table: Floats, values: Floats) -> tuple[Floats, Floats]:
+        front, own = table.shape[:-1], values.shape[:-1]
+        return table.reshape(front + self.shape), values.reshape(own + self.factor)
 
 
 _SMALL = 256
@@ -457,6 +466,8 @@ class ProfileSpace(Value):
 
     def _outwards(self, root: int) -> list[_Edge]:
         """Return the edges outwards from a clique, those near it first."""
+        if not self.edges:
+            return []
         return remembered(self, f"_outwards_{root}", lambda: self._edges_from(root))
 
     def _edges_from(self, root: int) -> list[_Edge]:
