@@ -378,7 +378,6 @@ def special() -> dict[str, Any]:
         found[f"{name}.restrict.asked"] = np.zeros((5, 1), dtype=int)
     found["BatchBelief.update.items"] = np.full(5, 2)
     found["BatchBelief.update.responses"] = np.full(5, 1)
-    found["BatchBelief.given.responses"] = PEOPLE.responses
     for method in ("masses", "predict", "information"):
         found[f"BatchBelief.{method}.items"] = (1, 2)
     for name in ("Declared", "Limit", "Revealed"):

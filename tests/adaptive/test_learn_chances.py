@@ -34,7 +34,7 @@ from bnmind.adaptive import (
     learn,
 )
 from bnmind.adaptive.learning.blocks import ItemRule, TableBlock
-from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
+from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.pgm import Variable
 from tests.modes import examples
@@ -86,11 +86,15 @@ def test_guesses_slips_and_leaks_of_noisy_gates_are_too(gate: Callable[..., Resp
 
 
 def test_nobody_else_answers_what_the_bank_holds_impossible() -> None:
-    """Of 400 others, some refuted the bank that the likelihood alone makes of twelve."""
+    """Of 400 others, some refuted the bank that the likelihood alone makes of twelve.
+
+    Their answers are not quite impossible: they have chances below the least float.
+    """
     free = learn(FEW, Q, options=LearningOptions(least_chance=0.0)).bank
-    with pytest.raises(ImpossibleEvidenceError):
-        beliefs_given(free, OTHERS)
-    assert np.isfinite(beliefs_given(learn(FEW, Q).bank, OTHERS).log_evidence).all()
+    refuted = beliefs_given(free, OTHERS).log_evidence
+    assert np.isfinite(refuted).all()
+    assert refuted.min() < -745
+    assert beliefs_given(learn(FEW, Q).bank, OTHERS).log_evidence.min() > -50
 
 
 STEPS = Sequential((Dina(0.2, 0.2), Dina(0.2, 0.2)))

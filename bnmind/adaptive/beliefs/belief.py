@@ -134,6 +134,9 @@ def checked_error_chances(chances: ArrayLike, n_examinees: int | None = None) ->
     return numbers
 
 
+DEFAULT_CELLS = 2**26
+"""The default limit of cells in the tables of all examinees together."""
+
 _Number = TypeVar("_Number", float, Floats)
 """A number for one examinee; ``(examinees,)`` numbers for many."""
 
@@ -278,17 +281,6 @@ class SkillBelief(_Belief[float]):
     responses: Mapping[str, int]
     """The position of the response to each item answered, in the order of the answers."""
 
-    @classmethod
-    def start(cls, space: ProfileSpace) -> SkillBelief:
-        """Return the belief before the first response.
-
-        Parameters
-        ----------
-        space
-            The profiles of the bank.
-        """
-        return cls(space, space.prior, 0.0, 0.0, {})
-
     def __repr__(self) -> str:
         skills = counted(len(self.bank.skills), "skill")
         return f"SkillBelief({skills}, {counted(len(self.responses), 'response')})"
@@ -363,7 +355,7 @@ class SkillBelief(_Belief[float]):
             self.bank.position(item)
             raise InvalidArgumentError(f"{item} was not answered", item)
         responses = {name: number for name, number in self.responses.items() if name != item}
-        return self._given(responses, self.error_chance)
+        return _belief_given(self.space, responses, self.error_chance)
 
     @checked
     def with_errors(self, chance: float) -> SkillBelief:
@@ -384,18 +376,7 @@ class SkillBelief(_Belief[float]):
         ImpossibleEvidenceError
             If the chance is 0 and the responses together have probability zero.
         """
-        return self._given(self.responses, float(checked_error_chances(chance)))
-
-    def _given(self, responses: Mapping[str, int], error_chance: float) -> SkillBelief:
-        """Return the belief given all responses at once."""
-        codes = np.full((1, len(self.bank.items)), MISSING, dtype=np.int16)
-        for item, number in responses.items():
-            codes[0, self.bank.position(item)] = number
-        joints, logs = _after_all(self.space, codes, np.array([error_chance]))
-        if logs[0] == -np.inf:
-            raise impossible_responses(self.bank, responses)
-        tables = tuple([sealed(joint[0]) for joint in joints])
-        return SkillBelief(self.space, tables, float(logs[0]), error_chance, responses)
+        return _belief_given(self.space, self.responses, float(checked_error_chances(chance)))
 
     def profile(self) -> Profile:
         """Return the most probable profile of the skills.
@@ -403,11 +384,25 @@ class SkillBelief(_Belief[float]):
         Ties go to the lowest levels, compared in the order of the skills; with a junction tree they
         are broken arbitrarily, but always in the same way.
         """
-        wide = self.space.wide
-        start = SkillBelief.start(wide)
-        belief = self if wide is self.space else start._given(self.responses, self.error_chance)
-        levels, probability = self.space.most_probable(belief.joints)
+        wide, joints = self.space.wide, self.joints
+        if wide is not self.space:
+            joints = _belief_given(wide, self.responses, self.error_chance).joints
+        levels, probability = self.space.most_probable(joints)
         return Profile(levels.tolist(), float(probability))
+
+
+def _belief_given(
+    space: ProfileSpace, responses: Mapping[str, int], error_chance: float
+) -> SkillBelief:
+    """Return the belief given all responses at once."""
+    codes = np.full((1, len(space.bank.items)), MISSING, dtype=np.int16)
+    for item, number in responses.items():
+        codes[0, space.bank.position(item)] = number
+    joints, logs = _after_all(space, codes, np.array([error_chance]))
+    if logs[0] == -np.inf:
+        raise impossible_responses(space.bank, responses)
+    tables = tuple([sealed(joint[0]) for joint in joints])
+    return SkillBelief(space, tables, float(logs[0]), error_chance, responses)
 
 
 def skills_html(belief: SkillBelief, *, caption: str) -> str:
@@ -419,10 +414,6 @@ def skills_html(belief: SkillBelief, *, caption: str) -> str:
         rows.append((skill, bank.variable(skill).states[best], f"{100 * levels[best]:.1f} %"))
     heads = ("skill", "most probable level", "probability")
     return table_html(heads, rows, caption=caption, n_rows=len(bank.skills))
-
-
-DEFAULT_CELLS = 2**26
-"""The default limit of cells in the tables of all examinees together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -447,44 +438,6 @@ class BatchBelief(_Belief[Floats]):
     """``(examinees, items)``, read-only; `MISSING` where there is none."""
     ranks: Responses
     """``(examinees, items)``, the number of responses given before each; `MISSING` likewise."""
-
-    @classmethod
-    def given(
-        cls, space: ProfileSpace, responses: ArrayLike, *, max_cells: int = DEFAULT_CELLS
-    ) -> BatchBelief:
-        """Return the beliefs given responses, as if given in the order of the bank.
-
-        Parameters
-        ----------
-        space
-            The profiles of the bank.
-        responses
-            ``(examinees, items)``: the number of each response from 0, or `MISSING`.
-        max_cells
-            The most cells that the tables of all examinees may have together.
-
-        Raises
-        ------
-        ImpossibleEvidenceError
-            If an examinee's responses have probability zero.
-        TooLargeError
-            If the tables would have more cells.
-        """
-        n = len(_whole(responses, "responses"))
-        if (needed := n * space.n_cells) > max_cells:
-            raise TooLargeError(
-                f"the tables of {n:,} examinees would have {needed:,} cells together; the limit is"
-                f" {max_cells:,}: take the examinees in parts",
-                needed=needed,
-                budget=max_cells,
-            )
-        codes = checked_responses(space.bank, responses)
-        joints, logs = _after_all(space, codes, np.zeros(n))
-        if (wrong := np.flatnonzero(logs == -np.inf)).size:
-            raise impossible_rows(space.bank, codes, wrong.tolist())
-        is_given = codes != MISSING
-        ranks = np.where(is_given, np.cumsum(is_given, axis=1) - 1, MISSING).astype(np.int16)
-        return cls._made(space, joints, logs, np.zeros(n), codes, ranks)
 
     @classmethod
     def _made(
@@ -642,6 +595,35 @@ class BatchBelief(_Belief[Floats]):
         )
 
 
+def batch_given(space: ProfileSpace, responses: ArrayLike, max_cells: int) -> BatchBelief:
+    """Return the beliefs given responses ``(examinees, items)``, in the order of the bank.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a response is out of range.
+    ImpossibleEvidenceError
+        If an examinee's responses have probability zero.
+    TooLargeError
+        If the tables of all examinees would have more cells than ``max_cells``.
+    """
+    n = len(np.atleast_1d(_whole(responses, "responses")))
+    if (needed := n * space.n_cells) > max_cells:
+        raise TooLargeError(
+            f"the tables of {n:,} examinees would have {needed:,} cells together; the limit is"
+            f" {max_cells:,}: take the examinees in parts",
+            needed=needed,
+            budget=max_cells,
+        )
+    codes = checked_responses(space.bank, responses)
+    joints, logs = _after_all(space, codes, np.zeros(n))
+    if (wrong := np.flatnonzero(logs == -np.inf)).size:
+        raise impossible_rows(space.bank, codes, wrong.tolist())
+    is_given = codes != MISSING
+    ranks = np.where(is_given, np.cumsum(is_given, axis=1) - 1, MISSING).astype(np.int16)
+    return BatchBelief._made(space, joints, logs, np.zeros(n), codes, ranks)
+
+
 _BITS = 512
 """Tables are scaled before probabilities may have lost so many bits, half of what a float has."""
 
@@ -694,7 +676,8 @@ def _absorb(
             table[rows] = view.times(table[rows], factor)
     if not touched:
         return np.zeros(len(responses))
-    root, totals = space.collect(joints, before, touched)
+    root = space.collect(joints, before, touched)
+    totals = joints[root].sum(axis=-1)
     joints[root] /= np.where(totals > 0, totals, 1.0)[:, None]
     space.distribute(joints, root)
     logs: Floats = np.log(totals, out=np.full(len(totals), -np.inf), where=totals > 0)

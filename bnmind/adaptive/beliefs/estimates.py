@@ -46,7 +46,7 @@ differential approach to inference in Bayesian networks", J. ACM 2003 (the deriv
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from statistics import NormalDist
@@ -63,6 +63,7 @@ from bnmind.adaptive.beliefs.belief import (
     MISSING,
     BatchBelief,
     SkillBelief,
+    batch_given,
     likelihood,
 )
 from bnmind.adaptive.beliefs.tables import DEFAULT_TREE_CELLS, ProfileSpace, n_profiles
@@ -111,7 +112,8 @@ def start_belief(
     TooLargeError
         If the tree is too large; the message says how large it would be.
     """
-    return SkillBelief.start(_space(bank_of(bank), max_profiles, max_cells))
+    space = _space(bank_of(bank), max_profiles, max_cells)
+    return SkillBelief(space, space.prior, 0.0, 0.0, {})
 
 
 @checked
@@ -178,7 +180,7 @@ def beliefs_given(
         If the tables of all examinees would be too large.
     """
     space = _space(bank, max_profiles, min(max_cells, DEFAULT_TREE_CELLS))
-    return BatchBelief.given(space, responses, max_cells=max_cells)
+    return batch_given(space, responses, max_cells)
 
 
 AbilityEstimate: TypeAlias = Callable[[SkillBelief | BatchBelief], Floats]
@@ -407,32 +409,27 @@ def response_joints(
         ``(…, configurations, items, responses)``; each item's cells sum to one.
     """
     checked_skills(belief.bank, skills)
-    joints = np.matmul(
-        _cause_joints(belief, skills, items)[..., None, :], belief.bank.channels(items)
-    )
-    together: Floats = joints[..., 0, :]
-    return together
+    channels = belief.bank.channels(items)
+    joints = [
+        np.matmul(masses[..., None, :], channels)[..., 0, :]
+        for masses in _masses_with(belief, skills, items)
+    ]
+    return np.stack(joints, axis=-3)
 
 
-def _cause_joints(
+def _masses_with(
     belief: SkillBelief | BatchBelief, skills: Sequence[str], items: Sequence[str]
-) -> Floats:
-    """Return P(levels of some skills, parent configuration of an item), given the responses so far.
-
-    The shape is ``(…, levels, items, configurations)``; see `SkillBelief.masses`.
-    """
+) -> Iterator[Floats]:
+    """Yield `SkillBelief.masses` together with each configuration of some skills."""
     space, places = belief.space, [belief.bank.position(name) for name in items]
     views = [space.variable_view(name) for name in skills]
-    masses = []
     for levels in product(*[range(view.n_cells) for _, view in views]):
         joints, touched = list(belief.joints), {0}
         for level, (home, view) in zip(levels, views, strict=True):
             joints[home] = view.times(joints[home], np.eye(view.n_cells)[level])
             touched.add(home)
-        root, _ = space.collect(joints, belief.joints, touched)
-        space.distribute(joints, root)
-        masses.append(space.index.masses(space.row(joints), places))
-    return np.stack(masses, axis=-3)
+        space.distribute(joints, space.collect(joints, belief.joints, touched))
+        yield space.index.masses(space.row(joints), places)
 
 
 _INSIDE = 1e-12
@@ -494,7 +491,7 @@ def probability_errors(belief: SkillBelief, skill: str) -> Floats:
     variance = np.zeros(bank.variable(skill).n_states)
     if not items:
         return variance
-    joints = _cause_joints(belief, [skill], items)
+    joints = np.stack([*_masses_with(belief, [skill], items)])
     for number, name in enumerate(items):
         channel, response = bank.channel(name), belief.responses[name]
         chances = likelihood(channel, response, belief.error_chance)

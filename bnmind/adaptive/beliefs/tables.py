@@ -47,22 +47,22 @@ from bnmind.information import Floats, unchecked_entropy, unchecked_information
 from bnmind.junction import InteractionGraph, JunctionTree
 from bnmind.junction.triangulation.randomized import RandomizedGreedy
 
+_SMALL = 256
+"""Tables of at most this many cells are summed by a matrix."""
 
-class View(NamedTuple):
-    """How a table is seen by some of its axes: neighboring axes that it treats alike are merged."""
 
-    shape: tuple[int, ...]
-    """The sizes of the merged axes."""
-    factor: tuple[int, ...]
-    """The same, but for the other axes 1."""
-    others: tuple[int, ...]
-    """The other axes, counted from the end."""
-    n_cells: int
-    """The number of cells over the chosen axes."""
+class View:
+    """How a table is seen by some of its axes: neighboring axes that it treats alike are merged.
 
-    @classmethod
-    def of(cls, sizes: Sequence[int], axes: Collection[int]) -> View:
-        """Return the view by some axes, ascending, of tables with axes of these sizes."""
+    Parameters
+    ----------
+    sizes
+        The sizes of the axes of the table.
+    axes
+        Some of the axes.
+    """
+
+    def __init__(self, sizes: Sequence[int], axes: Collection[int]) -> None:
         shape: list[int] = []
         chosen: list[bool] = []
         for axis, size in enumerate(sizes):
@@ -71,15 +71,32 @@ class View(NamedTuple):
             else:
                 shape.append(size)
                 chosen.append(axis in axes)
-        factor = tuple([size if own else 1 for size, own in zip(shape, chosen, strict=True)])
-        others = tuple([i - len(shape) for i, own in enumerate(chosen) if not own])
-        return cls(tuple(shape), factor, others, math.prod(factor))
+        self._shape = tuple(shape)
+        self._factor = tuple([n if own else 1 for n, own in zip(shape, chosen, strict=True)])
+        self._others = tuple([i - len(shape) for i, own in enumerate(chosen) if not own])
+        self.n_cells = math.prod(self._factor)
+        """The number of cells over the chosen axes."""
+        self._is_small = math.prod(shape) <= _SMALL
 
-    def reduced(self, table: Floats, by: np.ufunc = np.add) -> Floats:
+    @cached_property
+    def matrix(self) -> Floats:
+        """The matrix ``(cells, n_cells)`` of zeros and ones that sums a table."""
+        own = np.arange(self.n_cells).reshape(self._factor)
+        matrix: Floats = np.eye(self.n_cells)[np.broadcast_to(own, self._shape).reshape(-1)]
+        return matrix
+
+    def sums(self, table: Floats) -> Floats:
         """Return the sums over the other axes of a table ``(…, cells)``, ``(…, n_cells)``."""
+        return table @ self.matrix if self._is_small else self._reduced(table, np.add)
+
+    def maxima(self, table: Floats) -> Floats:
+        """Return the maxima over the other axes of a table; see `sums`."""
+        return self._reduced(table, np.maximum)
+
+    def _reduced(self, table: Floats, by: np.ufunc) -> Floats:
         front = table.shape[:-1]
-        summed: Floats = by.reduce(table.reshape(front + self.shape), axis=self.others)
-        return summed.reshape((*front, self.n_cells))
+        reduced: Floats = by.reduce(table.reshape(front + self._shape), axis=self._others)
+        return reduced.reshape((*front, self.n_cells))
 
     def times(self, table: Floats, values: Floats) -> Floats:
         """Return a table ``(…, cells)`` times a function of the axes, ``(…, n_cells)``."""
@@ -94,11 +111,8 @@ class View(NamedTuple):
 
     def _seen(self, table: Floats, values: Floats) -> tuple[Floats, Floats]:
         front, own = table.shape[:-1], values.shape[:-1]
-        return table.reshape(front + self.shape), values.reshape(own + self.factor)
+        return table.reshape(front + self._shape), values.reshape(own + self._factor)
 
-
-_SMALL = 256
-"""Tables of at most this many cells are summed by a matrix."""
 
 _GROUPS = 4
 """The axes of a large table are split into this many groups; each sum leaves out one."""
@@ -138,7 +152,7 @@ class SubsetSums:
         """Return all the marginals end to end, ``(…, n_cells)``, of a table ``(…, cells)``."""
         tables = [table]
         for source, view in self._steps:
-            tables.append(view.reduced(tables[source]))
+            tables.append(view.sums(tables[source]))
         marginals = [
             tables[source] if matrix is None else tables[source] @ matrix
             for source, matrix in self._parts
@@ -178,7 +192,7 @@ class SubsetSums:
         """Plan the sum of a table to some axes; return the number of the new table."""
         if left == axes:
             return source
-        view = View.of([self.shape[axis] for axis in axes], [axes.index(axis) for axis in left])
+        view = View([self.shape[axis] for axis in axes], [axes.index(axis) for axis in left])
         self._steps.append((source, view))
         return len(self._steps)
 
@@ -197,9 +211,8 @@ class SubsetSums:
     def _indicator(self, axes: tuple[int, ...], sets: Iterable[tuple[int, ...]]) -> Floats:
         """Return the matrix ``(cells, cells of all the sets)`` that sums a small table."""
         sizes = [self.shape[axis] for axis in axes]
-        eye = np.eye(math.prod(sizes))
-        views = [View.of(sizes, [axes.index(axis) for axis in marginal]) for marginal in sets]
-        return np.concatenate([view.reduced(eye) for view in views], axis=1)
+        views = [View(sizes, [axes.index(axis) for axis in marginal]) for marginal in sets]
+        return np.concatenate([view.matrix for view in views], axis=1)
 
 
 _STACKED_CELLS = 2**16
@@ -388,7 +401,7 @@ class ProfileSpace(Value):
         wanted = set(names)
         holding = [number for number, clique in enumerate(self.cliques) if wanted.issubset(clique)]
         home = min(holding, key=lambda number: math.prod(self._shapes[number]))
-        return home, View.of(self._shapes[home], [*map(self.cliques[home].index, wanted)])
+        return home, View(self._shapes[home], [*map(self.cliques[home].index, wanted)])
 
     @cached_property
     def item_views(self) -> list[tuple[int, View]]:
@@ -423,14 +436,14 @@ class ProfileSpace(Value):
             home, view = self.view(names)
             values = np.real(factor.transpose(names).values).reshape(-1)
             joints[home] = view.times(joints[home], values)
-        root, total = self.collect(joints, uniform, range(len(joints)))
-        joints[root] = joints[root] / total
+        root = self.collect(joints, uniform, range(len(joints)))
+        joints[root] /= joints[root].sum()
         self.distribute(joints, root)
         return tuple([sealed(joint) for joint in joints])
 
     def collect(
         self, joints: list[Floats], before: Sequence[Floats], touched: Iterable[int]
-    ) -> tuple[int, Any]:
+    ) -> int:
         """Carry the ratios of changed tables inwards to one of them, in place.
 
         Parameters
@@ -444,8 +457,8 @@ class ProfileSpace(Value):
 
         Returns
         -------
-        root, totals
-            The clique that now knows all changes, and the sums of its table, ``(…)``.
+        int
+            The clique that now knows all changes.
         """
         root, *others = touched
         changed = {root, *others}
@@ -453,15 +466,15 @@ class ProfileSpace(Value):
             self._outwards(root) if others else []
         ):
             if outer in changed:
-                now, then = outer_view.reduced(joints[outer]), outer_view.reduced(before[outer])
+                now, then = outer_view.sums(joints[outer]), outer_view.sums(before[outer])
                 joints[inner] = inner_view.times(joints[inner], _ratio(now, then))
                 changed.add(inner)
-        return root, np.add.reduce(joints[root], axis=-1)
+        return root
 
     def distribute(self, joints: list[Floats], root: int) -> None:
         """Carry ratios outwards from the root, in place, so that all tables agree with its."""
         for inner, outer, inner_view, outer_view in self._outwards(root):
-            now, then = inner_view.reduced(joints[inner]), outer_view.reduced(joints[outer])
+            now, then = inner_view.sums(joints[inner]), outer_view.sums(joints[outer])
             joints[outer] = outer_view.times(joints[outer], _ratio(now, then))
 
     def _outwards(self, root: int) -> list[_Edge]:
@@ -479,7 +492,7 @@ class ProfileSpace(Value):
                     outer = sum(pair) - inner
                     shared = set(self.cliques[inner]) & set(self.cliques[outer])
                     views = [
-                        View.of(self._shapes[one], [*map(self.cliques[one].index, shared)])
+                        View(self._shapes[one], [*map(self.cliques[one].index, shared)])
                         for one in (inner, outer)
                     ]
                     edges.append(_Edge(inner, outer, *views))
@@ -515,13 +528,13 @@ class ProfileSpace(Value):
     def marginal(self, joints: Sequence[Floats], name: str) -> Floats:
         """Return the distribution of a hidden variable, ``(…, states)``."""
         home, view = self.variable_view(name)
-        return view.reduced(joints[home])
+        return view.sums(joints[home])
 
     def entropy(self, joints: Sequence[Floats]) -> Floats:
         """Return the entropy of all hidden variables jointly, in bits, ``(…)``."""
         total: Any = sum(map(unchecked_entropy, joints))
         for _, outer, _, view in self._outwards(0):
-            total = total - unchecked_entropy(view.reduced(joints[outer]))
+            total = total - unchecked_entropy(view.sums(joints[outer]))
         entropy: Floats = np.maximum(total, 0.0)
         return entropy
 
@@ -565,11 +578,11 @@ class ProfileSpace(Value):
         alone, wide = self._of_skills
         if alone is not wide:
             views = [wide.view(clique) for clique in alone.cliques]
-            joints = [view.reduced(joints[home]) for home, view in views]
+            joints = [view.sums(joints[home]) for home, view in views]
         tables, root = list(joints), len(joints) - 1
         for inner, outer, inner_view, outer_view in reversed(alone._outwards(root)):
-            best = outer_view.reduced(tables[outer], np.maximum)
-            ratio = _ratio(best, outer_view.reduced(joints[outer]))
+            best = outer_view.maxima(tables[outer])
+            ratio = _ratio(best, outer_view.sums(joints[outer]))
             tables[inner] = inner_view.times(tables[inner], ratio)
         levels = np.zeros((*joints[0].shape[:-1], len(self.bank.skills)), dtype=np.intp)
         known: set[str] = set()
