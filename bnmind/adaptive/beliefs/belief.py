@@ -27,7 +27,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -168,8 +168,7 @@ class _Belief(Value, Generic[_Number]):
     def entropy(self) -> _Number:
         """The entropy of all skills jointly, in bits; other hidden variables count too."""
         found = self.space.entropy(self.joints)
-        number: Any = sealed(found) if found.ndim else float(found)
-        return number
+        return cast(_Number, sealed(found) if found.ndim else float(found))
 
     @checked_if_it_fails
     def marginal(self, skill: str) -> Floats:

@@ -57,7 +57,7 @@ from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked
 from bnmind._messages import counted, many
-from bnmind._values import ReadOnlyDict, Value
+from bnmind._values import ReadOnlyDict, Value, remembered
 from bnmind.adaptive.beliefs.belief import (
     DEFAULT_CELLS,
     MISSING,
@@ -82,9 +82,10 @@ TABLE_PROFILES = 2**16
 
 
 def _space(bank: ItemBank, max_profiles: int | None, max_cells: int) -> ProfileSpace:
+    """Return the space of the beliefs of a bank, which is compiled once."""
     if n_profiles(bank) <= (TABLE_PROFILES if max_profiles is None else max_profiles):
-        return ProfileSpace.table(bank)
-    return ProfileSpace.tree(bank, max_cells)
+        return remembered(bank, "_table", lambda: ProfileSpace.table(bank))
+    return remembered(bank, f"_tree_{max_cells}", lambda: ProfileSpace.tree(bank, max_cells))
 
 
 @checked
