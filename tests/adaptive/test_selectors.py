@@ -963,3 +963,7 @@ def test_the_belief_about_one_of_a_batch_is_that_of_the_same_answers_in_their_or
         assert list(found.responses.items()) == list(expected.responses.items())
         assert found.log_evidence == pytest.approx(expected.log_evidence)
         np.testing.assert_allclose(found.information(), expected.information(), atol=1e-12)
+        again = expected.batch.alone(0)
+        assert list(again.responses.items()) == list(expected.responses.items())
+        assert again.log_evidence == expected.log_evidence
+        np.testing.assert_array_equal(expected.batch.information()[0], expected.information())

@@ -45,7 +45,7 @@ from bnmind._messages import counted, shown
 from bnmind._values import ReadOnlyDict, Value, made, sealed
 from bnmind.adaptive.beliefs.tables import ProfileSpace
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TooLargeError
+from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.information import Floats
 
 
@@ -133,9 +133,6 @@ def checked_error_chances(chances: ArrayLike, n_examinees: int | None = None) ->
         raise InvalidArgumentError(f"the chance of an error must be in [0, 1), got {wrong[0]}")
     return numbers
 
-
-DEFAULT_CELLS = 2**26
-"""The default limit of cells in the tables of all examinees together."""
 
 _Number = TypeVar("_Number", float, Floats)
 """A number for one examinee; ``(examinees,)`` numbers for many."""
@@ -287,6 +284,17 @@ class SkillBelief(_Belief[float]):
     def _repr_html_(self) -> str:
         """Return the skills as an HTML table, which notebooks display."""
         return skills_html(self, caption=repr(self))
+
+    @cached_property
+    def batch(self) -> BatchBelief:
+        """The same belief, as that about the only examinee of a batch."""
+        codes, ranks = np.full((2, 1, len(self.bank.items)), MISSING, dtype=np.int16)
+        for rank, (item, number) in enumerate(self.responses.items()):
+            place = self.bank.position(item)
+            codes[0, place], ranks[0, place] = number, rank
+        numbers = np.array([[self.log_evidence], [self.error_chance]])
+        joints = [joint[None] for joint in self.joints]
+        return BatchBelief._made(self.space, joints, *numbers, codes, ranks)
 
     @checked_if_it_fails
     def update(self, item: str, response: int | str) -> SkillBelief:
@@ -501,14 +509,9 @@ class BatchBelief(_Belief[Floats]):
         self, items: ArrayLike, responses: ArrayLike
     ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return new items and responses ``(examinees,)``, `MISSING` in both or in neither."""
-        codes, numbers = _whole(items, "items"), _whole(responses, "responses")
-        for what, array in (("items", codes), ("responses", numbers)):
-            if array.shape != (len(self),) or array.dtype.kind not in "iu":
-                raise InvalidArgumentError(
-                    f"expected whole numbers of shape ({len(self)},) as {what}, got an array of"
-                    f" shape {array.shape} of {array.dtype}",
-                    array.shape,
-                )
+        codes, numbers = whole_array(items, "items"), whole_array(responses, "responses")
+        check_shape(codes, "items", (len(self),))
+        check_shape(numbers, "responses", (len(self),))
         n_items = len(self.bank.items)
         wrong = np.flatnonzero((codes < MISSING) | (codes >= n_items))
         if wrong.size:
@@ -594,33 +597,21 @@ class BatchBelief(_Belief[Floats]):
         )
 
 
-def batch_given(space: ProfileSpace, responses: ArrayLike, max_cells: int) -> BatchBelief:
-    """Return the beliefs given responses ``(examinees, items)``, in the order of the bank.
+def batch_given(space: ProfileSpace, responses: Responses) -> BatchBelief:
+    """Return the beliefs given valid responses, as if given in the order of the bank.
 
     Raises
     ------
-    InvalidArgumentError
-        If a response is out of range.
     ImpossibleEvidenceError
         If an examinee's responses have probability zero.
-    TooLargeError
-        If the tables of all examinees would have more cells than ``max_cells``.
     """
-    n = len(np.atleast_1d(_whole(responses, "responses")))
-    if (needed := n * space.n_cells) > max_cells:
-        raise TooLargeError(
-            f"the tables of {n:,} examinees would have {needed:,} cells together; the limit is"
-            f" {max_cells:,}: take the examinees in parts",
-            needed=needed,
-            budget=max_cells,
-        )
-    codes = checked_responses(space.bank, responses)
-    joints, logs = _after_all(space, codes, np.zeros(n))
+    chances = np.zeros(len(responses))
+    joints, logs = _after_all(space, responses, chances)
     if (wrong := np.flatnonzero(logs == -np.inf)).size:
-        raise impossible_rows(space.bank, codes, wrong.tolist())
-    is_given = codes != MISSING
+        raise impossible_rows(space.bank, responses, wrong.tolist())
+    is_given = responses != MISSING
     ranks = np.where(is_given, np.cumsum(is_given, axis=1) - 1, MISSING).astype(np.int16)
-    return BatchBelief._made(space, joints, logs, np.zeros(n), codes, ranks)
+    return BatchBelief._made(space, joints, logs, chances, responses, ranks)
 
 
 _BITS = 512
@@ -729,7 +720,10 @@ def checked_responses(bank: ItemBank, responses: ArrayLike) -> Responses:
         If they are no such array of whole numbers, or an item has no such response; the
         message names row and item.
     """
-    codes = _whole(responses, "responses")
+    try:
+        codes = np.asarray(responses)
+    except ValueError:  # of rows of several lengths
+        codes = whole_array(responses, "responses")
     if codes.ndim != 2 or codes.shape[1] != len(bank.items) or codes.dtype.kind not in "iu":
         raise InvalidArgumentError(
             f"expected whole numbers of shape (examinees, {len(bank.items)}), got an array of"
@@ -754,14 +748,6 @@ def _check_range(
             f" in row {row}, item {bank.item_names[item]}, got {code}",
             code,
         )
-
-
-def _whole(values: ArrayLike, what: str) -> NDArray[Any]:
-    """Return an array of any kind; raises `InvalidArgumentError` for rows of several lengths."""
-    try:
-        return np.asarray(values)
-    except ValueError:
-        return whole_array(values, what)
 
 
 def impossible_responses(

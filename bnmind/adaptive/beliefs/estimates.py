@@ -56,14 +56,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked
-from bnmind._messages import counted, many
-from bnmind._values import ReadOnlyDict, Value, remembered
+from bnmind._messages import counted
+from bnmind._values import Natural, ReadOnlyDict, Value, remembered
 from bnmind.adaptive.beliefs.belief import (
-    DEFAULT_CELLS,
     MISSING,
     BatchBelief,
     SkillBelief,
     batch_given,
+    checked_responses,
     likelihood,
 )
 from bnmind.adaptive.beliefs.tables import DEFAULT_TREE_CELLS, ProfileSpace, n_profiles
@@ -81,11 +81,26 @@ TABLE_PROFILES = 2**16
 """The number of profiles up to which a table is used: that of 16 skills with two levels."""
 
 
+DEFAULT_CELLS = 2**26
+"""The default limit of cells in the tables of all examinees together."""
+
+
 def _space(bank: ItemBank, max_profiles: int | None, max_cells: int) -> ProfileSpace:
     """Return the space of the beliefs of a bank, which is compiled once."""
     if n_profiles(bank) <= (TABLE_PROFILES if max_profiles is None else max_profiles):
         return remembered(bank, "_table", lambda: ProfileSpace.table(bank))
-    return remembered(bank, f"_tree_{max_cells}", lambda: ProfileSpace.tree(bank, max_cells))
+    most = min(max_cells, DEFAULT_TREE_CELLS)
+    return remembered(bank, f"_tree_{most}", lambda: ProfileSpace.tree(bank, most))
+
+
+def _check_size(space: ProfileSpace, n_examinees: int, max_cells: int) -> None:
+    if (needed := n_examinees * space.n_cells) > max_cells:
+        raise TooLargeError(
+            f"the tables of {n_examinees:,} examinees would have {needed:,} cells together; the"
+            f" limit is {max_cells:,}: take the examinees in parts",
+            needed=needed,
+            budget=max_cells,
+        )
 
 
 @checked
@@ -93,7 +108,7 @@ def start_belief(
     bank: ItemBank | HasBank,
     *,
     max_profiles: int | None = None,
-    max_cells: int = DEFAULT_TREE_CELLS,
+    max_cells: int = DEFAULT_CELLS,
 ) -> SkillBelief:
     """Return the belief about an examinee who has answered nothing.
 
@@ -120,7 +135,7 @@ def start_belief(
 @checked
 def start_beliefs(
     bank: ItemBank,
-    n_examinees: int,
+    n_examinees: Natural,
     *,
     max_profiles: int | None = None,
     max_cells: int = DEFAULT_CELLS,
@@ -132,7 +147,7 @@ def start_beliefs(
     bank
         The item bank.
     n_examinees
-        The number of examinees, at least 0.
+        The number of examinees.
     max_profiles
         The most profiles of a table; default `TABLE_PROFILES`.
     max_cells
@@ -143,12 +158,8 @@ def start_beliefs(
     TooLargeError
         If the tables of all examinees would be too large.
     """
-    most = 2**40 // len(bank.items)
-    if not 0 <= n_examinees <= most:
-        raise InvalidArgumentError(
-            f"expected n_examinees from 0 to {most:,}, got {many(n_examinees)}", n_examinees
-        )
-    nothing = np.broadcast_to(np.int16(MISSING), (n_examinees, len(bank.items)))
+    _check_size(_space(bank, max_profiles, max_cells), n_examinees, max_cells)
+    nothing = np.full((n_examinees, len(bank.items)), MISSING, dtype=np.int16)
     return beliefs_given(bank, nothing, max_profiles=max_profiles, max_cells=max_cells)
 
 
@@ -180,8 +191,9 @@ def beliefs_given(
     TooLargeError
         If the tables of all examinees would be too large.
     """
-    space = _space(bank, max_profiles, min(max_cells, DEFAULT_TREE_CELLS))
-    return batch_given(space, responses, max_cells)
+    codes, space = checked_responses(bank, responses), _space(bank, max_profiles, max_cells)
+    _check_size(space, len(codes), max_cells)
+    return batch_given(space, codes)
 
 
 AbilityEstimate: TypeAlias = Callable[[SkillBelief | BatchBelief], Floats]

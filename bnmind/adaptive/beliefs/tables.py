@@ -462,9 +462,8 @@ class ProfileSpace(Value):
         """
         root, *others = touched
         changed = {root, *others}
-        for inner, outer, inner_view, outer_view in reversed(
-            self._outwards(root) if others else []
-        ):
+        outwards = self._outwards(root) if others else []
+        for inner, outer, inner_view, outer_view in reversed(outwards):
             if outer in changed:
                 now, then = outer_view.sums(joints[outer]), outer_view.sums(before[outer])
                 joints[inner] = inner_view.times(joints[inner], _ratio(now, then))
@@ -477,27 +476,29 @@ class ProfileSpace(Value):
             now, then = inner_view.sums(joints[inner]), outer_view.sums(joints[outer])
             joints[outer] = outer_view.times(joints[outer], _ratio(now, then))
 
+    @cached_property
+    def _edges(self) -> list[list[_Edge]]:
+        """The edges from each clique."""
+        edges: list[list[_Edge]] = [[] for _ in self.cliques]
+        for pair in self.edges:
+            shared = set.intersection(*[{*self.cliques[one]} for one in pair])
+            first, second = pair
+            one, other = (
+                View(self._shapes[c], [*map(self.cliques[c].index, shared)]) for c in pair
+            )
+            edges[first].append(_Edge(first, second, one, other))
+            edges[second].append(_Edge(second, first, other, one))
+        return edges
+
     def _outwards(self, root: int) -> list[_Edge]:
         """Return the edges outwards from a clique, those near it first."""
-        if not self.edges:
-            return []
-        return remembered(self, f"_outwards_{root}", lambda: self._edges_from(root))
+        return remembered(self, f"_outwards_{root}", lambda: self._found_outwards(root))
 
-    def _edges_from(self, root: int) -> list[_Edge]:
-        edges: list[_Edge] = []
-        found = [root]
-        for inner in found:  # which grows
-            for pair in self.edges:
-                if inner in pair and not set(pair).issubset(found):
-                    outer = sum(pair) - inner
-                    shared = set(self.cliques[inner]) & set(self.cliques[outer])
-                    views = [
-                        View(self._shapes[one], [*map(self.cliques[one].index, shared)])
-                        for one in (inner, outer)
-                    ]
-                    edges.append(_Edge(inner, outer, *views))
-                    found.append(outer)
-        return edges
+    def _found_outwards(self, root: int) -> list[_Edge]:
+        found = [*self._edges[root]]
+        for edge in found:  # which grows
+            found += [further for further in self._edges[edge.outer] if further.outer != edge.inner]
+        return found
 
     @cached_property
     def _sums(self) -> tuple[list[tuple[int, SubsetSums]], list[int]]:
