@@ -184,7 +184,7 @@ class _Belief(Value, Generic[_Number]):
 
     @cached_property
     def _information(self) -> Floats:
-        return sealed(self.space.index.information(self._row))
+        return sealed(self.space.information(self._row))
 
     @checked_if_it_fails
     def masses(self, items: Sequence[str] | Sequence[int] | NDArray[np.intp]) -> Floats:
@@ -198,7 +198,7 @@ class _Belief(Value, Generic[_Number]):
         items
             The names of items, or their positions in ``bank.items``.
         """
-        return self.space.index.masses(self._row, self._positions(items))
+        return self.space.masses(self._row, self._positions(items))
 
     @checked_if_it_fails
     def predict(
@@ -326,7 +326,7 @@ class SkillBelief(_Belief[float]):
             )
         # The bank's own name, so that the responses are valid without another check.
         responses = ReadOnlyDict(self.responses, **{bank.item_names[place]: number})
-        home, view = space.item_views[place]
+        home, view = space.item_view(place)
         joints = list(self.joints)
         factor = likelihood(bank.item_channels[place], number, self.error_chance)
         joints[home] = view.times(joints[home], factor)
@@ -654,7 +654,7 @@ def _absorb(
     """
     before, touched = list(joints), set[int]()
     for item, rows in items:
-        home, view = space.item_views[item]
+        home, view = space.item_view(item)
         if home not in touched:
             touched.add(home)
             joints[home] = joints[home].copy()

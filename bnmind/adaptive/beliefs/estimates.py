@@ -442,7 +442,7 @@ def _masses_with(
             joints[home] = view.times(joints[home], np.eye(view.n_cells)[level])
             touched.add(home)
         space.distribute(joints, space.collect(joints, belief.joints, touched))
-        yield space.index.masses(space.row(joints), places)
+        yield space.masses(space.row(joints), places)
 
 
 _INSIDE = 1e-12

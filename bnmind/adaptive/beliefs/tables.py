@@ -404,10 +404,13 @@ class ProfileSpace(Value):
         return home, View(self._shapes[home], [*map(self.cliques[home].index, wanted)])
 
     @cached_property
-    def item_views(self) -> list[tuple[int, View]]:
-        """The clique of each item's parents, and how they see its table."""
+    def _item_views(self) -> list[tuple[int, View]]:
         views = [self.view(cause) for cause in self.bank.causes]
         return [views[number] for number in self.bank.cause_numbers]
+
+    def item_view(self, item: int) -> tuple[int, View]:
+        """Return the clique of the parents of an item, and how they see its table."""
+        return self._item_views[item]
 
     @cached_property
     def _variable_views(self) -> dict[str, tuple[int, View]]:
@@ -517,9 +520,19 @@ class ProfileSpace(Value):
         return sums, starts
 
     @cached_property
-    def index(self) -> CauseIndex:
-        """The places of each item's masses in a `row`."""
+    def _index(self) -> CauseIndex:
         return CauseIndex(self.bank, self._sums[1])
+
+    def masses(self, row: Floats, items: Sequence[int] | NDArray[np.intp]) -> Floats:
+        """Return the masses of the parent configurations of items, ``(…, items, configurations)``.
+
+        Items with fewer configurations than others have zeros at the end.
+        """
+        return self._index.masses(row, items)
+
+    def information(self, row: Floats) -> Floats:
+        """Return the information of every item, in bits, ``(…, items)``."""
+        return self._index.information(row)
 
     def row(self, joints: Sequence[Floats]) -> Floats:
         """Return the masses of all parent configurations end to end, ``(…, cells)``."""
