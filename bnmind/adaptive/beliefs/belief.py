@@ -655,15 +655,14 @@ def _absorb(
     before, touched = list(joints), set[int]()
     for item, rows in items:
         home, view = space.item_view(item)
-        if home not in touched:
-            touched.add(home)
-            joints[home] = joints[home].copy()
         channel, table = space.bank.item_channels[item], joints[home]
         factor = likelihood(channel, responses[rows, item].astype(np.intp), error_chance[rows])
         if len(rows) == len(table):
-            view.multiply(table, factor)
+            joints[home] = view.times(table, factor)
         else:
+            joints[home] = table = table if home in touched else table.copy()
             table[rows] = view.times(table[rows], factor)
+        touched.add(home)
     if not touched:
         return np.zeros(len(responses))
     root = space.collect(joints, before, touched)

@@ -50,6 +50,9 @@ from bnmind.junction.triangulation.randomized import RandomizedGreedy
 _SMALL = 256
 """Tables of at most this many cells are summed by a matrix."""
 
+_INDEXED = 2**12
+"""Functions are spread over tables of at most this many cells by an index."""
+
 
 class View:
     """How a table is seen by some of its axes: neighboring axes that it treats alike are merged.
@@ -76,18 +79,24 @@ class View:
         self._others = tuple([i - len(shape) for i, own in enumerate(chosen) if not own])
         self.n_cells = math.prod(self._factor)
         """The number of cells over the chosen axes."""
-        self._is_small = math.prod(shape) <= _SMALL
+
+    @cached_property
+    def _places(self) -> NDArray[np.intp]:
+        """The place of each cell of the table among those over the chosen axes."""
+        own = np.arange(self.n_cells).reshape(self._factor)
+        return np.broadcast_to(own, self._shape).reshape(-1)
 
     @cached_property
     def matrix(self) -> Floats:
         """The matrix ``(cells, n_cells)`` of zeros and ones that sums a table."""
-        own = np.arange(self.n_cells).reshape(self._factor)
-        matrix: Floats = np.eye(self.n_cells)[np.broadcast_to(own, self._shape).reshape(-1)]
+        matrix: Floats = np.eye(self.n_cells)[self._places]
         return matrix
 
     def sums(self, table: Floats) -> Floats:
         """Return the sums over the other axes of a table ``(…, cells)``, ``(…, n_cells)``."""
-        return table @ self.matrix if self._is_small else self._reduced(table, np.add)
+        if table.shape[-1] <= _SMALL:
+            return table @ self.matrix
+        return self._reduced(table, np.add)
 
     def maxima(self, table: Floats) -> Floats:
         """Return the maxima over the other axes of a table; see `sums`."""
@@ -100,18 +109,11 @@ class View:
 
     def times(self, table: Floats, values: Floats) -> Floats:
         """Return a table ``(…, cells)`` times a function of the axes, ``(…, n_cells)``."""
-        seen, wide = self._seen(table, values)
-        product: Floats = seen * wide
+        if table.shape[-1] <= _INDEXED:
+            return table * values.take(self._places, axis=-1)
+        wide = values.reshape(values.shape[:-1] + self._factor)
+        product: Floats = table.reshape(table.shape[:-1] + self._shape) * wide
         return product.reshape(table.shape)
-
-    def multiply(self, table: Floats, values: Floats) -> None:
-        """Multiply a function of the axes into a table; see `times`."""
-        seen, wide = self._seen(table, values)
-        seen *= wide
-
-    def _seen(self, table: Floats, values: Floats) -> tuple[Floats, Floats]:
-        front, own = table.shape[:-1], values.shape[:-1]
-        return table.reshape(front + self._shape), values.reshape(own + self._factor)
 
 
 _GROUPS = 4
@@ -495,6 +497,8 @@ class ProfileSpace(Value):
 
     def _outwards(self, root: int) -> list[_Edge]:
         """Return the edges outwards from a clique, those near it first."""
+        if not self.edges:
+            return []
         return remembered(self, f"_outwards_{root}", lambda: self._found_outwards(root))
 
     def _found_outwards(self, root: int) -> list[_Edge]:
