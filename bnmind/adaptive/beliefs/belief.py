@@ -219,7 +219,7 @@ class _Belief(Value, Generic[_Number]):
             return predicted
         masses, names = self.masses(items), self.bank.item_names
         channels = self.bank.channels([names[place] for place in self._positions(items)])
-        predictions: Floats = np.einsum("...ic,icr->...ir", masses, channels)
+        predictions: Floats = np.matmul(masses[..., None, :], channels)[..., 0, :]
         return predictions
 
     @checked_if_it_fails

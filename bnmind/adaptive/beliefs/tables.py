@@ -260,7 +260,7 @@ class CauseIndex:
     def masses(self, row: Floats, items: Sequence[int] | NDArray[np.intp]) -> Floats:
         """Return the masses of items, ``(…, items, configurations)``, from a row ``(…, cells)``."""
         places, is_valid = self._places(items)
-        return np.where(is_valid, row[..., places], 0.0)
+        return np.where(is_valid, row.take(places, axis=-1), 0.0)
 
     def information(self, row: Floats) -> Floats:
         """Return the information of every item, in bits, ``(…, items)``."""
