@@ -19,6 +19,7 @@ from bnmind.errors import BnmindError, InvalidArgumentError, UnknownNameError
 
 _Made_co = TypeVar("_Made_co", covariant=True)
 _Member = TypeVar("_Member")
+_Class = TypeVar("_Class", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,34 @@ class Registered(Generic[_Made_co]):
         if self.plain is None:
             raise InvalidArgumentError("this member needs an argument")
         return self.plain()
+
+
+class Registrar(dict[str, Registered[_Member]]):
+    """The members of a family, in the order in which they are registered by decorators."""
+
+    def __call__(
+        self,
+        name: str,
+        about: str,
+        argument: Argument | None = None,
+        *,
+        plain: Callable[[], _Member] | None = None,
+        given: Callable[[Any], _Member] | None = None,
+    ) -> Callable[[_Class], _Class]:
+        """Return a decorator that registers a class by a name; the others as for `Registered`.
+
+        The class makes what no function is given for: the member with the argument, if it takes
+        one, else the member without.
+        """
+
+        def register(kind: _Class) -> _Class:
+            made: Any = kind
+            alone = plain or (made if argument is None else None)
+            of_argument = given or (None if argument is None else made)
+            self[name] = Registered(about, alone, argument, of_argument)
+            return kind
+
+        return register
 
 
 def made_by_name(

@@ -63,11 +63,7 @@ ORDER = (
     ("mastermind", "adaptive.items"),
     ("adaptive.beliefs",),
     ("adaptive.selection", "adaptive.responses"),
-    (
-        "adaptive.stopping",
-        "adaptive.assembly",
-        "adaptive.pilot",
-    ),
+    ("adaptive.pilot",),
     ("adaptive.classification",),
     ("adaptive.learning",),
     ("adaptive.sessions",),

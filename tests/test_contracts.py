@@ -71,7 +71,9 @@ def test_a_name_that_the_help_does_not_know_is_noticed() -> None:
     other_words = replace(SELECTORS["gdi"], about="something else")
     with pytest.raises(ContractError, match="the help lists it"):
         _with({"gdi": other_words}).check_name("gdi")
-    other_argument = replace(SELECTORS["gdi"], argument=NUMBER, given=MinimalEntropy)
+    other_argument = replace(
+        SELECTORS["gdi"], argument=NUMBER, given=lambda number: MinimalEntropy()
+    )
     with pytest.raises(ContractError, match=r"has no gdi.:NUMBER"):
         _with({"gdi": other_argument}).check_name("gdi")
 

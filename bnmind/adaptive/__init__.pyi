@@ -1,16 +1,5 @@
 # The names of `bnmind.adaptive`, for type checkers and `bnmind._front_door`: the one list.
 
-from bnmind.adaptive.assembly.blueprint import Blueprint as Blueprint
-from bnmind.adaptive.assembly.blueprint import Bound as Bound
-from bnmind.adaptive.assembly.blueprint import CodeBound as CodeBound
-from bnmind.adaptive.assembly.blueprint import ItemsBound as ItemsBound
-from bnmind.adaptive.assembly.blueprint import SkillBound as SkillBound
-from bnmind.adaptive.assembly.stages import ContentOrder as ContentOrder
-from bnmind.adaptive.assembly.stages import ShadowTest as ShadowTest
-from bnmind.adaptive.assembly.stages import Stage as Stage
-from bnmind.adaptive.assembly.stages import Staged as Staged
-from bnmind.adaptive.assembly.stages import StageItems as StageItems
-from bnmind.adaptive.assembly.stages import StartItems as StartItems
 from bnmind.adaptive.bank_files import read_bank as read_bank
 from bnmind.adaptive.bank_files import write_bank as write_bank
 from bnmind.adaptive.beliefs.belief import MISSING as MISSING
@@ -163,25 +152,30 @@ from bnmind.adaptive.response_models.tables import Tabulated as Tabulated
 from bnmind.adaptive.responses.examinees import Examinees as Examinees
 from bnmind.adaptive.responses.examinees import fold_numbers as fold_numbers
 from bnmind.adaptive.responses.responses import Responses as Responses
-from bnmind.adaptive.selection.ability_scores import AStratified as AStratified
-from bnmind.adaptive.selection.ability_scores import MaximalFisher as MaximalFisher
-from bnmind.adaptive.selection.ability_scores import (
-    MinimalPosteriorVariance as MinimalPosteriorVariance,
-)
-from bnmind.adaptive.selection.exposure import ItemEligibility as ItemEligibility
-from bnmind.adaptive.selection.exposure import Progressive as Progressive
-from bnmind.adaptive.selection.exposure import Randomesque as Randomesque
-from bnmind.adaptive.selection.exposure import SympsonHetter as SympsonHetter
+from bnmind.adaptive.selection.blueprint import Blueprint as Blueprint
+from bnmind.adaptive.selection.blueprint import ShadowTest as ShadowTest
+from bnmind.adaptive.selection.rules import Bound as Bound
+from bnmind.adaptive.selection.rules import CodeBound as CodeBound
+from bnmind.adaptive.selection.rules import ContentOrder as ContentOrder
 from bnmind.adaptive.selection.rules import Enemies as Enemies
+from bnmind.adaptive.selection.rules import ItemsBound as ItemsBound
 from bnmind.adaptive.selection.rules import OnlyItems as OnlyItems
 from bnmind.adaptive.selection.rules import Rule as Rule
+from bnmind.adaptive.selection.rules import SkillBound as SkillBound
+from bnmind.adaptive.selection.rules import StageItems as StageItems
+from bnmind.adaptive.selection.rules import StartItems as StartItems
 from bnmind.adaptive.selection.rules import Testlets as Testlets
 from bnmind.adaptive.selection.rules import allowed_items as allowed_items
+from bnmind.adaptive.selection.scores import AStratified as AStratified
 from bnmind.adaptive.selection.scores import DiscriminationIndex as DiscriminationIndex
 from bnmind.adaptive.selection.scores import KullbackLeibler as KullbackLeibler
 from bnmind.adaptive.selection.scores import Loss as Loss
 from bnmind.adaptive.selection.scores import LossGain as LossGain
+from bnmind.adaptive.selection.scores import MaximalFisher as MaximalFisher
 from bnmind.adaptive.selection.scores import MinimalEntropy as MinimalEntropy
+from bnmind.adaptive.selection.scores import (
+    MinimalPosteriorVariance as MinimalPosteriorVariance,
+)
 from bnmind.adaptive.selection.scores import (
     ModifiedPosteriorWeightedKL as ModifiedPosteriorWeightedKL,
 )
@@ -198,12 +192,37 @@ from bnmind.adaptive.selection.selector import Selector as Selector
 from bnmind.adaptive.selection.selectors import SELECTORS as SELECTORS
 from bnmind.adaptive.selection.selectors import ChosenBy as ChosenBy
 from bnmind.adaptive.selection.selectors import FixedOrder as FixedOrder
+from bnmind.adaptive.selection.selectors import ItemEligibility as ItemEligibility
 from bnmind.adaptive.selection.selectors import PerCost as PerCost
+from bnmind.adaptive.selection.selectors import Progressive as Progressive
+from bnmind.adaptive.selection.selectors import Randomesque as Randomesque
 from bnmind.adaptive.selection.selectors import RandomItem as RandomItem
 from bnmind.adaptive.selection.selectors import ScoredBy as ScoredBy
+from bnmind.adaptive.selection.selectors import Stage as Stage
+from bnmind.adaptive.selection.selectors import Staged as Staged
+from bnmind.adaptive.selection.selectors import SympsonHetter as SympsonHetter
 from bnmind.adaptive.selection.selectors import item_cost as item_cost
 from bnmind.adaptive.selection.selectors import item_time as item_time
 from bnmind.adaptive.selection.selectors import selector_by_name as selector_by_name
+from bnmind.adaptive.selection.stopping import STOPPERS as STOPPERS
+from bnmind.adaptive.selection.stopping import AbilityDecided as AbilityDecided
+from bnmind.adaptive.selection.stopping import AllOf as AllOf
+from bnmind.adaptive.selection.stopping import AnyOf as AnyOf
+from bnmind.adaptive.selection.stopping import BatchProgress as BatchProgress
+from bnmind.adaptive.selection.stopping import DeviationBelow as DeviationBelow
+from bnmind.adaptive.selection.stopping import EntropyBelow as EntropyBelow
+from bnmind.adaptive.selection.stopping import GainBelow as GainBelow
+from bnmind.adaptive.selection.stopping import MaximalCost as MaximalCost
+from bnmind.adaptive.selection.stopping import MaximalItems as MaximalItems
+from bnmind.adaptive.selection.stopping import MaximalTime as MaximalTime
+from bnmind.adaptive.selection.stopping import Plateau as Plateau
+from bnmind.adaptive.selection.stopping import ProfileCertain as ProfileCertain
+from bnmind.adaptive.selection.stopping import Progress as Progress
+from bnmind.adaptive.selection.stopping import SkillsCertain as SkillsCertain
+from bnmind.adaptive.selection.stopping import SkillsDecided as SkillsDecided
+from bnmind.adaptive.selection.stopping import StopBy as StopBy
+from bnmind.adaptive.selection.stopping import Stopper as Stopper
+from bnmind.adaptive.selection.stopping import stopper_by_names as stopper_by_names
 from bnmind.adaptive.sessions.design import Design as Design
 from bnmind.adaptive.sessions.design import Outlook as Outlook
 from bnmind.adaptive.sessions.design import ReportOptions as ReportOptions
@@ -236,25 +255,6 @@ from bnmind.adaptive.simulation.simulate import calibrated as calibrated
 from bnmind.adaptive.simulation.simulate import replay as replay
 from bnmind.adaptive.simulation.simulate import simulate as simulate
 from bnmind.adaptive.simulation.simulate import simulate_designs as simulate_designs
-from bnmind.adaptive.stopping.ending import AllOf as AllOf
-from bnmind.adaptive.stopping.ending import AnyOf as AnyOf
-from bnmind.adaptive.stopping.ending import BatchProgress as BatchProgress
-from bnmind.adaptive.stopping.ending import Progress as Progress
-from bnmind.adaptive.stopping.ending import StopBy as StopBy
-from bnmind.adaptive.stopping.ending import Stopper as Stopper
-from bnmind.adaptive.stopping.stoppers import STOPPERS as STOPPERS
-from bnmind.adaptive.stopping.stoppers import AbilityDecided as AbilityDecided
-from bnmind.adaptive.stopping.stoppers import DeviationBelow as DeviationBelow
-from bnmind.adaptive.stopping.stoppers import EntropyBelow as EntropyBelow
-from bnmind.adaptive.stopping.stoppers import GainBelow as GainBelow
-from bnmind.adaptive.stopping.stoppers import MaximalCost as MaximalCost
-from bnmind.adaptive.stopping.stoppers import MaximalItems as MaximalItems
-from bnmind.adaptive.stopping.stoppers import MaximalTime as MaximalTime
-from bnmind.adaptive.stopping.stoppers import Plateau as Plateau
-from bnmind.adaptive.stopping.stoppers import ProfileCertain as ProfileCertain
-from bnmind.adaptive.stopping.stoppers import SkillsCertain as SkillsCertain
-from bnmind.adaptive.stopping.stoppers import SkillsDecided as SkillsDecided
-from bnmind.adaptive.stopping.stoppers import stopper_by_names as stopper_by_names
 from bnmind.adaptive.trees.evaluation import evaluate_design as evaluate_design
 from bnmind.adaptive.trees.item_trees import ITEM_TREE_FORMATS as ITEM_TREE_FORMATS
 from bnmind.adaptive.trees.item_trees import design_tree as design_tree

@@ -37,9 +37,8 @@ from bnmind.adaptive import (
 )
 from bnmind.adaptive.beliefs.tables import n_profiles
 from bnmind.adaptive.records import bank_fingerprint, bank_from_json, bank_to_json
+from bnmind.adaptive.selection.stopping import default_stop, most_items_of
 from bnmind.adaptive.sessions.design import design_from
-from bnmind.adaptive.stopping.ending import most_items_of
-from bnmind.adaptive.stopping.stoppers import default_stop
 from bnmind.datasets import example_path
 from bnmind.errors import BnmindError, InvalidModelError, ModelFileError
 from bnmind.lab.mastermind import words

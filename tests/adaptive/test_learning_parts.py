@@ -34,7 +34,6 @@ from bnmind.adaptive import (
     learn_groups,
     start_belief,
 )
-from bnmind.adaptive.assembly.blueprint import Program, possible_classes
 from bnmind.adaptive.calibration import _best, _chart
 from bnmind.adaptive.learning.blocks import ItemBlock
 from bnmind.adaptive.learning.comparison import _log_evidence
@@ -43,6 +42,7 @@ from bnmind.adaptive.learning.model import block_of, item_rules
 from bnmind.adaptive.learning.model_fit import _pooled_statistic
 from bnmind.adaptive.learning.standard_errors import _notes, item_slopes
 from bnmind.adaptive.response_models.links import COMPLEMENTARY, LinkFunction, binary
+from bnmind.adaptive.selection.blueprint import Program, possible_classes
 from tests.modes import examples
 
 Q = [[1, 0], [0, 1], [1, 1]]

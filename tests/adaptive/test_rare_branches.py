@@ -42,11 +42,11 @@ from bnmind.adaptive import (
     start_beliefs,
     validate_qmatrix,
 )
-from bnmind.adaptive.assembly.blueprint import _cliques
 from bnmind.adaptive.beliefs.tables import CauseIndex
 from bnmind.adaptive.items.item import _quadrature
 from bnmind.adaptive.items.text_tables import table_of
 from bnmind.adaptive.learning.model import item_blocks
+from bnmind.adaptive.selection.blueprint import _cliques
 from bnmind.adaptive.selection.scores import Ranking
 from bnmind.adaptive.trees import CertifiedInterval, EntropyOfSkills
 from bnmind.adaptive.trees.optimal import ProfileClasses

@@ -83,8 +83,8 @@ class OtherBatch(MinimalEntropy):
     """Asks other items in a simulation than live."""
 
     def batch_scores(self, beliefs: BatchBelief) -> NDArray[np.float64]:
-        """Return the scores with the sign turned."""
-        return -super().batch_scores(beliefs)
+        """Return the scores with the sign turned, if there are several examinees."""
+        return super().batch_scores(beliefs) * (1 if len(beliefs) == 1 else -1)
 
 
 @dataclass(frozen=True)
@@ -107,10 +107,10 @@ class NeverDone(MinimalEntropy):
 class Counting(MinimalEntropy):
     """Counts its calls in an attribute that is no field."""
 
-    def scores(self, belief: QuestionBelief, items: Sequence[str]) -> NDArray[np.float64]:
+    def batch_scores(self, beliefs: BatchBelief) -> NDArray[np.float64]:
         """Count."""
         object.__setattr__(self, "calls", getattr(self, "calls", 0) + 1)
-        return super().scores(belief, items)
+        return super().batch_scores(beliefs)
 
 
 @dataclass(frozen=True)
@@ -134,20 +134,14 @@ class Overwriting(MinimalEntropy):
 class GlobalLuck(MinimalEntropy):
     """Uses the global generator of NumPy."""
 
-    def scores(self, belief: QuestionBelief, items: Sequence[str]) -> NDArray[np.float64]:
+    def batch_scores(self, beliefs: BatchBelief) -> NDArray[np.float64]:
         """Draw, in vain."""
-        return super().scores(belief, items) + 0 * np.random.rand()  # noqa: NPY002
+        return super().batch_scores(beliefs) + 0 * np.random.rand()  # noqa: NPY002
 
 
 @dataclass(frozen=True)
 class FirstSkill(MinimalEntropy):
     """Prefers items of the skill that is the first in the bank."""
-
-    def scores(self, belief: QuestionBelief, items: Sequence[str]) -> NDArray[np.float64]:
-        """Add something for the first skill."""
-        first = [belief.bank.cause(item)[0] == belief.bank.skills[0] for item in items]  # type: ignore[attr-defined]
-        found: NDArray[np.float64] = super().scores(belief, items) + np.array(first)
-        return found
 
     def batch_scores(self, beliefs: BatchBelief) -> NDArray[np.float64]:
         """Add something for the first skill."""
@@ -160,10 +154,6 @@ class FirstSkill(MinimalEntropy):
 @dataclass(frozen=True)
 class ByHand(MinimalEntropy):
     """Computes p log p by hand, which is no number once an item is certain."""
-
-    def scores(self, belief: QuestionBelief, items: Sequence[str]) -> NDArray[np.float64]:
-        """Return entropies that are nan for certain responses."""
-        return _by_hand(belief.masses(items), belief.bank.channels(items))
 
     def batch_scores(self, beliefs: BatchBelief) -> NDArray[np.float64]:
         """Return entropies that are nan for certain responses."""
@@ -181,11 +171,11 @@ def _by_hand(masses: NDArray[np.float64], channels: NDArray[np.float64]) -> NDAr
 class TwoResponses(MinimalEntropy):
     """Takes every item for right or wrong."""
 
-    def scores(self, belief: QuestionBelief, items: Sequence[str]) -> NDArray[np.float64]:
+    def batch_scores(self, beliefs: BatchBelief) -> NDArray[np.float64]:
         """Fail for items with more responses."""
-        if belief.bank.channels(items).shape[-1] != 2:
+        if beliefs.bank.channels().shape[-1] != 2:
             raise IndexError("index 2 is out of bounds")
-        return super().scores(belief, items)
+        return super().batch_scores(beliefs)
 
 
 @dataclass(frozen=True)

@@ -427,7 +427,7 @@ def test_the_joint_of_levels_and_responses_sums_to_the_margins() -> None:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: MinimalEntropy(-1), "tolerance"),
+        (lambda: MinimalEntropy(tolerance=-1), "tolerance"),
         (lambda: TargetEntropy(()), "at least one, all different, got"),
         (lambda: TargetEntropy(("a", "a")), "all different, got"),
         (lambda: SkillEntropy({"a": -1.0}), "at least 0"),

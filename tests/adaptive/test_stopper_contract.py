@@ -35,12 +35,12 @@ class TruthValue(EntropyBelow):
 
 
 @dataclass(frozen=True)
-class LaterInBatches(EntropyBelow):
-    """Stops a simulation elsewhere than a live test."""
+class LaterAlone(EntropyBelow):
+    """Stops one examinee elsewhere than many."""
 
-    def stop_batch(self, progress: BatchProgress) -> NDArray[np.str_]:
-        """Return the reasons of half the threshold."""
-        return EntropyBelow(self.bits / 2).stop_batch(progress)
+    def stop(self, progress: Progress) -> str:
+        """Return the reason of half the threshold."""
+        return EntropyBelow(self.bits / 2).stop(progress)
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,8 @@ class FewReasons(EntropyBelow):
     """Forgets the last examinee."""
 
     def stop_batch(self, progress: BatchProgress) -> NDArray[np.str_]:
-        """Return one reason too few."""
-        return super().stop_batch(progress)[:-1]
+        """Return one reason too few, if there are several examinees."""
+        return super().stop_batch(progress)[: max(1, len(progress.beliefs) - 1)]
 
 
 class Mutable(EntropyBelow):
@@ -66,14 +66,11 @@ class ByTheLastItem(MaximalItems):
     The two are the same if items are asked in the order of the bank.
     """
 
-    def stop(self, progress: Progress) -> str:
-        """Stop once the last item asked is the third of the bank."""
-        third = progress.bank.item_names[2]
-        return "the third item" if progress.asked[-1:] == (third,) else ""
-
     def stop_batch(self, progress: BatchProgress) -> NDArray[np.str_]:
-        """Stop once the third item is the last one asked in the order of the bank."""
+        """Stop once the third item is the last one asked, of many in the order of the bank."""
         third = progress.asked[:, 2] & ~progress.asked[:, 3:].any(axis=1)
+        if len(progress.beliefs) == 1:
+            third = np.array([progress.of(0).asked[-1:] == progress.bank.item_names[2:3]])
         return np.where(third, "the third item", "")
 
 
@@ -145,7 +142,7 @@ class TwoLevels(EntropyBelow):
         (ByHand(0.1), "among many, an examinee is given the reason"),
         (Odds(0.1), "it stops or goes on .*ZeroDivisionError|given the reason"),
         (TruthValue(1.5), "its reason is a text"),
-        (LaterInBatches(1.5), "the reason that he or she is given alone"),
+        (LaterAlone(1.5), "the reason that he or she is given alone"),
         (FewReasons(1.5), "gives each examinee a reason"),
         (Mutable(1.5), "it cannot be changed"),
         (FirstSkill(0.5), "the order of the skills in the bank does not matter"),

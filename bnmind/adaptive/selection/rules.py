@@ -6,27 +6,33 @@ returns the items that stay allowed. It works on many examinees at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Annotated, Protocol, TypeAlias
 
 import numpy as np
+from annotated_types import MinLen
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import check_shape, checked, number_array, whole_array
 from bnmind._messages import shown
-from bnmind._values import Value
+from bnmind._values import Count, Distinct, Natural, Value
 from bnmind.adaptive.beliefs.belief import MISSING
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.errors import InvalidArgumentError, UnknownNameError
+
+Mask: TypeAlias = NDArray[np.bool_]
+"""``(examinees, items)``, whether something holds for an item."""
+
+Asked: TypeAlias = NDArray[np.intp]
+"""``(examinees, questions)`` positions of the items asked, in order; `MISSING` after the last."""
 
 
 class Rule(Protocol):
     """The interface of rules."""
 
-    def restrict(
-        self, bank: ItemBank, asked: NDArray[np.intp], allowed: NDArray[np.bool_]
-    ) -> NDArray[np.bool_]:
+    def restrict(self, bank: ItemBank, asked: Asked, allowed: Mask) -> Mask:
         """Return a mask of the items that stay allowed, ``(examinees, items)``.
 
         Parameters
@@ -48,7 +54,7 @@ def allowed_items(
     asked: ArrayLike,
     *,
     available: ArrayLike | None = None,
-) -> NDArray[np.bool_]:
+) -> Mask:
     """Return a mask of the items that may be asked next: not asked, and allowed by all rules.
 
     Parameters
@@ -76,9 +82,7 @@ def allowed_items(
     return allowed
 
 
-def checked_asked(
-    bank: ItemBank, asked: NDArray[np.intp], allowed: NDArray[np.bool_] | None = None
-) -> None:
+def checked_asked(bank: ItemBank, asked: Asked, allowed: Mask | None = None) -> None:
     """Raise `InvalidArgumentError` unless the arguments of a rule fit its bank."""
     whole = isinstance(asked, np.ndarray) and asked.dtype.kind in "iu" and asked.ndim == 2
     if not whole or np.any((asked < MISSING) | (asked >= len(bank.items))):
@@ -91,7 +95,7 @@ def checked_asked(
         check_allowed(allowed, (len(asked), len(bank.items)))
 
 
-def check_allowed(allowed: NDArray[np.bool_], shape: tuple[int, ...]) -> None:
+def check_allowed(allowed: Mask, shape: tuple[int, ...]) -> None:
     """Raise `InvalidArgumentError` unless ``allowed`` is a mask of a shape."""
     if not (isinstance(allowed, np.ndarray) and allowed.dtype.kind == "b"):
         raise InvalidArgumentError(
@@ -100,14 +104,14 @@ def check_allowed(allowed: NDArray[np.bool_], shape: tuple[int, ...]) -> None:
     check_shape(allowed, "allowed", shape)
 
 
-def item_mask(bank: ItemBank, names: Iterable[str]) -> NDArray[np.bool_]:
+def item_mask(bank: ItemBank, names: Iterable[str]) -> Mask:
     """Return a mask of some items, ``(items,)``."""
     mask = np.zeros(len(bank.items), dtype=bool)
     mask[[bank.position(name) for name in names]] = True
     return mask
 
 
-def asked_mask(bank: ItemBank, asked: NDArray[np.intp]) -> NDArray[np.bool_]:
+def asked_mask(bank: ItemBank, asked: Asked) -> Mask:
     """Return a mask of the items asked, ``(examinees, items)``."""
     mask = np.zeros((len(asked), len(bank.items)), dtype=bool)
     rows, steps = np.nonzero(asked != MISSING)
@@ -122,9 +126,7 @@ def enemy_pairs(bank: ItemBank, pairs: Sequence[tuple[str, str]] = ()) -> set[tu
     return {(first, second) for first, second in places}
 
 
-def enemies_of(
-    bank: ItemBank, asked: NDArray[np.bool_], pairs: Sequence[tuple[str, str]] = ()
-) -> NDArray[np.bool_]:
+def enemies_of(bank: ItemBank, asked: Mask, pairs: Sequence[tuple[str, str]] = ()) -> Mask:
     """Return a mask of the items that exclude those of a mask ``(…, items)``; see `enemy_pairs`."""
     mask = np.zeros_like(asked)
     for first, second in enemy_pairs(bank, pairs):
@@ -133,8 +135,22 @@ def enemies_of(
     return mask
 
 
+class RuleOnBank(Value, ABC):
+    """A base of rules, which checks that the items asked and allowed are those of the bank."""
+
+    @checked
+    def restrict(self, bank: ItemBank, asked: Asked, allowed: Mask) -> Mask:
+        """Return the items that stay allowed; see `Rule.restrict`."""
+        checked_asked(bank, asked, allowed)
+        return self._kept(bank, asked, allowed)
+
+    @abstractmethod
+    def _kept(self, bank: ItemBank, asked: Asked, allowed: Mask) -> Mask:
+        """Return the items that stay allowed."""
+
+
 @dataclass(frozen=True)
-class OnlyItems(Value):
+class OnlyItems(RuleOnBank):
     """Allow only some items.
 
     Parameters
@@ -145,17 +161,12 @@ class OnlyItems(Value):
 
     items: tuple[str, ...]
 
-    @checked
-    def restrict(
-        self, bank: ItemBank, asked: NDArray[np.intp], allowed: NDArray[np.bool_]
-    ) -> NDArray[np.bool_]:
-        """Return the items that stay allowed; see `Rule.restrict`."""
-        checked_asked(bank, asked, allowed)
+    def _kept(self, bank: ItemBank, asked: Asked, allowed: Mask) -> Mask:
         return allowed & item_mask(bank, self.items)
 
 
 @dataclass(frozen=True)
-class Enemies(Value):
+class Enemies(RuleOnBank):
     """Do not allow an item if one of its enemies was asked; the bank names enemies.
 
     Parameters
@@ -166,17 +177,12 @@ class Enemies(Value):
 
     pairs: tuple[tuple[str, str], ...] = ()
 
-    @checked
-    def restrict(
-        self, bank: ItemBank, asked: NDArray[np.intp], allowed: NDArray[np.bool_]
-    ) -> NDArray[np.bool_]:
-        """Return which items stay allowed; see `Rule.restrict`."""
-        checked_asked(bank, asked, allowed)
+    def _kept(self, bank: ItemBank, asked: Asked, allowed: Mask) -> Mask:
         return allowed & ~enemies_of(bank, asked_mask(bank, asked), self.pairs)
 
 
 @dataclass(frozen=True)
-class Testlets(Value):
+class Testlets(RuleOnBank):
     """After an item of a testlet, ask the remaining items of the testlet before any other.
 
     Put this rule after the rules that exclude items: it continues with the items that these
@@ -196,12 +202,7 @@ class Testlets(Value):
     in_order: bool = field(default=False, kw_only=True)
     ordered: tuple[str, ...] = ()
 
-    @checked
-    def restrict(
-        self, bank: ItemBank, asked: NDArray[np.intp], allowed: NDArray[np.bool_]
-    ) -> NDArray[np.bool_]:
-        """Return which items stay allowed; see `Rule.restrict`."""
-        checked_asked(bank, asked, allowed)
+    def _kept(self, bank: ItemBank, asked: Asked, allowed: Mask) -> Mask:
         of_item = [item.testlet for item in bank.items]
         if not any(of_item):
             return allowed
@@ -216,19 +217,19 @@ class Testlets(Value):
         return np.where(continues, inside_begun, remaining)
 
 
-def begun_testlet(bank: ItemBank, asked: NDArray[np.intp]) -> NDArray[np.bool_]:
+def begun_testlet(bank: ItemBank, asked: Asked) -> Mask:
     """Return a mask of the items of the testlet of the last item asked, ``(examinees, items)``."""
     of_item = np.array([item.testlet for item in bank.items])
     _, number = np.unique(of_item, return_inverse=True)
     last = np.full(len(asked), MISSING, dtype=np.intp)
     for places in asked.T:
         last = np.where(places == MISSING, last, places)
-    same: NDArray[np.bool_] = (of_item != "") & (number == number[last][:, None])
+    same: Mask = (of_item != "") & (number == number[last][:, None])
     same[last == MISSING] = False
     return same
 
 
-def named_codes(bank: ItemBank, codes: Sequence[str]) -> NDArray[np.bool_]:
+def named_codes(bank: ItemBank, codes: Sequence[str]) -> Mask:
     """Return a mask of the items with each content code, ``(codes, items)``.
 
     Raises
@@ -241,3 +242,202 @@ def named_codes(bank: ItemBank, codes: Sequence[str]) -> NDArray[np.bool_]:
         if code not in of_item:
             raise UnknownNameError("content code", code, sorted(set(of_item)))
     return np.array([[content == code for content in of_item] for code in codes], dtype=bool)
+
+
+class Bound(Value, ABC):
+    """The interface of bounds for the number of items of a group. Bounds are immutable."""
+
+    least: Natural
+    """The least number of items of the group in a test."""
+    most: Natural | None
+    """The largest number of items of the group in a test; None without a limit."""
+
+    @property
+    @abstractmethod
+    def label(self) -> str:
+        """The group, for messages, such as "skill addition"."""
+
+    @abstractmethod
+    def members(self, bank: ItemBank) -> Mask:
+        """Return a mask of the items of the group, ``(items,)``; raises `UnknownNameError`.
+
+        Parameters
+        ----------
+        bank
+            The bank whose items are meant.
+        """
+
+    def _faults(self) -> Iterator[str]:
+        least, most = self.least, self.most
+        if most is not None and least > most:
+            yield f"{self.label}: the least number of items, {least}, is above the largest, {most}"
+
+
+@dataclass(frozen=True)
+class CodeBound(Bound):
+    """Bounds for the number of items with a content code.
+
+    Parameters
+    ----------
+    code
+        The content code.
+    least, most
+        The least and the largest number of items in a test; no largest by default.
+    """
+
+    code: str
+    least: Natural = 0
+    most: Natural | None = None
+
+    @property
+    def label(self) -> str:
+        """The group, for messages."""
+        return f"content code {self.code}"
+
+    @checked
+    def members(self, bank: ItemBank) -> Mask:
+        """Return a mask of the items with the code, ``(items,)``."""
+        mask: Mask = named_codes(bank, [self.code])[0]
+        return mask
+
+
+@dataclass(frozen=True)
+class SkillBound(Bound):
+    """Bounds for the number of items that depend on a skill directly.
+
+    An item that needs several skills counts for each of them.
+
+    Parameters
+    ----------
+    skill
+        The name of the skill.
+    least, most
+        The least and the largest number of items in a test; no largest by default.
+    """
+
+    skill: str
+    least: Natural = 0
+    most: Natural | None = None
+
+    @property
+    def label(self) -> str:
+        """The group, for messages."""
+        return f"skill {self.skill}"
+
+    @checked
+    def members(self, bank: ItemBank) -> Mask:
+        """Return a mask of the items that measure the skill, ``(items,)``.
+
+        Raises
+        ------
+        UnknownNameError
+            If the bank has no such skill.
+        """
+        if self.skill not in bank.skills:
+            raise UnknownNameError("skill", self.skill, bank.skills)
+        return bank.q_matrix[:, bank.skills.index(self.skill)]
+
+
+@dataclass(frozen=True)
+class ItemsBound(Bound):
+    """Bounds for the number of items among some.
+
+    Parameters
+    ----------
+    items
+        The names of the items.
+    least, most
+        The least and the largest number of them in a test; no largest by default.
+    name
+        The group, for messages.
+    """
+
+    items: tuple[str, ...]
+    least: Natural = 0
+    most: Natural | None = None
+    name: str = ""
+
+    @property
+    def label(self) -> str:
+        """The group, for messages."""
+        few = ", ".join(self.items[:3]) + (", …" if len(self.items) > 3 else "")
+        return f"items {self.name or few}"
+
+    @checked
+    def members(self, bank: ItemBank) -> Mask:
+        """Return a mask of the items, ``(items,)``."""
+        return item_mask(bank, self.items)
+
+
+@dataclass(frozen=True)
+class ContentOrder(RuleOnBank):
+    """Ask the items of one group before those of the next.
+
+    A group ends when other rules allow none of its items: its maximum is reached, or the
+    remaining questions are needed for the minima of other groups, see `Blueprint`. Give each
+    group but the last a maximum, or the first groups take all questions that they can. Items
+    of no group come last. The numbers of the bounds do not matter here.
+
+    Parameters
+    ----------
+    groups
+        The groups: `CodeBound`, `SkillBound` or `ItemsBound`.
+    """
+
+    groups: Annotated[tuple[Bound, ...], MinLen(1)]
+
+    def _kept(self, bank: ItemBank, asked: Asked, allowed: Mask) -> Mask:
+        return _first_open(allowed, [group.members(bank) for group in self.groups])
+
+
+@dataclass(frozen=True)
+class StartItems(RuleOnBank):
+    """Ask some items first, in their order.
+
+    An item that other rules do not allow is left out.
+
+    Parameters
+    ----------
+    items
+        The names of the items.
+    """
+
+    items: Annotated[tuple[str, ...], Distinct]
+
+    def _kept(self, bank: ItemBank, asked: Asked, allowed: Mask) -> Mask:
+        return _first_open(allowed, [item_mask(bank, [name]) for name in self.items])
+
+
+def _first_open(allowed: Mask, groups: Sequence[Mask]) -> Mask:
+    """Return the allowed items of the first group ``(items,)`` that has one; without, all."""
+    remaining = allowed
+    for group in reversed(groups):
+        inside = allowed & group
+        remaining = np.where(inside.any(axis=1, keepdims=True), inside, remaining)
+    return remaining
+
+
+@dataclass(frozen=True)
+class StageItems(RuleOnBank):
+    """Ask only some items in a stage of the test, as far as other rules allow any of them.
+
+    Parameters
+    ----------
+    items
+        The names of the items.
+    first, last
+        The numbers of the first and the last question of the stage, from 1.
+    """
+
+    items: tuple[str, ...]
+    first: Count
+    last: Count
+
+    def _faults(self) -> Iterator[str]:
+        if self.first > self.last:
+            yield f"expected first to be at most last, got {self.first} and {self.last}"
+
+    def _kept(self, bank: ItemBank, asked: Asked, allowed: Mask) -> Mask:
+        question = 1 + asked_mask(bank, asked).sum(axis=1)
+        now = (question >= self.first) & (question <= self.last)
+        return np.where(now[:, None], _first_open(allowed, [item_mask(bank, self.items)]), allowed)

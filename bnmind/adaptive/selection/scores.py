@@ -68,6 +68,40 @@ E ρ        Σ_r min_d Σ_s L[d, s] P(s, X=r): the expected risk after item X
 score      Σ over the losses of ρ − E ρ
 =========  ==================================================================
 
+Maximal Fisher information at an estimated ability:
+
+=========  ==================================================================
+symbol     name here
+=========  ==================================================================
+θ̂          ``estimate(belief)``
+I_j(θ̂)     ``fisher_information``; with two responses
+           a² (P − c)² (d − P)² / ((d − c)² P (1 − P)), as in catsim
+=========  ==================================================================
+
+Minimal expected posterior variance (MEPV) of the ability:
+
+==============  ==================================================================
+symbol          name here
+==============  ==================================================================
+θ               the ability, a point of the grid
+p(θ, x)         ``joints``: the ability and the response to an item, given the answers
+E Var(θ | X)    Var(θ) − score, so the largest score has the smallest expected variance
+Var(E(θ | X))   the score: Σ_x p(x) (E(θ | x) − E θ)²
+==============  ==================================================================
+
+The a-stratified method, for items with logistic curves:
+
+==========  ==================================================================
+symbol      name here
+==========  ==================================================================
+a_i, b_i    the slope and the difficulty of item i
+θ̂           ``estimate(belief)``
+K           ``strata``
+==========  ==================================================================
+
+The items are divided into K strata by their slopes, the flattest first, and the test into K
+stages. In stage k, the item of stratum k whose difficulty is nearest to θ̂ is asked.
+
 References
 ----------
 X. Xu, H.-H. Chang and J. Douglas, "A simulation study to compare CAT strategies for
@@ -80,8 +114,8 @@ testing", Appl. Psychol. Meas. 2015.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Annotated, TypeAlias
+from dataclasses import dataclass, field
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 from annotated_types import Ge, MinLen
@@ -90,26 +124,52 @@ from numpy.typing import ArrayLike, NDArray
 from bnmind._arguments import checked
 from bnmind._display import table_html
 from bnmind._messages import counted, shown
-from bnmind._values import Distinct, Finite, Value
-from bnmind.adaptive.beliefs.belief import BatchBelief, SkillBelief
+from bnmind._registry import NAMES
+from bnmind._values import Count, Distinct, Finite, Value
+from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, SkillBelief
 from bnmind.adaptive.beliefs.estimates import (
+    AbilityEstimate,
+    ability_of,
+    batch_response_joints,
     checked_skills,
+    expected_ability,
     response_joints,
 )
 from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.response_models.base import ability_values
+from bnmind.adaptive.response_models.curves import GradedResponse, Logistic
 from bnmind.adaptive.selection.selector import (
-    TOLERANCE,
-    Candidates,
-    CandidateSelector,
+    LENGTH,
+    BatchOfOne,
     QuestionBelief,
-    in_bank_order,
+    ScoringSelector,
+    selector,
 )
-from bnmind.errors import InvalidArgumentError, InvalidModelError
+from bnmind.errors import InvalidArgumentError, InvalidModelError, NothingToAskError
 from bnmind.information import Floats, information, unchecked_entropy
 
 
+def _masses(beliefs: BatchBelief) -> Floats:
+    """Return the masses of all items of the bank, ``(examinees, items, configurations)``."""
+    return beliefs.masses(np.arange(len(beliefs.bank.item_names)))
+
+
+def _joints(beliefs: BatchBelief, skills: Sequence[str]) -> Floats:
+    """Return P(levels of skills, response), ``(examinees, configurations, items, responses)``."""
+    if isinstance(beliefs, BatchOfOne):
+        return response_joints(beliefs.belief, skills, beliefs.bank.item_names)[None]
+    return batch_response_joints(beliefs, skills)
+
+
+@selector(
+    "entropy",
+    "most information about all skills, or about some",
+    NAMES,
+    plain=lambda: MinimalEntropy(),
+    given=lambda skills: TargetEntropy(skills),
+)
 @dataclass(frozen=True)
-class MinimalEntropy(CandidateSelector[QuestionBelief]):
+class MinimalEntropy(ScoringSelector[QuestionBelief]):
     """Select the item with the smallest expected entropy of all skills after its response.
 
     The score is the expected information of an item about all skills jointly, in bits,
@@ -138,12 +198,9 @@ class MinimalEntropy(CandidateSelector[QuestionBelief]):
     ('item_1', [0.397, 0.296])
     """
 
-    tolerance: float = TOLERANCE
-
-    def _scores(self, candidates: Candidates) -> Floats:
-        belief, items = candidates.belief, candidates.items
-        bits: Floats = belief.information() if candidates.is_batch else belief.information(items)
-        return bits
+    def batch_scores(self, beliefs: BatchBelief) -> Floats:
+        """Return the score of each item of the bank, ``(examinees, items)``."""
+        return beliefs.information()
 
 
 _Weight = Annotated[float, Ge(0), Finite]
@@ -170,7 +227,7 @@ def information_about(joints: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class TargetEntropy(CandidateSelector[SkillBelief]):
+class TargetEntropy(ScoringSelector[SkillBelief]):
     """Select the item with the most expected information about some skills jointly.
 
     The score is in bits. Information about other skills counts only through its dependence
@@ -189,14 +246,15 @@ class TargetEntropy(CandidateSelector[SkillBelief]):
     """
 
     skills: Annotated[tuple[str, ...], MinLen(1), Distinct]
-    tolerance: float = TOLERANCE
 
-    def _scores(self, candidates: Candidates) -> Floats:
-        return information_about(candidates.joints(self.skills))
+    def batch_scores(self, beliefs: BatchBelief) -> Floats:
+        """Return the score of each item of the bank, ``(examinees, items)``."""
+        return information_about(_joints(beliefs, self.skills))
 
 
+@selector("skills", "most information about each skill alone, summed")
 @dataclass(frozen=True)
-class SkillEntropy(CandidateSelector[SkillBelief]):
+class SkillEntropy(ScoringSelector[SkillBelief]):
     """Select the item with the smallest expected sum of the entropies of single skills.
 
     The score is Σ_k w_k I(X; S_k), in bits: each skill counts separately, whatever their
@@ -211,22 +269,22 @@ class SkillEntropy(CandidateSelector[SkillBelief]):
     """
 
     weights: Annotated[Mapping[str, _Weight], MinLen(1)] | None = None
-    tolerance: float = TOLERANCE
 
-    def _scores(self, candidates: Candidates) -> Floats:
-        weights = self.weights
-        if weights is None:
-            weights = dict.fromkeys(candidates.bank.skills, 1.0)
-        total = np.zeros(candidates.shape)
+    def batch_scores(self, beliefs: BatchBelief) -> Floats:
+        """Return the score of each item of the bank, ``(examinees, items)``."""
+        bank = beliefs.bank
+        weights = dict.fromkeys(bank.skills, 1.0) if self.weights is None else self.weights
+        total = np.zeros((len(beliefs), len(bank.items)))
         for skill, weight in weights.items():
-            checked_skills(candidates.bank, [skill])
+            checked_skills(bank, [skill])
             if weight:
-                total += weight * information_about(candidates.joints([skill]))
+                total += weight * information_about(_joints(beliefs, [skill]))
         return total
 
 
+@selector("gdi", "largest G-DINA discrimination index")
 @dataclass(frozen=True)
-class DiscriminationIndex(CandidateSelector[QuestionBelief]):
+class DiscriminationIndex(ScoringSelector[QuestionBelief]):
     """Select the item with the largest G-DINA discrimination index (GDI).
 
     The score is the variance of the probability of a right response over the
@@ -245,10 +303,9 @@ class DiscriminationIndex(CandidateSelector[QuestionBelief]):
     diagnosis computerized adaptive testing", Appl. Psychol. Meas. 2015.
     """
 
-    tolerance: float = TOLERANCE
-
-    def _scores(self, candidates: Candidates) -> Floats:
-        channels, masses = candidates.channels, candidates.masses[..., None, :]
+    def batch_scores(self, beliefs: BatchBelief) -> Floats:
+        """Return the score of each item of the bank, ``(examinees, items)``."""
+        channels, masses = beliefs.bank.channels(), _masses(beliefs)[..., None, :]
         variances = np.matmul(masses, (channels - np.matmul(masses, channels)) ** 2)
         index: Floats = variances[..., 0, :].sum(axis=-1) / 2
         return index
@@ -266,8 +323,9 @@ def most_probable_profile(belief: SkillBelief | BatchBelief) -> NDArray[np.intp]
     return np.asarray(belief.profile().levels, dtype=np.intp)
 
 
+@selector("kl", "largest Kullback-Leibler divergence from the most probable profile")
 @dataclass(frozen=True)
-class KullbackLeibler(CandidateSelector[SkillBelief]):
+class KullbackLeibler(ScoringSelector[SkillBelief]):
     """Select the item that best discriminates the estimated profile from all others (KL).
 
     The score is the mean over all profiles of the divergence from the estimated one, in
@@ -288,17 +346,18 @@ class KullbackLeibler(CandidateSelector[SkillBelief]):
     """
 
     estimate: ProfileEstimate = most_probable_profile
-    tolerance: float = TOLERANCE
 
-    def _scores(self, candidates: Candidates) -> Floats:
-        bank, items = candidates.bank, candidates.items
-        channels = floored(candidates.channels)
-        profile = _configurations(bank, self.estimate(candidates.belief), items)
-        return _from(channels, profile, _uniform(bank, items, channels.shape[1]))
+    def batch_scores(self, beliefs: BatchBelief) -> Floats:
+        """Return the score of each item of the bank, ``(examinees, items)``."""
+        bank = beliefs.bank
+        channels = floored(bank.channels())
+        profile = _configurations(bank, self.estimate(beliefs))
+        return _from(channels, profile, _uniform(bank, channels.shape[1]))
 
 
+@selector("pwkl", "the same, weighted by the belief")
 @dataclass(frozen=True)
-class PosteriorWeightedKL(CandidateSelector[SkillBelief]):
+class PosteriorWeightedKL(ScoringSelector[SkillBelief]):
     """Select the item that best discriminates the estimated profile from probable ones (PWKL).
 
     The score is the mean over the profiles, weighted by the belief, of the divergence
@@ -318,16 +377,17 @@ class PosteriorWeightedKL(CandidateSelector[SkillBelief]):
     """
 
     estimate: ProfileEstimate = most_probable_profile
-    tolerance: float = TOLERANCE
 
-    def _scores(self, candidates: Candidates) -> Floats:
-        estimate = self.estimate(candidates.belief)
-        profile = _configurations(candidates.bank, estimate, candidates.items)
-        return _from(floored(candidates.channels), profile, candidates.masses)
+    def batch_scores(self, beliefs: BatchBelief) -> Floats:
+        """Return the score of each item of the bank, ``(examinees, items)``."""
+        bank = beliefs.bank
+        profile = _configurations(bank, self.estimate(beliefs))
+        return _from(floored(bank.channels()), profile, _masses(beliefs))
 
 
+@selector("mpwkl", "the same between all profiles, weighted by the belief")
 @dataclass(frozen=True)
-class ModifiedPosteriorWeightedKL(CandidateSelector[QuestionBelief]):
+class ModifiedPosteriorWeightedKL(ScoringSelector[QuestionBelief]):
     """Select the item that best discriminates probable profiles from each other (MPWKL).
 
     The score is the mean divergence between two profiles drawn from the belief, in bits.
@@ -344,10 +404,9 @@ class ModifiedPosteriorWeightedKL(CandidateSelector[QuestionBelief]):
     Kaplan, de la Torre and Barrada, 2015.
     """
 
-    tolerance: float = TOLERANCE
-
-    def _scores(self, candidates: Candidates) -> Floats:
-        return _between(floored(candidates.channels), candidates.masses)
+    def batch_scores(self, beliefs: BatchBelief) -> Floats:
+        """Return the score of each item of the bank, ``(examinees, items)``."""
+        return _between(floored(beliefs.bank.channels()), _masses(beliefs))
 
 
 def floored(channels: Floats) -> Floats:
@@ -390,15 +449,14 @@ def _between(channels: Floats, masses: Floats) -> Floats:
     return means
 
 
-def _uniform(bank: ItemBank, items: Sequence[str], width: int) -> Floats:
-    sizes = np.array([bank.n_configurations(bank.cause(name)) for name in items])[:, None]
+def _uniform(bank: ItemBank, width: int) -> Floats:
+    sizes = np.array([bank.n_configurations(bank.cause(name)) for name in bank.item_names])[:, None]
     return np.where(np.arange(width) < sizes, 1 / sizes, 0.0)
 
 
-def _configurations(
-    bank: ItemBank, levels: NDArray[np.intp], items: Sequence[str]
-) -> NDArray[np.intp]:
+def _configurations(bank: ItemBank, levels: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return the configuration of each item's cause in a profile, ``(…, items)``."""
+    items = bank.item_names
     place = {name: number for number, name in enumerate(bank.skills)}
     unfit = sorted({v for name in items for v in bank.cause(name)} - set(place))
     if unfit:
@@ -416,6 +474,208 @@ def _configurations(
             tuple(levels[..., place[v]] for v in cause), sizes
         )
     return configurations
+
+
+def fisher_information(bank: ItemBank, items: Sequence[str], abilities: ArrayLike) -> Floats:
+    """Return Fisher's information of items at abilities, ``(…, items)``.
+
+    Raises
+    ------
+    InvalidModelError
+        If an item has no curve, as those of `irt_bank` have.
+    """
+    ability_of(bank)
+    theta = np.asarray(abilities, dtype=np.float64)[..., None]
+    models: list[Any] = [bank.item(name).gate for name in items]
+    values = np.empty((*theta.shape[:-1], len(models)))
+    logistic = [number for number, model in enumerate(models) if isinstance(model, Logistic)]
+    if logistic:
+        parameters = [model for model in models if isinstance(model, Logistic)]
+        a, b, c, d = np.array([(g.slope, g.difficulty, g.lower, g.upper) for g in parameters]).T
+        distance = a * (theta - b)
+        # Nothing overflows, and both tails keep their digits.
+        small = np.exp(-np.abs(distance))
+        near = 1 / (1 + small)
+        far = small * near
+        high, low = np.where(distance >= 0, near, far), np.where(distance >= 0, far, near)
+        slope = (d - c) * a * near * far
+        right, wrong = c * low + d * high, (1 - c) * low + (1 - d) * high
+        product = right * wrong
+        values[..., logistic] = np.divide(
+            slope**2, product, out=np.zeros_like(product), where=product > 0
+        )
+    for number, (name, model) in enumerate(zip(items, models, strict=True)):
+        if isinstance(model, Logistic):
+            continue
+        if not hasattr(model, "fisher_information"):
+            raise InvalidModelError([f"item {name} has no response model with Fisher information"])
+        values[..., number] = model.fisher_information(theta[..., 0])
+    return values
+
+
+@selector("fisher", "largest Fisher information at the expected ability")
+@dataclass(frozen=True)
+class MaximalFisher(ScoringSelector[SkillBelief]):
+    """Select the item with the largest Fisher information at the estimated ability.
+
+    With the same estimate it selects the same items as catsim's ``MaxInfoSelector``, except
+    that ties go to the first item.
+
+    Parameters
+    ----------
+    estimate
+        The function that estimates the ability: `expected_ability` (default),
+        `most_probable_ability`, or a function of your own.
+    tolerance
+        Information closer than this counts as equal.
+
+    References
+    ----------
+    F. Lord, *Applications of Item Response Theory to Practical Testing Problems*, 1980;
+    the formula for four parameters from D. Magis, "A note on the item information function
+    of the four-parameter logistic model", Appl. Psychol. Meas. 2013.
+
+    Examples
+    --------
+    >>> from bnmind.adaptive import irt_bank, logistic_items, start_belief
+    >>> bank = irt_bank(logistic_items([[1.2, -0.5], [0.8, 1.0], [1.1, 0.1]]))
+    >>> MaximalFisher().select(start_belief(bank), bank.item_names).item
+    'item_1'
+    """
+
+    estimate: AbilityEstimate = expected_ability
+
+    def batch_scores(self, beliefs: BatchBelief) -> Floats:
+        """Return the score of each item of the bank, ``(examinees, items)``."""
+        return fisher_information(beliefs.bank, beliefs.bank.item_names, self.estimate(beliefs))
+
+
+@selector("mepv", "smallest expected variance of the ability")
+@dataclass(frozen=True)
+class MinimalPosteriorVariance(ScoringSelector[SkillBelief]):
+    """Select the item with the smallest expected variance of the ability after its response.
+
+    The score is the expected reduction of the variance of the belief, in squared units of the
+    ability. The bank has one ability whose states are numbers, such as that of `irt_bank`.
+
+    Parameters
+    ----------
+    tolerance
+        Scores closer than this count as equal.
+
+    References
+    ----------
+    W. van der Linden, "Bayesian item selection criteria for adaptive testing", Psychometrika
+    1998, eq. 12 (minimum expected posterior variance); R. Owen, "A Bayesian sequential
+    procedure for quantal response in the context of adaptive mental testing", JASA 1975.
+
+    Examples
+    --------
+    >>> from bnmind.adaptive import irt_bank, logistic_items, start_belief
+    >>> bank = irt_bank(logistic_items([[1.2, -0.5], [0.8, 1.0], [1.1, 0.1]]))
+    >>> found = MinimalPosteriorVariance().select(start_belief(bank), bank.item_names)
+    >>> found.item, found.scores.round(3).tolist()
+    ('item_1', [0.209, 0.111, 0.194])
+    """
+
+    def batch_scores(self, beliefs: BatchBelief) -> Floats:
+        """Return the score of each item of the bank, ``(examinees, items)``."""
+        bank = beliefs.bank
+        ability = ability_of(bank)
+        joints, points = _joints(beliefs, [ability]), ability_values(bank.variable(ability))
+        masses = joints.sum(axis=-3)
+        sums = np.tensordot(joints, points, axes=(-3, 0))
+        squares = np.divide(sums**2, masses, out=np.zeros_like(sums), where=masses > 0)
+        # Var(E(θ | X))
+        reduction: Floats = squares.sum(axis=-1) - sums.sum(axis=-1) ** 2
+        return np.maximum(reduction, 0.0)
+
+
+_FAR = 1e6
+"""Added to the distance of an item for each stratum between its own and that of the stage."""
+
+
+@selector("a-stratified", "flat curves first, steep ones last, difficulty near the ability", LENGTH)
+@dataclass(frozen=True)
+class AStratified(ScoringSelector[SkillBelief]):
+    """Ask flat items first and steep items last, each with a difficulty near the ability.
+
+    Steep items are kept for the end of the test, when the ability is known better, so items
+    are used more evenly. If no item of the stage's stratum may be asked, an item of the
+    nearest stratum is. Answers are counted to find the stage.
+
+    Parameters
+    ----------
+    length
+        The number of items in the test, at least 1. The stages have equal lengths.
+    strata
+        The number of strata, at least 1.
+    blocked
+        Whether to divide the items by their difficulty into blocks first, and each block by
+        slope, so that the difficulties of all strata are alike (b-blocking).
+    estimate
+        The function that estimates the ability.
+    tolerance
+        Distances closer than this count as equal.
+
+    References
+    ----------
+    H.-H. Chang and Z. Ying, "a-Stratified multistage computerized adaptive testing", Appl.
+    Psychol. Meas. 1999; H.-H. Chang, J. Qian and Z. Ying, "a-Stratified multistage computerized
+    adaptive testing with b blocking", 2001.
+    """
+
+    length: Count
+    strata: Count = 4
+    blocked: bool = field(default=False, kw_only=True)
+    estimate: AbilityEstimate = expected_ability
+
+    def batch_scores(self, beliefs: BatchBelief) -> Floats:
+        """Return the score of each item of the bank, ``(examinees, items)``."""
+        slopes, difficulties = _curves(beliefs.bank)
+        stratum = _strata(slopes, difficulties, self.strata, blocked=self.blocked)
+        n_answered = (beliefs.responses != MISSING).sum(axis=1)
+        stage = np.minimum(n_answered * self.strata // self.length, self.strata - 1)
+        away = np.abs(stratum - stage[:, None])
+        abilities = np.asarray(self.estimate(beliefs))
+        distances: Floats = np.abs(difficulties - abilities[:, None]) + _FAR * away
+        return -distances
+
+
+def _curves(bank: ItemBank) -> tuple[Floats, Floats]:
+    """Return the size of the slope and the difficulty of each item, ``(items,)``."""
+    ability_of(bank)
+    pairs, wrong = [], []
+    for item in bank.items:
+        if isinstance(item.gate, Logistic):
+            pairs.append((abs(item.gate.slope), item.gate.difficulty))
+        elif isinstance(item.gate, GradedResponse):
+            pairs.append((abs(item.gate.slope), float(np.mean(item.gate.thresholds))))
+        else:
+            wrong.append(item.name)
+    if wrong:
+        raise InvalidModelError(
+            [f"items with a slope and a difficulty are needed, not {', '.join(wrong[:5])}"]
+        )
+    slopes, difficulties = np.array(pairs, dtype=np.float64).T
+    return slopes, difficulties
+
+
+def _strata(
+    slopes: Floats, difficulties: Floats, strata: int, *, blocked: bool
+) -> NDArray[np.intp]:
+    """Return the stratum of each item, from 0 for the flattest, ``(items,)``."""
+    n = len(slopes)
+    result = np.empty(n, dtype=np.intp)
+    if not blocked:
+        result[np.argsort(slopes, kind="stable")] = np.arange(n) * strata // n
+        return result
+    by_difficulty = np.argsort(difficulties, kind="stable")
+    for start in range(0, n, strata):
+        block = by_difficulty[start : start + strata]
+        inside = block[np.argsort(slopes[block], kind="stable")]
+        result[inside] = np.arange(len(inside)) * strata // len(inside)
+    return result
 
 
 @dataclass(frozen=True, eq=False)
@@ -524,8 +784,9 @@ class Loss(Value):
         return joints
 
 
+@selector("loss", "fewest skills classified wrongly")
 @dataclass(frozen=True)
-class LossGain(CandidateSelector[SkillBelief]):
+class LossGain(ScoringSelector[SkillBelief]):
     """Select the item with the largest expected reduction of the loss of the best decisions.
 
     Often no single response can change a decision. Then all scores are zero, and the first
@@ -547,13 +808,12 @@ class LossGain(CandidateSelector[SkillBelief]):
     """
 
     losses: Annotated[tuple[Loss, ...], MinLen(1)] | None = None
-    tolerance: float = TOLERANCE
 
-    def _scores(self, candidates: Candidates) -> Floats:
-        losses = Loss.each_skill(candidates.bank) if self.losses is None else self.losses
-        total = np.zeros(candidates.shape)
-        for loss in losses:
-            total += loss.gains(candidates.joints(loss.skills))
+    def batch_scores(self, beliefs: BatchBelief) -> Floats:
+        """Return the score of each item of the bank, ``(examinees, items)``."""
+        losses = Loss.each_skill(beliefs.bank) if self.losses is None else self.losses
+        gains = [loss.gains(_joints(beliefs, loss.skills)) for loss in losses]
+        total: Floats = np.sum(gains, axis=0)
         return total
 
 
@@ -617,7 +877,9 @@ def rank_items(belief: SkillBelief, items: Sequence[str]) -> tuple[RankedItem, .
     ('item_1', 'skill_1', 0.397)
     """
     bank = belief.bank
-    ordered = in_bank_order(belief, items)
+    if not items:
+        raise NothingToAskError("there is no item to rank")
+    ordered = tuple(sorted(items, key=bank.position))
     whole = belief.information(ordered)
     alone = len(bank.hidden) == 1
     about = {

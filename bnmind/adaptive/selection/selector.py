@@ -1,30 +1,37 @@
-"""The interface of selectors, which choose the next item, and bases for those that score or draw.
+"""Selectors, which choose the next item: what all of them share, and how scores become a choice.
 
-A selector works on the belief about one examinee, and on the beliefs about many at once. It has
-no state: the same belief, items and random numbers give the same choice. Selectors that score
+A selector chooses for many examinees at once. A live test is a batch of one examinee. A selector
+has no state: the same beliefs, items and random numbers give the same choice. Selectors that score
 items derive from `ScoringSelector`. The largest score wins; scores that are equal within a
-tolerance go to the first item in the order of the bank. Selectors that draw derive from
-`DrawingSelector`.
+tolerance go to the first item in the order of the bank.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
+from annotated_types import Ge
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked, checked_if_it_fails, number_array
 from bnmind._messages import shown
-from bnmind._values import Value
-from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, SkillBelief
-from bnmind.adaptive.beliefs.estimates import response_joints
-from bnmind.adaptive.selection.rules import check_allowed
+from bnmind._registry import COUNT, Argument, Registrar
+from bnmind._values import Finite, Value
+from bnmind.adaptive.beliefs.belief import (
+    MISSING,
+    BatchBelief,
+    BatchProfiles,
+    Responses,
+    SkillBelief,
+)
+from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.selection.rules import Mask, check_allowed
 from bnmind.errors import InvalidArgumentError, NothingToAskError
-from bnmind.information import Floats, tied_best
+from bnmind.information import Floats
 
 TOLERANCE = 1e-9
 """The default tolerance: scores closer than this count as equal."""
@@ -118,9 +125,145 @@ class BatchSelection(Value):
     """``(examinees, items)``, as `Selection.set_aside`."""
 
 
-class Selector(Protocol[_Belief_contra]):
-    """The interface of selectors."""
+class _GivenQuestions(NamedTuple):
+    """Some questions about something else than skills, as the bank of a batch of one."""
 
+    questions: Questions
+    item_names: tuple[str, ...]
+
+    def channels(self, items: Sequence[str] | None = None) -> Floats:
+        return self.questions.channels(self.item_names if items is None else items)
+
+
+class BatchOfOne:
+    """The belief about one examinee as a `BatchBelief`: all arrays have a first axis of length 1.
+
+    Parameters
+    ----------
+    belief
+        The belief.
+    items
+        The names of all questions, if the belief is not about the skills of an `ItemBank`.
+    """
+
+    def __init__(self, belief: Any, items: tuple[str, ...] = ()) -> None:
+        self.belief = belief
+        bank = belief.bank
+        self.bank: Any = bank if isinstance(bank, ItemBank) else _GivenQuestions(bank, items)
+
+    def __len__(self) -> int:
+        return 1
+
+    @property
+    def responses(self) -> Responses:
+        """The responses so far, ``(1, items)``."""
+        codes = np.full((1, len(self.bank.item_names)), MISSING, dtype=np.int16)
+        for item, code in self.belief.responses.items():
+            codes[0, self.bank.position(item)] = code
+        return codes
+
+    @property
+    def error_chances(self) -> Floats:
+        """The chance that each response was an error, ``(1,)``."""
+        return np.array([self.belief.error_chance])
+
+    @property
+    def log_evidence(self) -> Floats:
+        """Natural logarithm of the probability of the responses, ``(1,)``."""
+        return np.array([self.belief.log_evidence])
+
+    @property
+    def entropy(self) -> Floats:
+        """The entropy of all skills jointly, in bits, ``(1,)``."""
+        return np.array([self.belief.entropy])
+
+    def update(self, items: ArrayLike, responses: ArrayLike) -> BatchOfOne:
+        """Return the belief after one more response."""
+        (item,), (code,) = np.asarray(items).tolist(), np.asarray(responses).tolist()
+        if MISSING in (item, code):
+            return self
+        return BatchOfOne(self.belief.update(self.bank.item_names[item], code))
+
+    def with_errors(self, chances: ArrayLike) -> BatchOfOne:
+        """Return the belief if each response is an error with the given chance."""
+        return BatchOfOne(self.belief.with_errors(float(np.ravel(chances)[0])))
+
+    def take(self, examinees: ArrayLike) -> BatchOfOne:
+        """Return the same; there is nobody else to be left out."""
+        return self
+
+    def alone(self, examinee: int) -> SkillBelief:
+        """Return the belief."""
+        belief: SkillBelief = self.belief
+        return belief
+
+    def marginal(self, skill: str) -> Floats:
+        """Return the probability of each level of a skill, ``(1, levels)``."""
+        marginal: Floats = self.belief.marginal(skill)[None]
+        return marginal
+
+    def profile(self) -> BatchProfiles:
+        """Return the most probable profile of the skills."""
+        levels, probability = self.belief.profile()
+        return BatchProfiles(np.array([levels], dtype=np.intp), np.array([probability]))
+
+    def masses(self, items: Sequence[int] | NDArray[np.intp]) -> Floats:
+        """Return the masses of parent configurations, ``(1, items, configurations)``."""
+        masses: Floats = self.belief.masses([self.bank.item_names[i] for i in items])[None]
+        return masses
+
+    def predict(self, items: Sequence[int] | NDArray[np.intp]) -> Floats:
+        """Return the probability of each response, ``(1, items, responses)``."""
+        channels = self.bank.channels([self.bank.item_names[i] for i in items])
+        predicted: Floats = np.einsum("nic,icr->nir", self.masses(items), channels)
+        return predicted
+
+    def information(self, items: Sequence[int] | NDArray[np.intp] | None = None) -> Floats:
+        """Return the information of items, in bits, ``(1, items)``; default all."""
+        names = self.bank.item_names
+        wanted = names if items is None else [names[i] for i in items]
+        bits: Floats = self.belief.information(wanted)[None]
+        return bits
+
+
+class Choice(NamedTuple):
+    """A `BatchSelection` before its arrays are checked and copied."""
+
+    items: NDArray[np.intp]
+    scores: Floats
+    tied: Mask
+    set_aside: Mask
+
+
+def best_of(scores: Floats, allowed: Mask, tolerance: float) -> Choice:
+    """Return the first of the allowed items whose score equals the largest within a tolerance.
+
+    Parameters
+    ----------
+    scores, allowed
+        ``(examinees, items)``
+    tolerance
+        Scores closer than this count as equal.
+    """
+    among = np.where(allowed, scores, -np.inf)
+    tied = allowed & (among >= among.max(axis=1, keepdims=True) - tolerance)
+    items = np.where(tied.any(axis=1), tied.argmax(axis=1), MISSING)
+    return Choice(items, among, tied, np.zeros_like(tied))
+
+
+def one_of(items: NDArray[np.intp], allowed: Mask) -> Mask:
+    """Return a mask like ``allowed`` of one item for each examinee, or of none if `MISSING`."""
+    return np.asarray(items[:, None] == np.arange(allowed.shape[1]))
+
+
+class Selector(Value, ABC, Generic[_Belief_contra]):
+    """The interface of selectors. A selector of your own states `choice`."""
+
+    @abstractmethod
+    def choice(self, beliefs: BatchBelief, allowed: Mask, luck: ArrayLike | None) -> Choice:
+        """Return the next item of each examinee; the arguments are those of `select_batch`."""
+
+    @checked
     def select(
         self,
         belief: _Belief_contra,
@@ -144,14 +287,28 @@ class Selector(Protocol[_Belief_contra]):
         ------
         NothingToAskError
             If there are no items.
+        UnknownNameError
+            If there is no such item.
         """
+        if not len(items):
+            raise NothingToAskError("there is no item to select from")
+        beliefs, names, places = _given(belief, items)
+        every = beliefs.bank.item_names
+        luck = None if rng is None else rng.random(len(every))[None]
+        found = self.choice(beliefs, _mask_of(places, len(every)), luck)
+        own = found.scores[0, places]
+        own.setflags(write=False)
+        return Selection(
+            item=every[found.items[0]],
+            items=names,
+            scores=own,
+            tied=tuple([every[i] for i in found.tied[0].nonzero()[0].tolist()]),
+            set_aside=tuple([every[i] for i in found.set_aside[0].nonzero()[0].tolist()]),
+        )
 
+    @checked
     def select_batch(
-        self,
-        beliefs: BatchBelief,
-        allowed: NDArray[np.bool_],
-        *,
-        luck: ArrayLike | None = None,
+        self, beliefs: BatchBelief, allowed: Mask, *, luck: ArrayLike | None = None
     ) -> BatchSelection:
         """Return the item to ask each of many examinees next.
 
@@ -164,36 +321,41 @@ class Selector(Protocol[_Belief_contra]):
         luck
             ``(examinees, items)`` random numbers in [0, 1), required by selectors that draw.
         """
+        check_allowed(allowed, beliefs.responses.shape)
+        found = self.choice(beliefs, allowed, luck)
+        return BatchSelection(found.items, found.scores, found.set_aside)
+
+
+def _given(belief: Any, items: Sequence[str]) -> tuple[Any, tuple[str, ...], list[int]]:
+    """Return a batch of one, the items in the order of the bank, and their places in the batch."""
+    position = belief.bank.position
+    names = tuple(sorted(items, key=position))
+    beliefs = BatchOfOne(belief, names)
+    whole = beliefs.bank is belief.bank
+    return beliefs, names, [position(name) for name in names] if whole else [*range(len(names))]
+
+
+def _mask_of(places: list[int], n_items: int) -> Mask:
+    mask = np.zeros((1, n_items), dtype=bool)
+    mask[0, places] = True
+    return mask
 
 
 @dataclass(frozen=True)
-class ScoringSelector(Value, ABC, Generic[_Belief_contra]):
-    """A base of selectors that select the item with the largest score."""
+class ScoringSelector(Selector[_Belief_contra]):
+    """A base of selectors that select the item with the largest score.
 
-    def _faults(self) -> Iterator[str]:
-        if not 0 <= self.tolerance < np.inf:
-            yield f"expected a tolerance of at least 0, got {self.tolerance}"
+    Parameters
+    ----------
+    tolerance
+        Scores closer than this count as equal.
+    """
 
-    @property
-    @abstractmethod
-    def tolerance(self) -> float:
-        """Scores closer than this count as equal."""
-
-    @abstractmethod
-    def scores(self, belief: _Belief_contra, items: Sequence[str]) -> Floats:
-        """Return the score of each item, ``(items,)``; larger is better.
-
-        Parameters
-        ----------
-        belief
-            The belief about the examinee.
-        items
-            The names of the items to score.
-        """
+    tolerance: Annotated[float, Ge(0), Finite] = field(default=TOLERANCE, kw_only=True)
 
     @abstractmethod
     def batch_scores(self, beliefs: BatchBelief) -> Floats:
-        """Return the score of each item of the bank, ``(examinees, items)``.
+        """Return the score of each item of the bank, ``(examinees, items)``; larger is better.
 
         Parameters
         ----------
@@ -202,7 +364,7 @@ class ScoringSelector(Value, ABC, Generic[_Belief_contra]):
         """
 
     @checked
-    def allowed_scores(self, beliefs: BatchBelief, allowed: NDArray[np.bool_]) -> Floats:
+    def allowed_scores(self, beliefs: BatchBelief, allowed: Mask) -> Floats:
         """Return the scores of the allowed items, ``(examinees, items)``; −inf for others.
 
         Parameters
@@ -212,135 +374,43 @@ class ScoringSelector(Value, ABC, Generic[_Belief_contra]):
         allowed
             ``(examinees, items)``: whether each item may be selected, as truth values.
         """
-        check_allowed(allowed, beliefs.responses.shape)
         return np.where(allowed, self.batch_scores(beliefs), -np.inf)
-
-    @checked
-    def select(
-        self,
-        belief: _Belief_contra,
-        items: Sequence[str],
-        *,
-        rng: np.random.Generator | None = None,
-    ) -> Selection:
-        """Return the item with the largest score; ties go to the first in the bank."""
-        ordered = in_bank_order(belief, items)
-        scores = self.scores(belief, ordered)
-        tied = tied_best(scores, tolerance=self.tolerance).tolist()
-        if not tied:
-            place = int(np.argmax(np.isnan(scores)))
-            raise self._no_number(ordered[place], float(scores[place]))
-        equal = tuple([ordered[i] for i in tied])
-        return Selection(item=equal[0], items=ordered, scores=scores, tied=equal)
-
-    @checked
-    def select_batch(
-        self,
-        beliefs: BatchBelief,
-        allowed: NDArray[np.bool_],
-        *,
-        luck: ArrayLike | None = None,
-    ) -> BatchSelection:
-        """Return for each examinee the item with the largest score; see `select`."""
-        check_allowed(allowed, beliefs.responses.shape)
-        scores = self.allowed_scores(beliefs, allowed)
-        best = scores.max(axis=1, keepdims=True)
-        if np.isnan(best).any():
-            row, place = np.argwhere(np.isnan(scores))[0].tolist()
-            raise self._no_number(beliefs.bank.item_names[place], float(scores[row, place]))
-        chosen = np.argmax(scores >= best - self.tolerance, axis=1)
-        items = np.where(allowed.any(axis=1), chosen, MISSING)
-        return BatchSelection(items, scores, np.zeros(scores.shape, dtype=bool))
-
-    def _no_number(self, item: str, score: float) -> InvalidArgumentError:
-        return InvalidArgumentError(
-            f"expected a number as the score of {shown(item)} by {type(self).__name__},"
-            f" got {score:g}",
-            score,
-        )
-
-
-@dataclass(frozen=True)
-class Candidates:
-    """Items to score: some for one belief, or all of a bank for the beliefs of a batch.
-
-    Arrays have the examinees of a batch as a first axis.
-    """
-
-    belief: Any
-    """A `QuestionBelief`, or a `BatchBelief`."""
-    items: tuple[str, ...]
-    """The names of the items."""
-    is_batch: bool
-
-    @property
-    def bank(self) -> Any:
-        """The bank of the items."""
-        return self.belief.bank
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of scores."""
-        return (len(self.belief), len(self.items)) if self.is_batch else (len(self.items),)
-
-    @property
-    def channels(self) -> Floats:
-        """The channels of the items, ``(items, configurations, responses)``."""
-        channels: Floats = self.bank.channels(None if self.is_batch else self.items)
-        return channels
-
-    @property
-    def masses(self) -> Floats:
-        """The probability of each parent configuration, ``(…, items, configurations)``."""
-        of: Any = np.arange(len(self.items)) if self.is_batch else self.items
-        masses: Floats = self.belief.masses(of)
-        return masses
-
-    @property
-    def n_answered(self) -> NDArray[np.intp]:
-        """The number of answers so far, ``(…,)``."""
-        responses = self.belief.responses
-        if not self.is_batch:
-            return np.asarray(len(responses))
-        answered: NDArray[np.intp] = (responses != MISSING).sum(axis=1)
-        return answered
-
-    def joints(self, skills: Sequence[str]) -> Floats:
-        """Return P(levels of skills, response), ``(…, configurations, items, responses)``."""
-        return response_joints(self.belief, skills, self.items)
-
-
-class CandidateSelector(ScoringSelector[_Belief_contra]):
-    """A base of selectors whose scores are the same for one belief and for a batch."""
-
-    @abstractmethod
-    def _scores(self, candidates: Candidates) -> Floats:
-        """Return the scores, ``(…, items)``."""
 
     @checked_if_it_fails
     def scores(self, belief: _Belief_contra, items: Sequence[str]) -> Floats:
-        """Return the score of each item, ``(items,)``; larger is better."""
-        return self._scores(Candidates(belief, tuple(items), is_batch=False))
+        """Return the score of each item, ``(items,)``, by the belief about one examinee.
 
-    @checked_if_it_fails
-    def batch_scores(self, beliefs: BatchBelief) -> Floats:
-        """Return the score of each item of the bank, ``(examinees, items)``."""
-        return self._scores(Candidates(beliefs, beliefs.bank.item_names, is_batch=True))
+        Parameters
+        ----------
+        belief
+            The belief about the examinee.
+        items
+            The names of the items to score.
+        """
+        beliefs, names, places = _given(belief, items)
+        found = self.allowed_scores(beliefs, _mask_of(places, len(beliefs.bank.item_names)))[0]
+        place_of = dict(zip(names, places, strict=True))
+        wanted: Floats = found[[place_of[name] for name in items]]
+        return wanted
+
+    def choice(self, beliefs: BatchBelief, allowed: Mask, luck: ArrayLike | None) -> Choice:
+        """Return for each examinee the item with the largest score."""
+        scores = self.allowed_scores(beliefs, allowed)
+        if np.isnan(scores.max(initial=-np.inf)):
+            row, place = np.argwhere(np.isnan(scores))[0].tolist()
+            raise InvalidArgumentError(
+                f"expected a number as the score of {shown(beliefs.bank.item_names[place])} by"
+                f" {type(self).__name__}, got {scores[row, place]:g}",
+                float(scores[row, place]),
+            )
+        return best_of(scores, allowed, self.tolerance)
 
 
-def in_bank_order(belief: QuestionBelief, items: Sequence[str]) -> tuple[str, ...]:
-    """Return items in the order of the bank.
+selector: Registrar[Selector[SkillBelief]] = Registrar()
+"""Registers a selector: `@selector("gdi", "largest G-DINA discrimination index")`."""
 
-    Raises
-    ------
-    NothingToAskError
-        If there are none.
-    UnknownNameError
-        If there is no such item.
-    """
-    if not len(items):
-        raise NothingToAskError("there is no item to select from")
-    return tuple(sorted(items, key=belief.bank.position))
+LENGTH = Argument("LENGTH", "the number of items in the test", COUNT.read, "3")
+"""The argument of selectors that need the length of the test; design files leave it out."""
 
 
 def by_rank(scores: Floats, tolerance: float) -> NDArray[np.intp]:
@@ -418,60 +488,6 @@ def pilot_generator(seed: int, *, examinee: int = 0) -> np.random.Generator:
 
 class MissingLuckError(InvalidArgumentError):
     """A selector that draws was given no random numbers."""
-
-
-class DrawingSelector(Value, ABC):
-    """A selector that needs random numbers, one for each item of the bank.
-
-    A simulation passes them as an array, a live test as a generator, so that both select the
-    same items.
-    """
-
-    @checked
-    def select(
-        self,
-        belief: SkillBelief,
-        items: Sequence[str],
-        *,
-        rng: np.random.Generator | None = None,
-    ) -> Selection:
-        """Return the item to ask next; ``rng`` is required, see `Selector`."""
-        ordered = in_bank_order(belief, items)
-        return self._selected(belief, ordered, luck_of(belief, rng))
-
-    @checked
-    def select_batch(
-        self,
-        beliefs: BatchBelief,
-        allowed: NDArray[np.bool_],
-        *,
-        luck: ArrayLike | None = None,
-    ) -> BatchSelection:
-        """Return the item to ask each examinee next; ``luck`` is required, see `Selector`."""
-        check_allowed(allowed, beliefs.responses.shape)
-        return self._selected_batch(beliefs, allowed, drawn(luck, allowed.shape))
-
-    @abstractmethod
-    def _selected(self, belief: SkillBelief, ordered: tuple[str, ...], luck: Floats) -> Selection:
-        """Select among items in the order of the bank, given luck for all items of the bank."""
-
-    @abstractmethod
-    def _selected_batch(
-        self, beliefs: BatchBelief, allowed: NDArray[np.bool_], luck: Floats
-    ) -> BatchSelection:
-        """Select for each examinee, given luck ``(examinees, items)``."""
-
-
-def luck_of(belief: SkillBelief, rng: np.random.Generator | None) -> Floats:
-    """Return a number uniform in [0, 1) for each item of the bank.
-
-    Raises
-    ------
-    MissingLuckError
-        Without a generator.
-    """
-    n_items = len(belief.bank.items)
-    return drawn(None if rng is None else rng.random(n_items), (n_items,))
 
 
 def drawn(luck: ArrayLike | None, shape: tuple[int, ...]) -> Floats:

@@ -35,15 +35,6 @@ from bnmind._files import SMALL_FILE, parse_json, read_text
 from bnmind._messages import listed, shown
 from bnmind._registry import as_registered, made_by_name
 from bnmind._values import Natural, Value, sealed
-from bnmind.adaptive.assembly.blueprint import Blueprint, Bound, CodeBound, ItemsBound, SkillBound
-from bnmind.adaptive.assembly.stages import (
-    ContentOrder,
-    ShadowTest,
-    Stage,
-    Staged,
-    StageItems,
-    StartItems,
-)
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.bank_tables import named_prior, prior_of
@@ -56,31 +47,48 @@ from bnmind.adaptive.pilot import (
     pilot_mask,
     without_pilots,
 )
-from bnmind.adaptive.selection.exposure import (
-    ItemEligibility,
-    Progressive,
-    Randomesque,
-    SympsonHetter,
+from bnmind.adaptive.selection.blueprint import Blueprint, ShadowTest
+from bnmind.adaptive.selection.rules import (
+    Bound,
+    CodeBound,
+    ContentOrder,
+    Enemies,
+    ItemsBound,
+    Rule,
+    SkillBound,
+    StageItems,
+    StartItems,
+    Testlets,
+    allowed_items,
+    named_codes,
 )
-from bnmind.adaptive.selection.rules import Enemies, Rule, Testlets, allowed_items, named_codes
 from bnmind.adaptive.selection.scores import MinimalEntropy
 from bnmind.adaptive.selection.selector import (
+    LENGTH,
+    BatchOfOne,
     ScoringSelector,
     Selector,
     eligibility_luck,
     generator_of,
 )
-from bnmind.adaptive.selection.selectors import LENGTH, SELECTORS, FixedOrder, selector_by_name
-from bnmind.adaptive.stopping.ending import (
-    Progress,
-    Reasons,
-    RuleOfWholeTest,
+from bnmind.adaptive.selection.selectors import (
+    SELECTORS,
+    FixedOrder,
+    ItemEligibility,
+    Progressive,
+    Randomesque,
+    Stage,
+    Staged,
+    SympsonHetter,
+    selector_by_name,
+)
+from bnmind.adaptive.selection.stopping import (
     Stopper,
     ending,
     most_items_of,
     rules_for_test,
+    stopper_by_names,
 )
-from bnmind.adaptive.stopping.stoppers import stopper_by_names
 from bnmind.errors import InvalidArgumentError, ModelFileError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -261,17 +269,12 @@ class Design(Value):
             As for `allowed`.
         """
         counted = self.without_pilots(asked)
-
-        def reasons_of(stopper: Stopper, allowed: NDArray[np.bool_]) -> Reasons:
-            return np.array([stopper.stop(Progress(belief, counted, self._names(allowed[0])))])
-
         outlook = ending(
-            self.bank,
             self.rules,
             self.stopper,
+            BatchOfOne(belief),
             self._positions(counted),
             available=self._available(set_aside),
-            reasons_of=reasons_of,
         )
         if self.pilot is not None:
             pilots = open_pilots(
@@ -321,7 +324,7 @@ class Design(Value):
 
     def _can_be_met(self, available: NDArray[np.bool_]) -> bool:
         """Return whether some test with the available items ``(items,)`` meets all rules."""
-        whole = (rule for rule in self.rules if isinstance(rule, RuleOfWholeTest))
+        whole = (rule for rule in self.rules if isinstance(rule, Blueprint))
         return all(rule.can_be_met(self.bank, available) for rule in whole)
 
     def _names(self, mask: NDArray[np.bool_]) -> tuple[str, ...]:

@@ -34,9 +34,9 @@ from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.pilot import selected_pilot
 from bnmind.adaptive.selection.scores import RankedItem, Ranking, rank_items
 from bnmind.adaptive.selection.selector import Selection
+from bnmind.adaptive.selection.stopping import NOTHING_LEFT, Progress
 from bnmind.adaptive.sessions.design import Design, Outlook, ReportOptions, design_from
 from bnmind.adaptive.sessions.events import Event, EventKind, Replay, SessionState, believed
-from bnmind.adaptive.stopping.ending import NOTHING_LEFT, Progress
 from bnmind.errors import BnmindError, ModelFileError, NothingToAskError
 
 if TYPE_CHECKING:

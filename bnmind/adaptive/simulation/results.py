@@ -17,8 +17,8 @@ from bnmind._messages import counted, percent
 from bnmind._values import Value, sealed
 from bnmind.adaptive.beliefs.belief import MISSING, Responses
 from bnmind.adaptive.responses.examinees import Levels
+from bnmind.adaptive.selection.stopping import Reasons
 from bnmind.adaptive.simulation.measures import Measure
-from bnmind.adaptive.stopping.ending import Reasons
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.information import Floats
 

@@ -33,13 +33,13 @@ from bnmind.adaptive.pilot import (
 )
 from bnmind.adaptive.responses.examinees import Examinees, Levels, fold_numbers
 from bnmind.adaptive.responses.responses import Responses
-from bnmind.adaptive.selection.exposure import ItemEligibility
 from bnmind.adaptive.selection.rules import Enemies, Rule, Testlets, asked_mask, item_mask
 from bnmind.adaptive.selection.selector import Selector, generator_of
+from bnmind.adaptive.selection.selectors import ItemEligibility
+from bnmind.adaptive.selection.stopping import Ending, Stopper, ending, rules_for_test
 from bnmind.adaptive.sessions.design import Design
 from bnmind.adaptive.simulation.measures import Measure, Moment, Predictor, default_measures
 from bnmind.adaptive.simulation.results import SelectorRun, SimulationResult, joined_runs
-from bnmind.adaptive.stopping.ending import Ending, Stopper, batch_ending, rules_for_test
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 
@@ -131,7 +131,7 @@ def run_batch(tests: SomeTests) -> SelectorRun:
             posteriors.append(posteriors[-1].copy())
             posteriors[-1][rows] = moment.marginals
         available = tests.eligible[rows] & ~aside[rows]
-        outlook = batch_ending(
+        outlook = ending(
             options.rules,
             tests.stopper,
             beliefs,

@@ -46,17 +46,17 @@ from bnmind._arguments import checked
 from bnmind._display import Result, Table, finite, picked
 from bnmind._messages import counted, percent
 from bnmind._values import Sealed, Value
-from bnmind.adaptive.assembly.blueprint import Blueprint
 from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, Responses
 from bnmind.adaptive.beliefs.estimates import has_ability, start_beliefs
 from bnmind.adaptive.beliefs.tables import ProfileSpace
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.selection.ability_scores import MaximalFisher
+from bnmind.adaptive.selection.blueprint import Blueprint
 from bnmind.adaptive.selection.rules import Enemies, OnlyItems, Testlets, asked_mask
 from bnmind.adaptive.selection.scores import (
     DiscriminationIndex,
     KullbackLeibler,
     LossGain,
+    MaximalFisher,
     MinimalEntropy,
     ModifiedPosteriorWeightedKL,
     PosteriorWeightedKL,
@@ -64,15 +64,9 @@ from bnmind.adaptive.selection.scores import (
     TargetEntropy,
 )
 from bnmind.adaptive.selection.selectors import FixedOrder, PerCost
-from bnmind.adaptive.sessions.design import Design
-from bnmind.adaptive.stopping.ending import (
+from bnmind.adaptive.selection.stopping import (
     AllOf,
     AnyOf,
-    Reasons,
-    RuleOfWholeTest,
-    most_items_of,
-)
-from bnmind.adaptive.stopping.stoppers import (
     DeviationBelow,
     EntropyBelow,
     GainBelow,
@@ -80,8 +74,11 @@ from bnmind.adaptive.stopping.stoppers import (
     MaximalItems,
     MaximalTime,
     ProfileCertain,
+    Reasons,
     SkillsCertain,
+    most_items_of,
 )
+from bnmind.adaptive.sessions.design import Design
 from bnmind.adaptive.trees.item_trees import NEVER, check_without_luck, next_items, outlook_of
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.information import Floats, unchecked_entropy
@@ -683,7 +680,7 @@ def class_numbers(
 def _most_items(design: Design) -> int:
     """Return the largest number of items of a test; stoppers wait for rules of whole tests."""
     every = len(design.bank.items)
-    if any(isinstance(rule, RuleOfWholeTest) for rule in design.rules):
+    if any(isinstance(rule, Blueprint) for rule in design.rules):
         return every
     most = most_items_of(design.stopper)
     return every if most is None else min(most, every)

@@ -33,9 +33,8 @@ from bnmind.adaptive.beliefs.estimates import beliefs_given, has_ability, start_
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.selection.selector import MissingLuckError
 from bnmind.adaptive.selection.selectors import FixedOrder, selector_name
+from bnmind.adaptive.selection.stopping import Ending, MaximalItems, ending
 from bnmind.adaptive.sessions.design import Design
-from bnmind.adaptive.stopping.ending import Ending, batch_ending
-from bnmind.adaptive.stopping.stoppers import MaximalItems
 from bnmind.errors import BnmindError, InvalidArgumentError, ModelFileError, TooLargeError
 from bnmind.information import Floats
 from bnmind.views.figures import TreeBox, tree_dot, tree_drawing
@@ -383,7 +382,7 @@ def outlook_of(design: Design, beliefs: BatchBelief, asked: NDArray[np.intp]) ->
         ``(beliefs, questions)``, positions of the items asked, in order.
     """
     available = np.broadcast_to(design.operational, (len(asked), len(design.operational)))
-    return batch_ending(design.rules, design.stopper, beliefs, asked, available=available)
+    return ending(design.rules, design.stopper, beliefs, asked, available=available)
 
 
 def next_items(

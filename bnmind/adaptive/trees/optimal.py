@@ -50,8 +50,8 @@ from bnmind.adaptive.beliefs.tables import ProfileSpace
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.selection.rules import enemy_pairs
 from bnmind.adaptive.selection.selectors import FixedOrder
+from bnmind.adaptive.selection.stopping import MaximalItems
 from bnmind.adaptive.sessions.design import Design
-from bnmind.adaptive.stopping.stoppers import MaximalItems
 from bnmind.adaptive.trees.evaluation import DesignEvaluation, class_numbers, evaluate_design
 from bnmind.adaptive.trees.item_trees import (
     EXPECTED,

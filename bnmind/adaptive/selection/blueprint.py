@@ -1,4 +1,4 @@
-"""Blueprints: bounds on whole tests, as integer programs that find a test of all bounds.
+"""Blueprints: bounds on whole tests, as integer programs; and tests chosen by them, shadow tests.
 
 The integer program of the items that complete a test.
 
@@ -24,6 +24,20 @@ The parts of a bank that matter to the constraints on a test, and the program of
 Items that belong to the same groups, have no enemies and are in no testlet are interchangeable:
 they are one class. So the program of a large bank is small.
 
+A shadow test:
+
+==========  ====================================================================
+symbol      name here
+==========  ====================================================================
+I_i         the score of item i by ``scored``
+x_i         whether item i is in the shadow test; 1 for the items asked
+n           ``blueprint.length``
+==========  ====================================================================
+
+Before each question a complete test is assembled that holds all items asked, meets all
+constraints and has the largest Σ_i I_i x_i. Its best item that was not asked is asked, and the
+rest goes back to the bank.
+
 References
 ----------
 W. van der Linden, *Linear Models for Optimal Test Design*, Springer 2005, chapters 3 and 5.
@@ -34,156 +48,28 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import check_shape, checked
-from bnmind._values import Count, Natural, Value
-from bnmind.adaptive.beliefs.belief import MISSING
+from bnmind._values import Count, Value
+from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.selection.rules import (
+    Asked,
+    Bound,
+    Mask,
+    RuleOnBank,
     asked_mask,
     checked_asked,
     enemies_of,
     enemy_pairs,
-    item_mask,
-    named_codes,
 )
-from bnmind.errors import InvalidArgumentError, UnknownNameError
+from bnmind.adaptive.selection.selector import Choice, ScoringSelector, Selector, best_of
+from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
-
-
-class Bound(Protocol):
-    """The interface of bounds. A bound is immutable and hashable."""
-
-    @property
-    def least(self) -> int:
-        """The least number of items of the group in a test."""
-
-    @property
-    def most(self) -> int | None:
-        """The largest number of items of the group in a test; None without a limit."""
-
-    @property
-    def label(self) -> str:
-        """The group, for messages, such as "skill addition"."""
-
-    def members(self, bank: ItemBank) -> NDArray[np.bool_]:
-        """Return a mask of the items of the group, ``(items,)``; raises `UnknownNameError`.
-
-        Parameters
-        ----------
-        bank
-            The bank whose items are meant.
-        """
-
-
-class _Bounded(Value):
-    """A bound, of which the least number is at most the largest one."""
-
-    def _faults(self: Bound) -> Iterator[str]:
-        least, most = self.least, self.most
-        if most is not None and least > most:
-            yield f"{self.label}: the least number of items, {least}, is above the largest, {most}"
-
-
-@dataclass(frozen=True)
-class CodeBound(_Bounded):
-    """Bounds for the number of items with a content code.
-
-    Parameters
-    ----------
-    code
-        The content code.
-    least, most
-        The least and the largest number of items in a test; no largest by default.
-    """
-
-    code: str
-    least: Natural = 0
-    most: Natural | None = None
-
-    @property
-    def label(self) -> str:
-        """The group, for messages."""
-        return f"content code {self.code}"
-
-    @checked
-    def members(self, bank: ItemBank) -> NDArray[np.bool_]:
-        """Return a mask of the items with the code, ``(items,)``."""
-        mask: NDArray[np.bool_] = named_codes(bank, [self.code])[0]
-        return mask
-
-
-@dataclass(frozen=True)
-class SkillBound(_Bounded):
-    """Bounds for the number of items that depend on a skill directly.
-
-    An item that needs several skills counts for each of them.
-
-    Parameters
-    ----------
-    skill
-        The name of the skill.
-    least, most
-        The least and the largest number of items in a test; no largest by default.
-    """
-
-    skill: str
-    least: Natural = 0
-    most: Natural | None = None
-
-    @property
-    def label(self) -> str:
-        """The group, for messages."""
-        return f"skill {self.skill}"
-
-    @checked
-    def members(self, bank: ItemBank) -> NDArray[np.bool_]:
-        """Return a mask of the items that measure the skill, ``(items,)``.
-
-        Raises
-        ------
-        UnknownNameError
-            If the bank has no such skill.
-        """
-        if self.skill not in bank.skills:
-            raise UnknownNameError("skill", self.skill, bank.skills)
-        return bank.q_matrix[:, bank.skills.index(self.skill)]
-
-
-@dataclass(frozen=True)
-class ItemsBound(_Bounded):
-    """Bounds for the number of items among some.
-
-    Parameters
-    ----------
-    items
-        The names of the items.
-    least, most
-        The least and the largest number of them in a test; no largest by default.
-    name
-        The group, for messages.
-    """
-
-    items: tuple[str, ...]
-    least: Natural = 0
-    most: Natural | None = None
-    name: str = ""
-
-    @property
-    def label(self) -> str:
-        """The group, for messages."""
-        few = ", ".join(self.items[:3]) + (", …" if len(self.items) > 3 else "")
-        return f"items {self.name or few}"
-
-    @checked
-    def members(self, bank: ItemBank) -> NDArray[np.bool_]:
-        """Return a mask of the items, ``(items,)``."""
-        return item_mask(bank, self.items)
-
 
 Counts = NDArray[np.intp]
 
@@ -207,9 +93,9 @@ class Program(Value):
     room: Counts
     """``(groups,)``, at least 0."""
     length: int
-    begun: NDArray[np.bool_]
+    begun: Mask
     """``(classes,)``, the testlets to be finished."""
-    cliques: NDArray[np.bool_]
+    cliques: Mask
     """``(cliques, classes)``"""
 
     def meets(self, parts: Counts) -> bool:
@@ -229,7 +115,7 @@ class Program(Value):
         )
 
 
-def possible_classes(program: Program) -> NDArray[np.bool_] | None:
+def possible_classes(program: Program) -> Mask | None:
     """Return the classes that some completion of the test holds, ``(classes,)``.
 
     They are found exactly: by small changes of completions that are known, and for classes
@@ -262,7 +148,7 @@ def possible_classes(program: Program) -> NDArray[np.bool_] | None:
     return found & (program.available > 0)
 
 
-def _hopeless(program: Program) -> NDArray[np.bool_]:
+def _hopeless(program: Program) -> Mask:
     """Return classes that no completion holds, by bounds that are quick, ``(classes,)``.
 
     A class is too much for a group, or leaves too few items for the minima of groups that have
@@ -312,10 +198,10 @@ def _greedy(program: Program, first: int | None = None) -> Counts | None:
         parts[best] += 1
 
 
-def _addable(program: Program, parts: Counts) -> NDArray[np.bool_]:
+def _addable(program: Program, parts: Counts) -> Mask:
     """Return the classes of which a completion may hold one more part, ``(classes,)``."""
     used = parts @ program.vectors
-    may: NDArray[np.bool_] = (
+    may: Mask = (
         (parts < program.available)
         & (used + program.vectors <= program.room).all(axis=1)
         & (parts @ program.sizes + program.sizes <= program.length)
@@ -326,7 +212,7 @@ def _addable(program: Program, parts: Counts) -> NDArray[np.bool_]:
     return may
 
 
-def _near(program: Program, parts: Counts) -> NDArray[np.bool_]:
+def _near(program: Program, parts: Counts) -> Mask:
     """Return the classes of a completion, and of those that differ by one part."""
     found = (parts > 0) | _addable(program, parts)
     if found[program.available > 0].all():
@@ -341,7 +227,7 @@ def _near(program: Program, parts: Counts) -> NDArray[np.bool_]:
 
 
 def best_completion(
-    program: Program, worth: Floats, *, at_least_one: NDArray[np.bool_] | None = None
+    program: Program, worth: Floats, *, at_least_one: Mask | None = None
 ) -> Counts | None:
     """Return the parts of largest total worth that complete the test, ``(classes,)``.
 
@@ -416,7 +302,7 @@ class Structure(Value):
     """The groups, classes, testlets and enemies of a bank."""
 
     _: KW_ONLY
-    members: NDArray[np.bool_]
+    members: Mask
     """``(groups, items)``"""
     least: Counts
     """``(groups,)``"""
@@ -428,7 +314,7 @@ class Structure(Value):
     """The number of classes that are not testlets."""
     vectors: Counts
     """``(single classes, groups)``"""
-    cliques: NDArray[np.bool_]
+    cliques: Mask
     """``(cliques, classes)``, classes that exclude each other."""
 
     @property
@@ -437,11 +323,11 @@ class Structure(Value):
         n: int = self.cliques.shape[1]
         return n
 
-    def in_testlet(self) -> NDArray[np.bool_]:
+    def in_testlet(self) -> Mask:
         """Return a mask of the items in testlets, ``(items,)``."""
         return self.class_of >= self.n_single
 
-    def begun(self, asked: NDArray[np.intp], open_items: NDArray[np.bool_]) -> int:
+    def begun(self, asked: NDArray[np.intp], open_items: Mask) -> int:
         """Return the class of the testlet to be finished; `MISSING` if there is none.
 
         Parameters
@@ -460,7 +346,7 @@ class Structure(Value):
     def program(
         self,
         counts: Counts,
-        open_items: NDArray[np.bool_],
+        open_items: Mask,
         *,
         length: int,
         begun: int = MISSING,
@@ -575,7 +461,7 @@ def _cliques(edges: Collection[tuple[int, int]]) -> list[list[int]]:
 
 
 @dataclass(frozen=True)
-class Blueprint(Value):
+class Blueprint(RuleOnBank):
     """Allow an item only if some complete test with the items asked so far holds it.
 
     A complete test meets all minima and maxima, has no two enemies, asks all items of a
@@ -707,12 +593,7 @@ class Blueprint(Value):
             if n
         )
 
-    @checked
-    def restrict(
-        self, bank: ItemBank, asked: NDArray[np.intp], allowed: NDArray[np.bool_]
-    ) -> NDArray[np.bool_]:
-        """Return the items that stay allowed; see `Rule.restrict`."""
-        checked_asked(bank, asked, allowed)
+    def _kept(self, bank: ItemBank, asked: Asked, allowed: Mask) -> Mask:
         structure = structure_of(bank, self.bounds, self.enemies)
         counts = asked_mask(bank, asked).astype(np.intp) @ structure.members.T.astype(np.intp)
         remaining = allowed.copy()
@@ -723,9 +604,7 @@ class Blueprint(Value):
         return remaining
 
     @checked
-    def needed(
-        self, bank: ItemBank, asked: NDArray[np.intp], allowed: NDArray[np.bool_]
-    ) -> NDArray[np.bool_]:
+    def needed(self, bank: ItemBank, asked: NDArray[np.intp], allowed: Mask) -> Mask:
         """Return a mask of the allowed items that the test still needs, ``(examinees, items)``.
 
         They are those of a testlet that has begun, or else those of groups below their minima.
@@ -752,7 +631,7 @@ class Blueprint(Value):
         return needed
 
     @checked
-    def can_be_met(self, bank: ItemBank, available: NDArray[np.bool_]) -> bool:
+    def can_be_met(self, bank: ItemBank, available: Mask) -> bool:
         """Return whether some test with the available items ``(items,)`` meets all constraints.
 
         Parameters
@@ -778,8 +657,8 @@ class Blueprint(Value):
         structure: Structure,
         sequence: NDArray[np.intp],
         counts: NDArray[np.intp],
-        open_items: NDArray[np.bool_],
-    ) -> NDArray[np.bool_]:
+        open_items: Mask,
+    ) -> Mask:
         """Return the open items of one test that some complete test holds, ``(items,)``."""
         left = self._left(len(sequence), bank)
         begun = structure.begun(sequence, open_items)
@@ -803,7 +682,7 @@ class Blueprint(Value):
 @lru_cache(maxsize=2**16)
 def _possible(
     bank: ItemBank, blueprint: Blueprint, key: tuple[bytes, bytes, bytes, int, int]
-) -> NDArray[np.bool_] | None:
+) -> Mask | None:
     """Return the classes of items that some complete test holds; tests alike share the answer."""
     structure = structure_of(bank, blueprint.bounds, blueprint.enemies)
     of_class, of_testlets, counted, left, begun = key
@@ -818,3 +697,134 @@ def _possible(
     if found is not None:
         found.setflags(write=False)
     return found
+
+
+_DIGITS = 9
+"""Digits of the scores relative to the largest one, so that live and simulated tests agree."""
+
+_FILL = 1e-3
+"""The worth of an item of score 0, relative to the best."""
+
+
+@dataclass(frozen=True)
+class ShadowTest(Selector[SkillBelief]):
+    """Select the best item of the best complete test that holds all items answered.
+
+    Constraints that will matter later are met at the smallest loss of score, where `Blueprint`
+    alone would let a selector run into them. Use the same blueprint as a rule too, so that the
+    minima hold if items are skipped, and stoppers wait for them. If no complete test is left,
+    the best allowed item is asked.
+
+    Parameters
+    ----------
+    scored
+        The selector that scores the items.
+    blueprint
+        The constraints, with a length.
+
+    References
+    ----------
+    W. van der Linden and L. Reese, "A model for optimal constrained adaptive testing", Appl.
+    Psychol. Meas. 1998; W. van der Linden, *Linear Models for Optimal Test Design*, Springer
+    2005, chapter 9. The program is solved by HiGHS, through ``scipy.optimize.milp``.
+    """
+
+    scored: ScoringSelector[SkillBelief]
+    blueprint: Blueprint
+
+    def _faults(self) -> Iterator[str]:
+        if self.blueprint.length is None:
+            yield "shadow tests need a blueprint with a length"
+
+    def choice(self, beliefs: BatchBelief, allowed: Mask, luck: ArrayLike | None) -> Choice:
+        """Return for each examinee the best allowed item of the shadow test."""
+        bank = beliefs.bank
+        answered = beliefs.responses != MISSING
+        # The items that can come later: not answered, and no enemies.
+        open_items = allowed | ~(answered | enemies_of(bank, answered, self.blueprint.enemies))
+        scores = self.scored.allowed_scores(beliefs, open_items)
+        among = allowed.copy()
+        for row in np.flatnonzero(allowed.any(axis=1)).tolist():
+            # If only some items may be asked now, such as those of a stage, others come later.
+            for pool in (allowed[row], open_items[row]):
+                inside = self._shadow(bank, answered[row], pool, allowed[row], scores[row])
+                if inside is not None:
+                    among[row] &= inside
+                    break
+        found = best_of(scores, among, self.scored.tolerance)
+        return found._replace(scores=np.where(allowed, scores, -np.inf))
+
+    def _shadow(
+        self,
+        bank: ItemBank,
+        answered: Mask,
+        pool: Mask,
+        allowed: Mask,
+        scores: Floats,
+    ) -> Mask | None:
+        """Return the items that complete the test best, with at least one that is allowed.
+
+        Returns
+        -------
+        NDArray or None
+            ``(items,)``; None if items of the pool cannot complete the test.
+        """
+        structure = structure_of(bank, self.blueprint.bounds, self.blueprint.enemies)
+        assert self.blueprint.length is not None  # as the constructor checks
+        left = max(self.blueprint.length - int(answered.sum()), 1)
+        low, high = scores[pool].min(), scores[pool].max()
+        # Scores that differ by rounding alone are equal, so that noise chooses no item.
+        span = high - low if high - low > self.scored.tolerance else 1.0
+        levels = np.round((scores - low) / span, _DIGITS)
+        part_of, n_parts = _parts(structure, pool, levels, left)
+        members = np.flatnonzero(part_of != MISSING)
+        own = part_of[members]
+        # Every item is worth something, so that the shadow test is as long as the test.
+        worth = levels[members] + _FILL
+        vectors = np.zeros((n_parts, len(structure.members)), dtype=np.intp)
+        np.add.at(vectors, own, structure.members[:, members].T.astype(np.intp))
+        counts = structure.members[:, answered].sum(axis=1)
+        class_of_part = np.zeros(n_parts, dtype=np.intp)
+        class_of_part[own] = structure.class_of[members]
+        has_allowed = np.zeros(n_parts, dtype=bool)
+        has_allowed[own[allowed[members]]] = True
+        found = best_completion(
+            Program(
+                available=np.ones(n_parts, dtype=np.intp),
+                sizes=np.bincount(own, minlength=n_parts),
+                vectors=vectors,
+                need=np.maximum(structure.least - counts, 0),
+                room=np.maximum(structure.most - counts, 0),
+                length=left,
+                begun=np.zeros(n_parts, dtype=bool),
+                cliques=structure.cliques[:, class_of_part],
+            ),
+            np.asarray(np.bincount(own, weights=worth, minlength=n_parts), dtype=np.float64),
+            at_least_one=None if has_allowed.all() else has_allowed,
+        )
+        if found is None or not found.any():
+            return None
+        inside = np.zeros(len(pool), dtype=bool)
+        inside[members] = found[own] > 0
+        return inside
+
+
+def _parts(
+    structure: Structure, pool: Mask, scores: Floats, left: int
+) -> tuple[NDArray[np.intp], int]:
+    """Return the part of each item of the pool, ``(items,)``, and the number of parts.
+
+    A testlet is one part. Of items that are interchangeable but for their scores, only as many
+    of the best are parts as may still be asked; others are `MISSING`.
+    """
+    part_of = np.full(len(pool), MISSING, dtype=np.intp)
+    single = np.flatnonzero(pool & ~structure.in_testlet())
+    order = single[np.lexsort((single, -scores[single], structure.class_of[single]))]
+    classes = structure.class_of[order]
+    first = np.searchsorted(classes, classes)
+    kept = order[np.arange(len(order)) - first < left]
+    part_of[kept] = np.arange(len(kept))
+    inside = np.flatnonzero(pool & structure.in_testlet())
+    testlets, own = np.unique(structure.class_of[inside], return_inverse=True)
+    part_of[inside] = len(kept) + own
+    return part_of, len(kept) + len(testlets)

@@ -1,1 +1,0 @@
-"""Constraints on a whole test, and the items that keep it possible to meet them all."""

@@ -1,0 +1,893 @@
+"""Stoppers, which end a test, and the end of a test.
+
+A stopper returns the reason to stop as a text, or an empty text to continue, for each examinee of a
+batch. A live test is a batch of one. A threshold counts as reached within `TOLERANCE`, so that
+rounding does not decide when a test ends.
+
+Rules restrict the items that may be asked. In live tests and in simulations alike, they interact
+with stoppers in one case: if a rule still needs items that can be asked, such as the minima of a
+`Blueprint`, a satisfied stopper waits, and only these items are open. Limits of length, cost and
+time do not wait, unless the rule outweighs them.
+
+Sequential probability ratio tests (SPRT) of skills, and of an ability at a cut:
+
+=========  ====================================================================
+symbol     name here
+=========  ====================================================================
+α, β       ``error``: the chance of a wrong decision, the same for both sides
+A, B       (1 − β) / α and β / (1 − α) = 1 / A
+λ_k        P(answers | skill k) / P(answers | not skill k), averaged over the
+           other skills: the posterior odds divided by the prior odds
+λ(θ)       P(answers | θ_c + δ) / P(answers | θ_c − δ)
+θ_c, δ     ``cut``, ``indifference``
+=========  ====================================================================
+
+A decision is made once λ ≥ A or λ ≤ B.
+
+References
+----------
+C. Tatsuoka, "Data analytic methods for latent partially ordered classification models", J.
+R. Stat. Soc. C 2002 (the most probable profile); C.-L. Hsu, W.-C. Wang and S.-Y. Chen,
+"Variable-length computerized adaptive testing based on cognitive diagnosis models", Appl.
+Psychol. Meas. 2013; A. Wald, *Sequential Analysis*, 1947; M. Reckase, "A procedure for decision
+making using tailored testing", 1983; J. Spray and M. Reckase, "Comparison of SPRT and sequential
+Bayes procedures for classifying examinees into two categories using a computerized test", J.
+Educ. Behav. Stat. 1996.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Annotated, TypeAlias
+
+import numpy as np
+from annotated_types import Ge, Gt, Le, Lt
+from numpy.typing import NDArray
+
+from bnmind._arguments import checked
+from bnmind._messages import shown
+from bnmind._registry import COUNT, NUMBER, Argument, Registered, Registrar, leads_to, made_by_name
+from bnmind._values import Count, Finite, Positive, Value
+from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, SkillBelief
+from bnmind.adaptive.beliefs.estimates import (
+    ability_deviation,
+    ability_of,
+    has_ability,
+    start_belief,
+    start_beliefs,
+)
+from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.response_models.base import ability_values
+from bnmind.adaptive.selection.blueprint import Blueprint
+from bnmind.adaptive.selection.rules import Asked, Enemies, Rule, allowed_items, asked_mask
+from bnmind.adaptive.selection.scores import MinimalEntropy
+from bnmind.adaptive.selection.selector import BatchOfOne, ScoringSelector
+from bnmind.errors import InvalidArgumentError, InvalidModelError
+from bnmind.information import Floats
+
+TOLERANCE = 1e-9
+"""The distance from a threshold at which it counts as reached; of costs and times, relative."""
+
+Reasons: TypeAlias = NDArray[np.str_]
+"""``(examinees,)`` reasons to stop; empty texts to continue."""
+
+
+@dataclass(frozen=True, eq=False)
+class Progress(Value):
+    """The progress of a test, as input to a stopper."""
+
+    belief: SkillBelief
+    """The belief about the examinee."""
+    asked: tuple[str, ...] = ()
+    """The items asked, including skipped ones."""
+    allowed: tuple[str, ...] = ()
+    """The items that may be asked next."""
+
+    @property
+    def bank(self) -> ItemBank:
+        """The item bank."""
+        return self.belief.bank
+
+    def as_batch(self) -> BatchProgress:
+        """Return the progress as that of a batch of one examinee."""
+        position, n_items = self.bank.position, len(self.bank.items)
+        sequence = np.array([[position(name) for name in self.asked]], dtype=np.intp)
+        allowed = np.zeros((1, n_items), dtype=bool)
+        allowed[0, [position(name) for name in self.allowed]] = True
+        asked = asked_mask(self.bank, sequence)
+        return BatchProgress(BatchOfOne(self.belief), asked, allowed, sequence)
+
+
+@dataclass(frozen=True, eq=False)
+class BatchProgress(Value):
+    """The progress of the tests of many examinees."""
+
+    beliefs: BatchBelief
+    """The belief about each examinee."""
+    asked: NDArray[np.bool_]
+    """``(examinees, items)``, a mask of the items asked."""
+    allowed: NDArray[np.bool_]
+    """``(examinees, items)``, a mask of the items that may be asked next."""
+    sequence: NDArray[np.intp] | None = None
+    """``(examinees, questions)`` positions of the items asked, in order; `MISSING` after the
+    last one. Default the order of the bank."""
+
+    @property
+    def bank(self) -> ItemBank:
+        """The item bank."""
+        return self.beliefs.bank
+
+    @checked
+    def of(self, examinee: int) -> Progress:
+        """Return the progress of the test of one examinee.
+
+        Parameters
+        ----------
+        examinee
+            The position of the examinee, from 0.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If there is no such examinee.
+        """
+        if not 0 <= examinee < len(self.asked):
+            raise InvalidArgumentError(
+                f"expected an examinee below {len(self.asked)}, got {shown(examinee)}", examinee
+            )
+        names = self.bank.item_names
+        row = np.flatnonzero(self.asked[examinee])
+        if self.sequence is not None:
+            row = self.sequence[examinee][self.sequence[examinee] != MISSING]
+        return Progress(
+            self.beliefs.alone(examinee),
+            tuple(names[i] for i in row.tolist()),
+            tuple(names[i] for i in np.flatnonzero(self.allowed[examinee]).tolist()),
+        )
+
+
+class Stopper(Value, ABC):
+    """The interface of stoppers. A stopper of your own states `stop_batch`."""
+
+    @abstractmethod
+    def stop_batch(self, progress: BatchProgress) -> Reasons:
+        """Return the reasons why tests are over, ``(examinees,)``; empty texts if they continue.
+
+        Parameters
+        ----------
+        progress
+            The items, responses and beliefs so far.
+        """
+
+    @checked
+    def stop(self, progress: Progress) -> str:
+        """Return the reason why a test is over; an empty text if it continues.
+
+        Parameters
+        ----------
+        progress
+            The items, responses and beliefs so far.
+        """
+        return str(self.stop_batch(progress.as_batch())[0])
+
+    def most_items(self) -> int | None:
+        """Return the number of items after which every test ends; None if there is none."""
+        return None
+
+
+def most_items_of(stopper: Stopper | None) -> int | None:
+    """Return the number of items after which a stopper ends every test; None if there is none."""
+    return None if stopper is None else stopper.most_items()
+
+
+@dataclass(frozen=True, init=False)
+class _Composed(Stopper):
+    stoppers: tuple[Stopper, ...]
+    """One or more."""
+
+    def __init__(
+        self, *one_by_one: Stopper | Sequence[Stopper], stoppers: Sequence[Stopper] = ()
+    ) -> None:
+        if len(one_by_one) == 1 and isinstance(one_by_one[0], Sequence):
+            one_by_one = tuple(one_by_one[0])
+        object.__setattr__(self, "stoppers", one_by_one or stoppers)
+        self._convert()
+        object.__setattr__(self, "stoppers", tuple(self.stoppers))
+        if not self.stoppers:
+            raise InvalidArgumentError("no stoppers: at least one is needed")
+
+    @checked
+    def stop_batch(self, progress: BatchProgress) -> Reasons:
+        """Return the reasons to stop, ``(examinees,)``."""
+        each = [stopper.stop_batch(progress).tolist() for stopper in self.stoppers]
+        return np.array([self._joined(reasons) for reasons in zip(*each, strict=True)], dtype=str)
+
+    @abstractmethod
+    def _joined(self, reasons: Sequence[str]) -> str:
+        """Return the reason of a test, given that of each stopper; empty to continue."""
+
+
+@dataclass(frozen=True, init=False)
+class AnyOf(_Composed):
+    """Stop if at least one of several stoppers does; the reason joins those that stop.
+
+    Parameters
+    ----------
+    *one_by_one
+        One or more stoppers, or one sequence of them.
+    stoppers
+        The sequence by its name, instead.
+
+    Examples
+    --------
+    >>> from bnmind.adaptive import EntropyBelow, ItemBank, MaximalItems, Progress, start_belief
+    >>> bank = ItemBank.from_qmatrix([[1, 0], [1, 1]], guess=0.2, slip=0.1)
+    >>> stopper = AnyOf(MaximalItems(10), EntropyBelow(2.5))
+    >>> stopper.stop(Progress(start_belief(bank)))
+    'the entropy of the skills is at most 2.5 bits'
+    """
+
+    def _joined(self, reasons: Sequence[str]) -> str:
+        return " and ".join(filter(None, reasons))
+
+    def most_items(self) -> int | None:
+        """Return the smallest number of items after which one of the stoppers ends every test."""
+        known = (one.most_items() for one in self.stoppers)
+        return min((most for most in known if most is not None), default=None)
+
+
+@dataclass(frozen=True, init=False)
+class AllOf(_Composed):
+    """Stop if all of several stoppers do; the reason joins all their reasons.
+
+    Parameters
+    ----------
+    *one_by_one
+        One or more stoppers, or one sequence of them.
+    stoppers
+        The sequence by its name, instead.
+    """
+
+    def _joined(self, reasons: Sequence[str]) -> str:
+        return " and ".join(reasons) if all(reasons) else ""
+
+    def most_items(self) -> int | None:
+        """Return the number of items after which all stoppers end every test, if all do."""
+        known = [one.most_items() for one in self.stoppers]
+        each = [most for most in known if most is not None]
+        return max(each) if len(each) == len(known) else None
+
+
+@dataclass(frozen=True)
+class StopBy(Stopper):
+    """Stop if a function says so.
+
+    Parameters
+    ----------
+    function
+        A function of a `Progress` that returns the reason to stop, or an empty text; or a
+        truth value.
+    reason
+        The reason if the function returns True.
+    batch_function
+        An optional function of a `BatchProgress` that returns ``(examinees,)`` reasons or
+        truth values. Without it a simulation calls ``function`` for each examinee, which
+        is slower.
+    """
+
+    function: Callable[[Progress], str | bool]
+    reason: str = "the test's own rule says so"
+    batch_function: Callable[[BatchProgress], Sequence[str] | NDArray[np.bool_]] | None = None
+
+    @checked
+    def stop_batch(self, progress: BatchProgress) -> Reasons:
+        """Return the reasons by the batch function, or by the function for each examinee.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If the batch function does not return one reason for each examinee.
+        """
+        if self.batch_function is None or isinstance(progress.beliefs, BatchOfOne):
+            each = [self.function(progress.of(row)) for row in range(len(progress.beliefs))]
+            words = [one if isinstance(one, str) else self.reason if one else "" for one in each]
+            return np.array(words, dtype=np.str_)
+        results = np.asarray(self.batch_function(progress))
+        if results.shape != (len(progress.beliefs),):
+            raise InvalidArgumentError(
+                f"expected {len(progress.beliefs)} reasons, got an array of shape {results.shape}",
+                results.shape,
+            )
+        if results.dtype.kind == "U":
+            return results
+        return np.where(results.astype(bool), self.reason, "")
+
+
+class _Condition(Stopper):
+    """A stopper by a condition."""
+
+    @checked
+    def stop_batch(self, progress: BatchProgress) -> Reasons:
+        """Return the reasons to stop, ``(examinees,)``."""
+        return np.where(self._holds(progress), self._reason, "")
+
+    @abstractmethod
+    def _holds(self, progress: BatchProgress) -> NDArray[np.bool_]:
+        """Return whether each test ends, ``(examinees,)``."""
+
+    @property
+    @abstractmethod
+    def _reason(self) -> str: ...
+
+
+def _use_up(progress: BatchProgress, parts: Sequence[float], most: float) -> NDArray[np.bool_]:
+    """Return whether the items asked, a part of each, reach a limit together."""
+    used: Floats = progress.asked @ (np.array(parts) / most)
+    return used >= 1 - TOLERANCE
+
+
+stopper: Registrar[Stopper] = Registrar()
+"""Registers a stopper: `@stopper("items", "N items were asked", COUNT)`."""
+
+
+@stopper("items", "N items were asked", COUNT)
+@dataclass(frozen=True)
+class MaximalItems(_Condition):
+    """Stop after a number of items, including skipped ones.
+
+    Within `AllOf` it is the least number of items.
+
+    Parameters
+    ----------
+    items
+        The number, at least 1.
+    """
+
+    items: Count
+
+    def most_items(self) -> int:
+        """Return the number of items."""
+        return self.items
+
+    def _holds(self, progress: BatchProgress) -> NDArray[np.bool_]:
+        return _use_up(progress, [1.0] * len(progress.bank.items), self.items)
+
+    @property
+    def _reason(self) -> str:
+        return f"{self.items} item{'s were' if self.items > 1 else ' was'} asked"
+
+
+@stopper("time", "the items asked take this long", NUMBER)
+@dataclass(frozen=True)
+class MaximalTime(_Condition):
+    """Stop if the total time of the items asked reaches a limit.
+
+    It adds the times stated in the bank; there is no clock.
+
+    Parameters
+    ----------
+    time
+        In the unit of `Item.time`, above 0.
+    """
+
+    time: Annotated[float, Gt(0)]
+
+    def _holds(self, progress: BatchProgress) -> NDArray[np.bool_]:
+        return _use_up(progress, [item.time for item in progress.bank.items], self.time)
+
+    @property
+    def _reason(self) -> str:
+        return f"the items asked take {self.time:g} or longer"
+
+
+@stopper("cost", "the items asked cost this much", NUMBER)
+@dataclass(frozen=True)
+class MaximalCost(_Condition):
+    """Stop if the total cost of the items asked reaches a limit.
+
+    Parameters
+    ----------
+    cost
+        In the unit of `Item.cost`, above 0.
+    """
+
+    cost: Annotated[float, Gt(0)]
+
+    def _holds(self, progress: BatchProgress) -> NDArray[np.bool_]:
+        return _use_up(progress, [item.cost for item in progress.bank.items], self.cost)
+
+    @property
+    def _reason(self) -> str:
+        return f"the items asked have cost {self.cost:g} or more"
+
+
+@stopper("entropy", "the entropy of the skills is at most this many bits", NUMBER)
+@dataclass(frozen=True)
+class EntropyBelow(_Condition):
+    """Stop if the joint entropy of all skills is small.
+
+    Parameters
+    ----------
+    bits
+        The entropy at which to stop, at least 0.
+    """
+
+    bits: Annotated[float, Ge(0)]
+
+    def _holds(self, progress: BatchProgress) -> NDArray[np.bool_]:
+        return progress.beliefs.entropy <= self.bits + TOLERANCE
+
+    @property
+    def _reason(self) -> str:
+        return f"the entropy of the skills is at most {self.bits:g} bits"
+
+
+@stopper("profile", "one profile is this probable", NUMBER)
+@dataclass(frozen=True)
+class ProfileCertain(_Condition):
+    """Stop if the most probable profile of all skills is probable enough.
+
+    Parameters
+    ----------
+    probability
+        The probability of the profile at which to stop, in (0, 1].
+    """
+
+    probability: Annotated[float, Gt(0), Le(1)]
+
+    def _holds(self, progress: BatchProgress) -> NDArray[np.bool_]:
+        return progress.beliefs.profile().probabilities >= self.probability - TOLERANCE
+
+    @property
+    def _reason(self) -> str:
+        return f"one profile of the skills has probability {self.probability:g} or more"
+
+
+@stopper("certainty", "one level of each skill is this probable", NUMBER)
+@dataclass(frozen=True)
+class SkillsCertain(_Condition):
+    """Stop if the most probable level of each skill is probable enough.
+
+    Parameters
+    ----------
+    probability
+        The probability at which to stop, in (0, 1].
+    skills
+        The skills to consider; default all.
+    """
+
+    probability: Annotated[float, Gt(0), Le(1)]
+    skills: tuple[str, ...] = ()
+
+    def _holds(self, progress: BatchProgress) -> NDArray[np.bool_]:
+        skills = self.skills or progress.bank.skills
+        largest = [progress.beliefs.marginal(skill).max(axis=1) for skill in skills]
+        return np.asarray(np.min(largest, axis=0) >= self.probability - TOLERANCE)
+
+    @property
+    def _reason(self) -> str:
+        named = ", ".join(self.skills) or "skill"
+        which = named if len(self.skills) == 1 else f"each {'of ' * bool(self.skills)}{named}"
+        return f"{which} is known with probability {self.probability:g} or more"
+
+
+@stopper("gain", "no item has more expected information than this many bits", NUMBER)
+@dataclass(frozen=True)
+class GainBelow(_Condition):
+    """Stop if no item that may be asked has a large score.
+
+    Parameters
+    ----------
+    gain
+        The score of the best item at which to stop, at least 0.
+    scored
+        The selector that scores the items; default `MinimalEntropy`, in bits.
+    """
+
+    gain: Annotated[float, Ge(0)]
+    scored: ScoringSelector[SkillBelief] = field(default_factory=MinimalEntropy)
+
+    def _holds(self, progress: BatchProgress) -> NDArray[np.bool_]:
+        scores = self.scored.allowed_scores(progress.beliefs, progress.allowed)
+        return np.asarray(scores.max(axis=1) <= self.gain + TOLERANCE)
+
+    @property
+    def _reason(self) -> str:
+        what = " bits" if isinstance(self.scored, MinimalEntropy) else ""
+        return f"no item has a score above {self.gain:g}{what}"
+
+
+@stopper("deviation", "the standard deviation of the ability is at most this", NUMBER)
+@dataclass(frozen=True)
+class DeviationBelow(_Condition):
+    """Stop if the standard deviation of the ability of an IRT bank is small.
+
+    Parameters
+    ----------
+    deviation
+        The standard deviation of the belief at which to stop, above 0.
+    """
+
+    deviation: Annotated[float, Gt(0)]
+
+    def _holds(self, progress: BatchProgress) -> NDArray[np.bool_]:
+        return ability_deviation(progress.beliefs) <= self.deviation + TOLERANCE
+
+    @property
+    def _reason(self) -> str:
+        return f"the standard deviation of the ability is at most {self.deviation:g}"
+
+
+@stopper("plateau", "the last 3 answers changed no skill by more than this", NUMBER)
+@dataclass(frozen=True)
+class Plateau(_Condition):
+    """Stop if the last few answers have hardly changed the belief about any skill.
+
+    The change is the total variation distance between the distributions of a skill before the
+    last answers and now, which is the change of its probability if it has two levels.
+
+    Parameters
+    ----------
+    change
+        The largest change at which to stop, in [0, 1).
+    answers
+        The number of answers to look back, at least 1. Skipped items do not count.
+    """
+
+    change: Annotated[float, Ge(0), Lt(1)]
+    answers: Count = 3
+
+    def _holds(self, progress: BatchProgress) -> NDArray[np.bool_]:
+        beliefs, bank = progress.beliefs, progress.bank
+        sequence = _sequence(progress)
+        answered = (sequence != MISSING).sum(axis=1)
+        rows = np.flatnonzero(answered >= self.answers)
+        stops = np.zeros(len(beliefs), dtype=bool)
+        if len(rows):
+            now = beliefs.take(rows)
+            before = _before(now, sequence[rows], (answered - self.answers)[rows])
+            change = np.zeros(len(rows))
+            for skill in bank.skills:
+                moved = np.abs(now.marginal(skill) - before.marginal(skill)).sum(axis=1) / 2
+                change = np.maximum(change, moved)
+            stops[rows] = change <= self.change + TOLERANCE
+        return stops
+
+    @property
+    def _reason(self) -> str:
+        last = "last answer has" if self.answers == 1 else f"last {self.answers} answers have"
+        return f"the {last} changed no skill by more than {self.change:g}"
+
+
+def _before(beliefs: BatchBelief, sequence: Asked, last: NDArray[np.intp]) -> BatchBelief:
+    """Return the beliefs after the first ``last`` answers ``(examinees,)`` of a sequence."""
+    if isinstance(beliefs, BatchOfOne):
+        earlier = beliefs.alone(0)
+        for place in sequence[0, last[0] :][sequence[0, last[0] :] != MISSING].tolist():
+            earlier = earlier.without(beliefs.bank.item_names[place])
+        return BatchOfOne(earlier)
+    before = start_beliefs(beliefs.bank, len(beliefs)).with_errors(beliefs.error_chances)
+    for question in range(int(last.max())):
+        items = np.where(question < last, sequence[:, question], MISSING)
+        codes = beliefs.responses[np.arange(len(items)), np.maximum(items, 0)].astype(np.intp)
+        before = before.update(items, np.where(items != MISSING, codes, MISSING))
+    return before
+
+
+def _sequence(progress: BatchProgress) -> NDArray[np.intp]:
+    """Return the positions of the items answered, in order, ``(examinees, questions)``."""
+    has_answer = progress.beliefs.responses != MISSING
+    sequence = progress.sequence
+    if sequence is None:
+        sequence = np.where(has_answer, np.arange(has_answer.shape[1]), MISSING)
+    answered = (sequence != MISSING) & np.take_along_axis(
+        has_answer, np.maximum(sequence, 0), axis=1
+    )
+    order = np.argsort(~answered, axis=1, kind="stable")  # those answered first, in their order
+    moved = np.take_along_axis(sequence, order, axis=1)
+    return np.where(np.take_along_axis(answered, order, axis=1), moved, MISSING)
+
+
+_Error = Annotated[float, Gt(0), Lt(0.5)]
+
+
+@stopper(
+    "sprt",
+    "a probability ratio test decides each skill, with this error; default .05",
+    Argument("NUMBER", "a chance of an error", NUMBER.read, "0.1"),
+    plain=lambda: SkillsDecided(),
+)
+@dataclass(frozen=True)
+class SkillsDecided(_Condition):
+    """Stop once a probability ratio test decides whether each skill is mastered.
+
+    Unlike `SkillsCertain`, it does not use the prior odds of the skill, only the answers. A skill
+    that is certain before the first answer is decided.
+
+    Parameters
+    ----------
+    error
+        The chance of a wrong decision about a skill, of either kind, in (0, 0.5).
+    skills
+        The skills to decide, each of two levels; default all.
+    """
+
+    error: _Error = 0.05
+    skills: tuple[str, ...] = ()
+
+    def _holds(self, progress: BatchProgress) -> NDArray[np.bool_]:
+        bank = progress.bank
+        # All skills: one that cannot be decided is named even if another one is undecided.
+        decided = [
+            self._decides(bank, skill, progress.beliefs.marginal(skill))
+            for skill in self.skills or bank.skills
+        ]
+        return np.asarray(np.all(decided, axis=0))
+
+    def _decides(self, bank: ItemBank, skill: str, marginal: Floats) -> NDArray[np.bool_]:
+        prior = _prior(bank, skill)
+        if len(prior) != 2:
+            raise InvalidModelError(
+                [f"expected two levels of {skill} for a decision, got {len(prior)}"]
+            )
+        if prior.min() <= 0:
+            return np.ones(marginal.shape[:-1], dtype=bool)
+        return _decided(_log(marginal) - np.log(prior), self.error)
+
+    @property
+    def _reason(self) -> str:
+        named = ", ".join(self.skills) or "each skill"
+        return f"{named} is decided with an error of at most {self.error:g}"
+
+
+@stopper("cut", "a probability ratio test decides if the ability is above this", NUMBER)
+@dataclass(frozen=True)
+class AbilityDecided(_Condition):
+    """Stop once a probability ratio test decides whether the ability is above a cut.
+
+    Parameters
+    ----------
+    cut
+        The ability that divides the two classes.
+    error
+        The chance of a wrong decision, of either kind, in (0, 0.5).
+    indifference
+        Half the width of the region around the cut in which either decision is right, above
+        0. The likelihood is interpolated between the points of the grid.
+    """
+
+    cut: Annotated[float, Finite]
+    error: _Error = 0.05
+    indifference: Positive = 0.25
+
+    def _holds(self, progress: BatchProgress) -> NDArray[np.bool_]:
+        bank = progress.bank
+        ability = ability_of(bank)
+        weights = progress.beliefs.marginal(ability)
+        points = ability_values(bank.variable(ability))
+        sides = [self.cut - self.indifference, self.cut + self.indifference]
+        order = np.argsort(points)
+        if not points[order[0]] <= sides[0] < sides[1] <= points[order[-1]]:
+            raise InvalidModelError(
+                [
+                    f"the region from {sides[0]:g} to {sides[1]:g} is not within the grid of the"
+                    f" ability, from {points[order[0]]:g} to {points[order[-1]]:g}"
+                ]
+            )
+        likelihood = (_log(weights) - _log(_prior(bank, ability)))[..., order]
+        grid = points[order]
+        right = np.clip(np.searchsorted(grid, sides, side="right"), 1, len(grid) - 1)
+        share = (np.array(sides) - grid[right - 1]) / (grid[right] - grid[right - 1])
+        at_sides = (1 - share) * likelihood[..., right - 1] + share * likelihood[..., right]
+        return _decided(at_sides, self.error)
+
+    @property
+    def _reason(self) -> str:
+        return (
+            f"it is decided with an error of at most {self.error:g} whether the ability is above"
+            f" {self.cut:g}"
+        )
+
+
+def _decided(log_likelihoods: Floats, error: float) -> NDArray[np.bool_]:
+    """Return whether the ratio of two likelihoods ``(…, 2)`` decides between them."""
+    ratio = np.abs(log_likelihoods[..., 1] - log_likelihoods[..., 0])
+    decided: NDArray[np.bool_] = np.asarray(ratio >= math.log((1 - error) / error) - TOLERANCE)
+    return decided
+
+
+def _log(probabilities: Floats) -> Floats:
+    """Return logarithms; impossible values count as the smallest positive number."""
+    result: Floats = np.log(np.maximum(probabilities, np.finfo(np.float64).tiny))
+    return result
+
+
+@lru_cache(maxsize=256)
+def _prior(bank: ItemBank, skill: str) -> Floats:
+    """Return the distribution of a skill before the first answer, ``(levels,)``."""
+    return start_belief(bank).marginal(skill)
+
+
+STOPPERS: Mapping[str, Registered[Stopper]] = MappingProxyType(stopper)
+"""The stopper of each name."""
+
+_MOST_ITEMS = 30
+"""About what fits into a lesson."""
+
+
+def default_stop(bank: ItemBank) -> tuple[str, ...]:
+    """Return the texts of the stopper of a test that is given to a person without one.
+
+    The deviation of an ability is that of mirtCAT. Simulations and designs in Python have no
+    stopper unless one is named.
+    """
+    known = ("deviation:0.3",) if has_ability(bank) else ("certainty:0.95", "gain:0.01")
+    return (*known, f"items:{_MOST_ITEMS}")
+
+
+def default_stop_words(bank: ItemBank) -> str:
+    """Return when such a test ends, in words."""
+    known = (
+        "the standard deviation of the ability is at most 0.3"
+        if has_ability(bank)
+        else "each skill is known with probability 0.95, when no item should tell more than 0.01"
+        " bits"
+    )
+    return f"The test ends when {known}, or after {_MOST_ITEMS} items"
+
+
+@checked
+def stopper_by_names(texts: Sequence[str]) -> Stopper | None:
+    """Return the stopper of texts such as ``items:10`` or ``items:5+certainty:0.9``.
+
+    Parameters
+    ----------
+    texts
+        Any of them ends the test; of those joined by ``+`` in one text, all must hold.
+
+    Returns
+    -------
+    Stopper or None
+        None if there are no texts.
+
+    Raises
+    ------
+    UnknownNameError
+        If no stopper has a name.
+    InvalidArgumentError
+        If an argument is missing or of another kind.
+    """
+    any_of: list[Stopper] = []
+    for text in texts:
+        parts = text.split("+")
+        all_of = tuple(made_by_name("stopper", STOPPERS, part, shown_in=text) for part in parts)
+        any_of.append(all_of[0] if len(all_of) == 1 else AllOf(all_of))
+    if not any_of:
+        return None
+    return any_of[0] if len(any_of) == 1 else AnyOf(tuple(any_of))
+
+
+def name_stoppers(stopper: Stopper | None) -> list[str]:
+    """Return the texts of which `stopper_by_names` makes a stopper.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there are none.
+    """
+    if stopper is None:
+        return []
+    any_of = stopper.stoppers if isinstance(stopper, AnyOf) else (stopper,)
+    all_of = [one.stoppers if isinstance(one, AllOf) else (one,) for one in any_of]
+    texts = ["+".join(map(_name_stopper, stoppers)) for stoppers in all_of]
+    if not leads_to(stopper_by_names, texts, stopper):
+        raise InvalidArgumentError("expected a stopper that a file can name", stopper)
+    return texts
+
+
+def _name_stopper(stopper: Stopper) -> str:
+    first = next(iter(vars(stopper).values()), None)
+    for text in (f"{name}:{first!r}" for name in STOPPERS):
+        if leads_to(stopper_by_names, [text], stopper):
+            return text
+    raise InvalidArgumentError(
+        f"expected a stopper that a file can name, got {type(stopper).__name__}", stopper
+    )
+
+
+NOTHING_LEFT = "no item is left that may be asked"
+"""The reason of a test that ends because no item may be asked."""
+
+EVERYTHING_ASKED = "every item was asked"
+"""The reason of a test that ends because all items were asked."""
+
+
+def rules_for_test(
+    bank: ItemBank, rules: Sequence[Rule], stopper: Stopper | None
+) -> tuple[Rule, ...]:
+    """Return rules that know how long the test may be; see `Blueprint.for_test`.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If no test can meet a rule.
+    """
+    most = most_items_of(stopper)
+    enemies = tuple(pair for rule in rules if isinstance(rule, Enemies) for pair in rule.pairs)
+    return tuple(
+        rule.for_test(bank, most, enemies) if isinstance(rule, Blueprint) else rule
+        for rule in rules
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Ending(Value):
+    """The open items of some tests, or the reasons why the tests are over."""
+
+    allowed: NDArray[np.bool_]
+    """``(examinees, items)``, a mask of the open items."""
+    reasons: Reasons
+    """``(examinees,)``, the reason why each test is over; empty if it continues."""
+
+
+def ending(
+    rules: Sequence[Rule],
+    stopper: Stopper | None,
+    beliefs: BatchBelief,
+    asked: Asked,
+    *,
+    available: NDArray[np.bool_],
+) -> Ending:
+    """Return the open items of some tests, or the reasons why the tests are over.
+
+    Parameters
+    ----------
+    rules
+        The rules, in the order of application.
+    stopper
+        The stopper; None to end a test only when no item may be asked.
+    beliefs
+        The belief about each examinee; `BatchOfOne` in a live test.
+    asked
+        ``(examinees, questions)`` positions of the items asked, in order; `MISSING` after
+        the last one.
+    available
+        ``(examinees, items)``, a mask of the items that may be asked at all.
+    """
+    bank = beliefs.bank
+    allowed = allowed_items(bank, rules, asked, available=available)
+    was_asked = asked_mask(bank, asked)
+    nothing_left = np.where(allowed.any(axis=1), "", NOTHING_LEFT)
+    reasons = np.where(was_asked.all(axis=1), EVERYTHING_ASKED, nothing_left)
+    if stopper is None or not len(asked):
+        return Ending(allowed, reasons)
+    stops = stopper.stop_batch(BatchProgress(beliefs, was_asked, allowed, asked))
+    if (stops != "").any():
+        needed = _needed(bank, rules, asked, available)
+        waits = (stops != "") & needed.any(axis=1)
+        stops = np.where(waits, "", stops)
+        reasons = np.where(waits, "", reasons)
+        allowed = np.where(waits[:, None], needed, allowed)
+    return Ending(allowed, np.where(stops != "", stops, reasons))
+
+
+def _needed(
+    bank: ItemBank, rules: Sequence[Rule], asked: Asked, available: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Return a mask of the allowed items that rules still need, ``(examinees, items)``."""
+    allowed = ~asked_mask(bank, asked) & available
+    waits = np.zeros((len(asked), 1), dtype=bool)
+    for rule in rules:
+        allowed = rule.restrict(bank, asked, allowed) & allowed
+        if isinstance(rule, Blueprint):
+            needed = rule.needed(bank, asked, allowed) & allowed
+            lacks = needed.any(axis=1, keepdims=True)
+            allowed = np.where(lacks, needed, allowed)
+            waits |= lacks
+    result: NDArray[np.bool_] = allowed & waits
+    return result
