@@ -238,7 +238,7 @@ def drawn_program(seed: int) -> Program:
         room=need + rng.integers(0, 3, n_groups),
         length=int(rng.integers(2, 7)),
         begun=np.zeros(n, dtype=bool),
-        cliques=np.array([[place in pair for place in range(n)] for pair in pairs]).reshape(-1, n),
+        enemies=np.array([[place in pair for place in range(n)] for pair in pairs]).reshape(-1, n),
     )
 
 

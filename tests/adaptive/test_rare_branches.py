@@ -10,6 +10,7 @@ import pytest
 import bnmind.adaptive.beliefs.tables as cause_index
 from bnmind.adaptive import (
     BatchProgress,
+    Blueprint,
     Design,
     Dina,
     Examinees,
@@ -17,6 +18,7 @@ from bnmind.adaptive import (
     Independent,
     ItemBank,
     ItemEligibility,
+    ItemsBound,
     LearningOptions,
     MaximalItems,
     NoisyAnd,
@@ -46,7 +48,6 @@ from bnmind.adaptive.beliefs.tables import CauseIndex
 from bnmind.adaptive.items.item import _quadrature
 from bnmind.adaptive.items.text_tables import table_of
 from bnmind.adaptive.learning.model import item_blocks
-from bnmind.adaptive.selection.blueprint import _cliques
 from bnmind.adaptive.selection.scores import Ranking
 from bnmind.adaptive.trees import CertifiedInterval, EntropyOfSkills
 from bnmind.adaptive.trees.optimal import ProfileClasses
@@ -210,20 +211,25 @@ def test_a_cutoff_is_a_share(cutoff: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pairs", "sets"),
+    ("pairs", "most"),
     [
-        ([], []),
-        ([(0, 1)], [[0, 1]]),
-        ([(0, 1), (0, 2), (1, 2)], [[0, 1, 2]]),
-        ([(0, 1), (1, 2)], [[0, 1], [1, 2]]),
-        ([(1, 2), (1, 3), (2, 3), (0, 3)], [[0, 3], [1, 2, 3]]),
-        ([(a, b) for a in range(4) for b in range(a + 1, 4)], [[0, 1, 2, 3]]),
+        ([], 4),
+        ([(0, 1)], 3),
+        ([(0, 1), (0, 2), (1, 2)], 2),
+        ([(0, 1), (1, 2)], 3),
+        ([(1, 2), (1, 3), (2, 3), (0, 3)], 2),
+        ([(a, b) for a in range(4) for b in range(a + 1, 4)], 1),
     ],
 )
-def test_enemies_of_each_other_are_one_set(
-    pairs: list[tuple[int, int]], sets: list[list[int]]
+def test_a_test_holds_as_many_items_as_are_no_enemies(
+    pairs: list[tuple[int, int]], most: int
 ) -> None:
-    assert _cliques(pairs) == sets
+    bank = ItemBank.from_qmatrix([[1]] * 4, guess=0.2, slip=0.1)
+    names = bank.item_names
+    enemies = tuple((names[a], names[b]) for a, b in pairs)
+    for least in range(6):
+        blueprint = Blueprint((ItemsBound(names, least),), enemies=enemies)
+        assert bool(blueprint.faults(bank)) == (least > most)
 
 
 def test_items_of_several_shapes_have_the_information_that_each_has_alone(

@@ -13,7 +13,7 @@ s_c        ``sizes``: the items of a part
 V_cg       ``vectors``: the items of a part that belong to group g
 need, room the items of each group that the test still needs, and may still hold
 R          ``length``: the items that may still be asked
-K          ``cliques``: classes that exclude each other
+K          ``enemies``: two classes that exclude each other
 =========  ====================================================================
 
     0 ≤ y_c ≤ n_c,  y_c = 1 for a testlet that has begun,
@@ -45,7 +45,7 @@ W. van der Linden, *Linear Models for Optimal Test Design*, Springer 2005, chapt
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -95,24 +95,8 @@ class Program(Value):
     length: int
     begun: Mask
     """``(classes,)``, the testlets to be finished."""
-    cliques: Mask
-    """``(cliques, classes)``"""
-
-    def meets(self, parts: Counts) -> bool:
-        """Return whether parts ``(classes,)`` complete the test."""
-        counts = parts @ self.vectors
-        return bool(
-            self.fits(parts) and np.all(counts >= self.need) and np.all(parts[self.begun] >= 1)
-        )
-
-    def fits(self, parts: Counts) -> bool:
-        """Return whether parts are within all upper limits."""
-        return bool(
-            np.all(parts <= self.available)
-            and np.all(parts @ self.vectors <= self.room)
-            and parts @ self.sizes <= self.length
-            and np.all(self.cliques @ parts <= 1)
-        )
+    enemies: Mask
+    """``(pairs, classes)``"""
 
 
 def possible_classes(program: Program) -> Mask | None:
@@ -161,14 +145,13 @@ def _hopeless(program: Program) -> Mask:
         return over
     inside = (vectors[program.available > 0] > 0).astype(np.intp)
     is_apart = inside.T @ inside == 0
+    by_need = np.argsort(-program.need, kind="stable").tolist()
     apart = np.zeros((n_groups, n_groups), dtype=bool)  # a family of such groups in each row
-    for family in range(n_groups):
-        free = np.arange(n_groups) != family
-        free &= is_apart[family]
-        apart[family, family] = True
-        for group in np.argsort(-program.need, kind="stable").tolist():
-            if free[group] and program.need[group]:
-                apart[family, group] = True
+    for family, is_member in enumerate(apart):
+        free = np.ones(n_groups, dtype=bool)
+        for group in [family, *by_need]:
+            if free[group]:
+                is_member[group] = True
                 free &= is_apart[group]
     still = np.maximum(program.need - vectors, 0) @ apart.T.astype(np.intp)
     short = still.max(axis=1) > program.length - program.sizes
@@ -180,11 +163,12 @@ def _greedy(program: Program, first: int | None = None) -> Counts | None:
 
     It holds the class ``first``, if given.
     """
-    parts = np.where(program.begun, 1, 0).astype(np.intp)
-    if first is not None:
-        parts[first] += not program.begun[first]
-    if not program.fits(parts):
-        return None
+    begun = np.flatnonzero(program.begun).tolist()
+    parts = np.zeros(len(program.available), dtype=np.intp)
+    for number in begun if first is None or first in begun else [*begun, first]:
+        if not _addable(program, parts)[number]:
+            return None
+        parts[number] += 1
     while True:
         short = np.maximum(program.need - parts @ program.vectors, 0)
         if not short.any():
@@ -206,10 +190,8 @@ def _addable(program: Program, parts: Counts) -> Mask:
         & (used + program.vectors <= program.room).all(axis=1)
         & (parts @ program.sizes + program.sizes <= program.length)
     )
-    if len(program.cliques):
-        full = program.cliques @ parts >= 1
-        may &= ~program.cliques[full].any(axis=0)
-    return may
+    full = program.enemies @ parts >= 1
+    return may & ~program.enemies[full].any(axis=0)
 
 
 def _near(program: Program, parts: Counts) -> Mask:
@@ -249,16 +231,16 @@ def best_completion(
 
     open_classes = np.flatnonzero(program.available > 0)
     if not len(open_classes):
-        nothing = np.zeros(len(program.available), dtype=np.intp)
-        return nothing if program.meets(nothing) and at_least_one is None else None
+        more = program.need.any() or program.begun.any() or at_least_one is not None
+        return None if more else np.zeros(len(program.available), dtype=np.intp)
     vectors = program.vectors[open_classes].T
     binds = (program.need > 0) | (program.room < vectors @ program.available[open_classes])
-    cliques = program.cliques[:, open_classes]
-    cliques = cliques[cliques.sum(axis=1) > 1]
+    enemies = program.enemies[:, open_classes]
+    enemies = enemies[enemies.sum(axis=1) > 1]
     constraints: list[tuple[Any, Any, Any]] = [
         (program.sizes[open_classes][None], -np.inf, program.length),
         (vectors[binds], program.need[binds], program.room[binds]),
-        (cliques, -np.inf, 1),
+        (enemies, -np.inf, 1),
     ]
     if at_least_one is not None:
         constraints.append((at_least_one[open_classes][None], 1, np.inf))
@@ -290,7 +272,7 @@ def shortage(program: Program) -> Counts:
         vectors=np.concatenate([program.vectors, np.eye(n_groups, dtype=np.intp)]),
         room=np.maximum(program.room, program.need),
         begun=np.pad(program.begun, (0, n_groups)),
-        cliques=np.pad(program.cliques, ((0, 0), (0, n_groups))),
+        enemies=np.pad(program.enemies, ((0, 0), (0, n_groups))),
     )
     worth = np.concatenate([np.zeros(n_classes), -np.ones(n_groups)])
     parts = best_completion(relaxed, worth)
@@ -314,13 +296,13 @@ class Structure(Value):
     """The number of classes that are not testlets."""
     vectors: Counts
     """``(single classes, groups)``"""
-    cliques: Mask
-    """``(cliques, classes)``, classes that exclude each other."""
+    enemies: Mask
+    """``(pairs, classes)``, classes that exclude each other."""
 
     @property
     def n_classes(self) -> int:
         """The number of classes."""
-        n: int = self.cliques.shape[1]
+        n: int = self.enemies.shape[1]
         return n
 
     def in_testlet(self) -> Mask:
@@ -382,7 +364,7 @@ class Structure(Value):
             room=np.maximum(self.most - counts, 0),
             length=length,
             begun=np.arange(n) == begun,
-            cliques=self.cliques,
+            enemies=self.enemies,
         )
 
 
@@ -402,27 +384,19 @@ def structure_of(
     members = members.reshape(len(bounds), n_items)
     pairs = enemy_pairs(bank, enemies)
     hostile = {place for pair in pairs for place in pair}
-    classes: dict[object, int] = {}
-    class_of = np.empty(n_items, dtype=np.intp)
-    testlets: dict[str, list[int]] = {}
-    for place, item in enumerate(bank.items):
-        if item.testlet:
-            testlets.setdefault(item.testlet, []).append(place)
-            continue
-        kind: object = place if place in hostile else members[:, place].tobytes()
-        class_of[place] = classes.setdefault(kind, len(classes))
-    n_single = len(classes)
-    for number, places in enumerate(testlets.values()):
-        class_of[places] = n_single + number
-    vectors = np.zeros((n_single, len(bounds)), dtype=np.intp)
-    alone = class_of < n_single
+    kinds: list[object] = [
+        item.testlet or (place if place in hostile else members[:, place].tobytes())
+        for place, item in enumerate(bank.items)
+    ]
+    singles = dict.fromkeys(kind for kind in kinds if not isinstance(kind, str))
+    number = {kind: n for n, kind in enumerate(dict.fromkeys([*singles, *kinds]))}
+    class_of = np.array([number[kind] for kind in kinds], dtype=np.intp)
+    vectors = np.zeros((len(singles), len(bounds)), dtype=np.intp)
+    alone = class_of < len(singles)
     vectors[class_of[alone]] = members[:, alone].T
-    n_classes = n_single + len(testlets)
-    cliques = [sorted({int(class_of[place]) for place in clique}) for clique in _cliques(pairs)]
-    cliques = [clique for clique in cliques if len(clique) > 1]
-    excluding = np.zeros((len(cliques), n_classes), dtype=bool)
-    for row, clique in enumerate(cliques):
-        excluding[row, clique] = True
+    couples = {tuple(sorted(class_of[[a, b]].tolist())) for a, b in pairs}
+    rivals = np.array([couple for couple in sorted(couples) if couple[0] != couple[1]])
+    excluding = rivals.reshape(-1, 2, 1) == np.arange(len(number))
     return Structure(
         members=members,
         # Larger numbers say no more, and need not fit into an integer of the machine.
@@ -432,32 +406,10 @@ def structure_of(
             dtype=np.intp,
         ),
         class_of=class_of,
-        n_single=n_single,
+        n_single=len(singles),
         vectors=vectors,
-        cliques=excluding,
+        enemies=excluding.any(axis=1),
     )
-
-
-def _cliques(edges: Collection[tuple[int, int]]) -> list[list[int]]:
-    """Return sets of items that exclude each other, which cover all pairs of enemies."""
-    near: dict[int, set[int]] = {}
-    for first, second in edges:
-        near.setdefault(first, set()).add(second)
-        near.setdefault(second, set()).add(first)
-    covered: set[tuple[int, int]] = set()
-    cliques = []
-    for first, second in sorted(edges):
-        if (first, second) in covered:
-            continue
-        clique = [first, second]
-        common = near[first] & near[second]
-        while common:
-            clique.append(min(common))
-            common &= near[clique[-1]]
-        clique.sort()
-        covered |= {(a, b) for a in clique for b in clique if a < b}
-        cliques.append(clique)
-    return cliques
 
 
 @dataclass(frozen=True)
@@ -736,7 +688,7 @@ class ShadowTest(Selector[SkillBelief]):
         if self.blueprint.length is None:
             yield "shadow tests need a blueprint with a length"
 
-    def choice(self, beliefs: BatchBelief, allowed: Mask, luck: ArrayLike | None) -> Choice:
+    def _choice(self, beliefs: BatchBelief, allowed: Mask, luck: ArrayLike | None) -> Choice:
         """Return for each examinee the best allowed item of the shadow test."""
         bank = beliefs.bank
         answered = beliefs.responses != MISSING
@@ -751,7 +703,7 @@ class ShadowTest(Selector[SkillBelief]):
                 if inside is not None:
                     among[row] &= inside
                     break
-        found = best_of(scores, among, self.scored.tolerance)
+        found = best_of(np.where(among, scores, -np.inf), among, self.scored.tolerance)
         return found._replace(scores=np.where(allowed, scores, -np.inf))
 
     def _shadow(
@@ -797,7 +749,7 @@ class ShadowTest(Selector[SkillBelief]):
                 room=np.maximum(structure.most - counts, 0),
                 length=left,
                 begun=np.zeros(n_parts, dtype=bool),
-                cliques=structure.cliques[:, class_of_part],
+                enemies=structure.enemies[:, class_of_part],
             ),
             np.asarray(np.bincount(own, weights=worth, minlength=n_parts), dtype=np.float64),
             at_least_one=None if has_allowed.all() else has_allowed,

@@ -666,13 +666,11 @@ def _strata(
 ) -> NDArray[np.intp]:
     """Return the stratum of each item, from 0 for the flattest, ``(items,)``."""
     n = len(slopes)
+    order = np.argsort(difficulties, kind="stable") if blocked else np.arange(n)
+    size = strata if blocked else n
     result = np.empty(n, dtype=np.intp)
-    if not blocked:
-        result[np.argsort(slopes, kind="stable")] = np.arange(n) * strata // n
-        return result
-    by_difficulty = np.argsort(difficulties, kind="stable")
-    for start in range(0, n, strata):
-        block = by_difficulty[start : start + strata]
+    for start in range(0, n, size):
+        block = order[start : start + size]
         inside = block[np.argsort(slopes[block], kind="stable")]
         result[inside] = np.arange(len(inside)) * strata // len(inside)
     return result
@@ -877,7 +875,7 @@ def rank_items(belief: SkillBelief, items: Sequence[str]) -> tuple[RankedItem, .
     ('item_1', 'skill_1', 0.397)
     """
     bank = belief.bank
-    if not items:
+    if not len(items):
         raise NothingToAskError("there is no item to rank")
     ordered = tuple(sorted(items, key=bank.position))
     whole = belief.information(ordered)

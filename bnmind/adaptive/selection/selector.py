@@ -11,7 +11,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Generic, NamedTuple, Protocol, TypeVar
+from functools import cached_property
+from typing import Annotated, Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from annotated_types import Ge
@@ -20,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from bnmind._arguments import checked, checked_if_it_fails, number_array
 from bnmind._messages import shown
 from bnmind._registry import COUNT, Argument, Registrar
-from bnmind._values import Finite, Value
+from bnmind._values import Finite, Value, sealed
 from bnmind.adaptive.beliefs.belief import (
     MISSING,
     BatchBelief,
@@ -148,8 +149,13 @@ class BatchOfOne:
 
     def __init__(self, belief: Any, items: tuple[str, ...] = ()) -> None:
         self.belief = belief
-        bank = belief.bank
-        self.bank: Any = bank if isinstance(bank, ItemBank) else _GivenQuestions(bank, items)
+        self.items = () if isinstance(belief.bank, ItemBank) else items
+        """Empty for all items of an item bank."""
+
+    @cached_property
+    def bank(self) -> Any:
+        """The item bank, or the questions."""
+        return _GivenQuestions(self.belief.bank, self.items) if self.items else self.belief.bank
 
     def __len__(self) -> int:
         return 1
@@ -220,9 +226,8 @@ class BatchOfOne:
 
     def information(self, items: Sequence[int] | NDArray[np.intp] | None = None) -> Floats:
         """Return the information of items, in bits, ``(1, items)``; default all."""
-        names = self.bank.item_names
-        wanted = names if items is None else [names[i] for i in items]
-        bits: Floats = self.belief.information(wanted)[None]
+        named = None if items is None else [self.bank.item_names[i] for i in items]
+        bits: Floats = self.belief.information(named or self.items or None)[None]
         return bits
 
 
@@ -240,15 +245,17 @@ def best_of(scores: Floats, allowed: Mask, tolerance: float) -> Choice:
 
     Parameters
     ----------
-    scores, allowed
+    scores
+        ``(examinees, items)``; −inf for items that are not allowed.
+    allowed
         ``(examinees, items)``
     tolerance
         Scores closer than this count as equal.
     """
-    among = np.where(allowed, scores, -np.inf)
-    tied = allowed & (among >= among.max(axis=1, keepdims=True) - tolerance)
+    tied = scores >= scores.max(axis=1, keepdims=True) - tolerance
+    tied &= allowed
     items = np.where(tied.any(axis=1), tied.argmax(axis=1), MISSING)
-    return Choice(items, among, tied, np.zeros_like(tied))
+    return Choice(items, scores, tied, np.zeros_like(tied))
 
 
 def one_of(items: NDArray[np.intp], allowed: Mask) -> Mask:
@@ -256,11 +263,25 @@ def one_of(items: NDArray[np.intp], allowed: Mask) -> Mask:
     return np.asarray(items[:, None] == np.arange(allowed.shape[1]))
 
 
-class Selector(Value, ABC, Generic[_Belief_contra]):
-    """The interface of selectors. A selector of your own states `choice`."""
+class CheckedMethods:
+    """A base of classes in which each implementation of some methods checks its arguments."""
+
+    _checked: ClassVar[tuple[str, ...]]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for name in cls._checked:
+            if name in vars(cls):
+                setattr(cls, name, checked_if_it_fails(vars(cls)[name]))
+
+
+class Selector(CheckedMethods, Value, ABC, Generic[_Belief_contra]):
+    """A base of all selectors, which choose the next item."""
+
+    _checked = ("batch_scores",)
 
     @abstractmethod
-    def choice(self, beliefs: BatchBelief, allowed: Mask, luck: ArrayLike | None) -> Choice:
+    def _choice(self, beliefs: BatchBelief, allowed: Mask, luck: ArrayLike | None) -> Choice:
         """Return the next item of each examinee; the arguments are those of `select_batch`."""
 
     @checked
@@ -292,18 +313,20 @@ class Selector(Value, ABC, Generic[_Belief_contra]):
         """
         if not len(items):
             raise NothingToAskError("there is no item to select from")
-        beliefs, names, places = _given(belief, items)
-        every = beliefs.bank.item_names
+        beliefs, allowed = _given(belief, items)
+        every: tuple[str, ...] = beliefs.bank.item_names
         luck = None if rng is None else rng.random(len(every))[None]
-        found = self.choice(beliefs, _mask_of(places, len(every)), luck)
-        own = found.scores[0, places]
-        own.setflags(write=False)
+        found = self._choice(beliefs, allowed, luck)
+
+        def names(mask: Mask) -> tuple[str, ...]:
+            return tuple([every[place] for place in mask[0].nonzero()[0].tolist()])
+
         return Selection(
             item=every[found.items[0]],
-            items=names,
-            scores=own,
-            tied=tuple([every[i] for i in found.tied[0].nonzero()[0].tolist()]),
-            set_aside=tuple([every[i] for i in found.set_aside[0].nonzero()[0].tolist()]),
+            items=names(allowed),
+            scores=sealed(found.scores[allowed]),
+            tied=names(found.tied),
+            set_aside=names(found.set_aside),
         )
 
     @checked
@@ -322,23 +345,19 @@ class Selector(Value, ABC, Generic[_Belief_contra]):
             ``(examinees, items)`` random numbers in [0, 1), required by selectors that draw.
         """
         check_allowed(allowed, beliefs.responses.shape)
-        found = self.choice(beliefs, allowed, luck)
+        found = self._choice(beliefs, allowed, luck)
         return BatchSelection(found.items, found.scores, found.set_aside)
 
 
-def _given(belief: Any, items: Sequence[str]) -> tuple[Any, tuple[str, ...], list[int]]:
-    """Return a batch of one, the items in the order of the bank, and their places in the batch."""
+def _given(belief: Any, items: Sequence[str]) -> tuple[BatchOfOne, Mask]:
+    """Return a belief as a batch, and a mask of the items in it, ``(1, items)``."""
     position = belief.bank.position
-    names = tuple(sorted(items, key=position))
-    beliefs = BatchOfOne(belief, names)
-    whole = beliefs.bank is belief.bank
-    return beliefs, names, [position(name) for name in names] if whole else [*range(len(names))]
-
-
-def _mask_of(places: list[int], n_items: int) -> Mask:
-    mask = np.zeros((1, n_items), dtype=bool)
-    mask[0, places] = True
-    return mask
+    if not isinstance(belief.bank, ItemBank):
+        names = tuple(sorted(items, key=position))
+        return BatchOfOne(belief, names), np.ones((1, len(names)), dtype=bool)
+    mask = np.zeros((1, len(belief.bank.items)), dtype=bool)
+    mask[0, [position(name) for name in items]] = True
+    return BatchOfOne(belief), mask
 
 
 @dataclass(frozen=True)
@@ -374,6 +393,10 @@ class ScoringSelector(Selector[_Belief_contra]):
         allowed
             ``(examinees, items)``: whether each item may be selected, as truth values.
         """
+        check_allowed(allowed, (len(beliefs), len(beliefs.bank.item_names)))
+        return self._open_scores(beliefs, allowed)
+
+    def _open_scores(self, beliefs: BatchBelief, allowed: Mask) -> Floats:
         return np.where(allowed, self.batch_scores(beliefs), -np.inf)
 
     @checked_if_it_fails
@@ -387,23 +410,23 @@ class ScoringSelector(Selector[_Belief_contra]):
         items
             The names of the items to score.
         """
-        beliefs, names, places = _given(belief, items)
-        found = self.allowed_scores(beliefs, _mask_of(places, len(beliefs.bank.item_names)))[0]
-        place_of = dict(zip(names, places, strict=True))
-        wanted: Floats = found[[place_of[name] for name in items]]
-        return wanted
+        beliefs, mask = _given(belief, items)
+        found = self.allowed_scores(beliefs, mask)[0].tolist()
+        of_item = dict(zip(beliefs.bank.item_names, found, strict=True))
+        return np.array([of_item[name] for name in items], dtype=np.float64)
 
-    def choice(self, beliefs: BatchBelief, allowed: Mask, luck: ArrayLike | None) -> Choice:
+    def _choice(self, beliefs: BatchBelief, allowed: Mask, luck: ArrayLike | None) -> Choice:
         """Return for each examinee the item with the largest score."""
-        scores = self.allowed_scores(beliefs, allowed)
-        if np.isnan(scores.max(initial=-np.inf)):
+        scores = self._open_scores(beliefs, allowed)
+        found = best_of(scores, allowed, self.tolerance)
+        if (found.items == MISSING).any() and np.isnan(scores).any():
             row, place = np.argwhere(np.isnan(scores))[0].tolist()
             raise InvalidArgumentError(
                 f"expected a number as the score of {shown(beliefs.bank.item_names[place])} by"
                 f" {type(self).__name__}, got {scores[row, place]:g}",
                 float(scores[row, place]),
             )
-        return best_of(scores, allowed, self.tolerance)
+        return found
 
 
 selector: Registrar[Selector[SkillBelief]] = Registrar()

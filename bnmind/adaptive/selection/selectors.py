@@ -52,7 +52,7 @@ import numpy as np
 from annotated_types import Gt, Le, Lt
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._arguments import check_shape, checked, checked_if_it_fails, number_array
+from bnmind._arguments import check_shape, checked, number_array
 from bnmind._messages import shown
 from bnmind._registry import COUNT, Registered, made_by_name
 from bnmind._values import Count, Distinct, Finite, Probability, Value, sealed
@@ -133,10 +133,9 @@ class PerCost(ScoringSelector[SkillBelief]):
     def batch_scores(self, beliefs: BatchBelief) -> Floats:
         """Return the score of each item, divided by its cost, ``(examinees, items)``."""
         every = np.ones((len(beliefs), len(beliefs.bank.items)), dtype=bool)
-        return self.allowed_scores(beliefs, every)
+        return self._open_scores(beliefs, every)
 
-    @checked
-    def allowed_scores(self, beliefs: BatchBelief, allowed: Mask) -> Floats:
+    def _open_scores(self, beliefs: BatchBelief, allowed: Mask) -> Floats:
         """Return the score of each allowed item, divided by its cost; see `ScoringSelector`."""
         costs = np.array([self.cost(item) for item in beliefs.bank.items], dtype=np.float64)
         wrong = [beliefs.bank.item_names[i] for i in np.flatnonzero(~(costs > 0)).tolist()]
@@ -179,13 +178,11 @@ class ScoredBy(ScoringSelector[SkillBelief]):
         default=None, kw_only=True
     )
 
-    @checked_if_it_fails
     def batch_scores(self, beliefs: BatchBelief) -> Floats:
         """Return the scores, ``(examinees, items)``; −inf for answered items."""
-        return self.allowed_scores(beliefs, beliefs.responses == MISSING)
+        return self._open_scores(beliefs, beliefs.responses == MISSING)
 
-    @checked
-    def allowed_scores(self, beliefs: BatchBelief, allowed: Mask) -> Floats:
+    def _open_scores(self, beliefs: BatchBelief, allowed: Mask) -> Floats:
         """Return the scores of the allowed items; see `ScoringSelector`."""
         if self.batch_function is not None and not isinstance(beliefs, BatchOfOne):
             values = self.batch_function(beliefs, np.arange(allowed.shape[1]))
@@ -230,7 +227,7 @@ class ChosenBy(Selector[SkillBelief]):
 
     function: Callable[[SkillBelief, tuple[str, ...], np.random.Generator | None], str]
 
-    def choice(self, beliefs: BatchBelief, allowed: Mask, luck: ArrayLike | None) -> Choice:
+    def _choice(self, beliefs: BatchBelief, allowed: Mask, luck: ArrayLike | None) -> Choice:
         """Return the items chosen by the function; their score is 1, that of others 0."""
         numbers = None if luck is None else drawn(luck, allowed.shape)
         items = np.full(len(allowed), MISSING, dtype=np.intp)
@@ -241,7 +238,8 @@ class ChosenBy(Selector[SkillBelief]):
                 raise UnknownNameError("item that may be asked", chosen, names)
             items[row] = beliefs.bank.position(chosen)
         is_chosen = one_of(items, allowed)
-        return best_of(is_chosen.astype(np.float64), allowed, 0.0)
+        scores = np.where(allowed, is_chosen, -np.inf)
+        return best_of(scores, allowed, 0.0)
 
 
 @dataclass(frozen=True)
@@ -287,7 +285,7 @@ class Staged(Selector[SkillBelief]):
     stages: tuple[Stage, ...]
     then: Selector[SkillBelief] = field(default_factory=MinimalEntropy)
 
-    def choice(self, beliefs: BatchBelief, allowed: Mask, luck: ArrayLike | None) -> Choice:
+    def _choice(self, beliefs: BatchBelief, allowed: Mask, luck: ArrayLike | None) -> Choice:
         """Return for each examinee the item selected by the selector of the stage."""
         ends = np.cumsum([stage.answers for stage in self.stages], dtype=np.intp)
         answered = (beliefs.responses != MISSING).sum(axis=1)
@@ -298,10 +296,10 @@ class Staged(Selector[SkillBelief]):
         for number in np.unique(numbers).tolist():
             rows = numbers == number
             if rows.all():
-                found = selectors[number].choice(beliefs, allowed, luck)
+                found = selectors[number]._choice(beliefs, allowed, luck)
                 break
             own = None if luck is None else np.asarray(luck)[rows]
-            parts = selectors[number].choice(beliefs.take(rows), allowed[rows], own)
+            parts = selectors[number]._choice(beliefs.take(rows), allowed[rows], own)
             for whole, part in zip(found, parts, strict=True):
                 whole[rows] = part
         return found
@@ -340,7 +338,7 @@ class Randomesque(Selector[SkillBelief]):
     best: Count = 5
     within: Annotated[float, Gt(0), Lt(1)] | None = None
 
-    def choice(self, beliefs: BatchBelief, allowed: Mask, luck: ArrayLike | None) -> Choice:
+    def _choice(self, beliefs: BatchBelief, allowed: Mask, luck: ArrayLike | None) -> Choice:
         """Return for each examinee one of the best items; ``luck`` is required."""
         numbers = drawn(luck, allowed.shape)
         scores = self.scored.allowed_scores(beliefs, allowed)
@@ -394,7 +392,7 @@ class Progressive(Selector[SkillBelief]):
         sums = np.cumsum(np.concatenate([[0.0], (places / largest) ** self.acceleration]))
         return sums / sums[-1] if self.length > 1 else np.ones(1)
 
-    def choice(self, beliefs: BatchBelief, allowed: Mask, luck: ArrayLike | None) -> Choice:
+    def _choice(self, beliefs: BatchBelief, allowed: Mask, luck: ArrayLike | None) -> Choice:
         """Return for each examinee the best item by luck and score; ``luck`` is required."""
         numbers = drawn(luck, allowed.shape)
         scores = self.scored.allowed_scores(beliefs, allowed)
@@ -405,6 +403,7 @@ class Progressive(Selector[SkillBelief]):
         least = known.min(axis=1, keepdims=True, initial=0.0)
         span = known.max(axis=1, keepdims=True, initial=0.0) - least
         mixed = (1 - weight) * numbers * span + weight * (known - least)
+        mixed = np.where(allowed, mixed, -np.inf)
         return best_of(mixed, allowed, self.scored.tolerance)._replace(scores=scores)
 
 
@@ -455,7 +454,7 @@ class SympsonHetter(Selector[SkillBelief]):
             {name: limit / share if share > limit else 1.0 for name, share in selected.items()},
         )
 
-    def choice(self, beliefs: BatchBelief, allowed: Mask, luck: ArrayLike | None) -> Choice:
+    def _choice(self, beliefs: BatchBelief, allowed: Mask, luck: ArrayLike | None) -> Choice:
         """Return for each examinee the best item that is not rejected; ``luck`` is required."""
         numbers = drawn(luck, allowed.shape)
         scores = self.scored.allowed_scores(beliefs, allowed)
@@ -585,9 +584,10 @@ class RandomItem(Selector[SkillBelief]):
     The score of an item is its random number.
     """
 
-    def choice(self, beliefs: BatchBelief, allowed: Mask, luck: ArrayLike | None) -> Choice:
+    def _choice(self, beliefs: BatchBelief, allowed: Mask, luck: ArrayLike | None) -> Choice:
         """Return for each examinee the item of the largest number; ``luck`` is required."""
-        return best_of(drawn(luck, allowed.shape), allowed, 0.0)
+        scores = np.where(allowed, drawn(luck, allowed.shape), -np.inf)
+        return best_of(scores, allowed, 0.0)
 
 
 @selector("order", "the first item in the order of the bank")

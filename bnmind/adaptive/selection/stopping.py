@@ -64,9 +64,9 @@ from bnmind.adaptive.beliefs.estimates import (
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.response_models.base import ability_values
 from bnmind.adaptive.selection.blueprint import Blueprint
-from bnmind.adaptive.selection.rules import Asked, Enemies, Rule, allowed_items, asked_mask
+from bnmind.adaptive.selection.rules import Asked, Enemies, Mask, Rule, allowed_items, asked_mask
 from bnmind.adaptive.selection.scores import MinimalEntropy
-from bnmind.adaptive.selection.selector import BatchOfOne, ScoringSelector
+from bnmind.adaptive.selection.selector import BatchOfOne, CheckedMethods, ScoringSelector
 from bnmind.errors import InvalidArgumentError, InvalidModelError
 from bnmind.information import Floats
 
@@ -151,8 +151,10 @@ class BatchProgress(Value):
         )
 
 
-class Stopper(Value, ABC):
+class Stopper(CheckedMethods, Value, ABC):
     """The interface of stoppers. A stopper of your own states `stop_batch`."""
+
+    _checked = ("stop_batch",)
 
     @abstractmethod
     def stop_batch(self, progress: BatchProgress) -> Reasons:
@@ -166,7 +168,7 @@ class Stopper(Value, ABC):
 
     @checked
     def stop(self, progress: Progress) -> str:
-        """Return the reason why a test is over; an empty text if it continues.
+        """Return the reason why the test of one examinee is over; an empty text if it continues.
 
         Parameters
         ----------
@@ -201,7 +203,6 @@ class _Composed(Stopper):
         if not self.stoppers:
             raise InvalidArgumentError("no stoppers: at least one is needed")
 
-    @checked
     def stop_batch(self, progress: BatchProgress) -> Reasons:
         """Return the reasons to stop, ``(examinees,)``."""
         each = [stopper.stop_batch(progress).tolist() for stopper in self.stoppers]
@@ -284,7 +285,6 @@ class StopBy(Stopper):
     reason: str = "the test's own rule says so"
     batch_function: Callable[[BatchProgress], Sequence[str] | NDArray[np.bool_]] | None = None
 
-    @checked
     def stop_batch(self, progress: BatchProgress) -> Reasons:
         """Return the reasons by the batch function, or by the function for each examinee.
 
@@ -308,23 +308,6 @@ class StopBy(Stopper):
         return np.where(results.astype(bool), self.reason, "")
 
 
-class _Condition(Stopper):
-    """A stopper by a condition."""
-
-    @checked
-    def stop_batch(self, progress: BatchProgress) -> Reasons:
-        """Return the reasons to stop, ``(examinees,)``."""
-        return np.where(self._holds(progress), self._reason, "")
-
-    @abstractmethod
-    def _holds(self, progress: BatchProgress) -> NDArray[np.bool_]:
-        """Return whether each test ends, ``(examinees,)``."""
-
-    @property
-    @abstractmethod
-    def _reason(self) -> str: ...
-
-
 def _use_up(progress: BatchProgress, parts: Sequence[float], most: float) -> NDArray[np.bool_]:
     """Return whether the items asked, a part of each, reach a limit together."""
     used: Floats = progress.asked @ (np.array(parts) / most)
@@ -337,7 +320,7 @@ stopper: Registrar[Stopper] = Registrar()
 
 @stopper("items", "N items were asked", COUNT)
 @dataclass(frozen=True)
-class MaximalItems(_Condition):
+class MaximalItems(Stopper):
     """Stop after a number of items, including skipped ones.
 
     Within `AllOf` it is the least number of items.
@@ -354,17 +337,15 @@ class MaximalItems(_Condition):
         """Return the number of items."""
         return self.items
 
-    def _holds(self, progress: BatchProgress) -> NDArray[np.bool_]:
-        return _use_up(progress, [1.0] * len(progress.bank.items), self.items)
-
-    @property
-    def _reason(self) -> str:
-        return f"{self.items} item{'s were' if self.items > 1 else ' was'} asked"
+    def stop_batch(self, progress: BatchProgress) -> Reasons:
+        """Return the reasons to stop, ``(examinees,)``."""
+        reason = f"{self.items} item{'s were' if self.items > 1 else ' was'} asked"
+        return np.where(_use_up(progress, [1.0] * len(progress.bank.items), self.items), reason, "")
 
 
 @stopper("time", "the items asked take this long", NUMBER)
 @dataclass(frozen=True)
-class MaximalTime(_Condition):
+class MaximalTime(Stopper):
     """Stop if the total time of the items asked reaches a limit.
 
     It adds the times stated in the bank; there is no clock.
@@ -377,17 +358,17 @@ class MaximalTime(_Condition):
 
     time: Annotated[float, Gt(0)]
 
-    def _holds(self, progress: BatchProgress) -> NDArray[np.bool_]:
-        return _use_up(progress, [item.time for item in progress.bank.items], self.time)
-
-    @property
-    def _reason(self) -> str:
-        return f"the items asked take {self.time:g} or longer"
+    def stop_batch(self, progress: BatchProgress) -> Reasons:
+        """Return the reasons to stop, ``(examinees,)``."""
+        reason = f"the items asked take {self.time:g} or longer"
+        return np.where(
+            _use_up(progress, [item.time for item in progress.bank.items], self.time), reason, ""
+        )
 
 
 @stopper("cost", "the items asked cost this much", NUMBER)
 @dataclass(frozen=True)
-class MaximalCost(_Condition):
+class MaximalCost(Stopper):
     """Stop if the total cost of the items asked reaches a limit.
 
     Parameters
@@ -398,17 +379,17 @@ class MaximalCost(_Condition):
 
     cost: Annotated[float, Gt(0)]
 
-    def _holds(self, progress: BatchProgress) -> NDArray[np.bool_]:
-        return _use_up(progress, [item.cost for item in progress.bank.items], self.cost)
-
-    @property
-    def _reason(self) -> str:
-        return f"the items asked have cost {self.cost:g} or more"
+    def stop_batch(self, progress: BatchProgress) -> Reasons:
+        """Return the reasons to stop, ``(examinees,)``."""
+        reason = f"the items asked have cost {self.cost:g} or more"
+        return np.where(
+            _use_up(progress, [item.cost for item in progress.bank.items], self.cost), reason, ""
+        )
 
 
 @stopper("entropy", "the entropy of the skills is at most this many bits", NUMBER)
 @dataclass(frozen=True)
-class EntropyBelow(_Condition):
+class EntropyBelow(Stopper):
     """Stop if the joint entropy of all skills is small.
 
     Parameters
@@ -419,17 +400,15 @@ class EntropyBelow(_Condition):
 
     bits: Annotated[float, Ge(0)]
 
-    def _holds(self, progress: BatchProgress) -> NDArray[np.bool_]:
-        return progress.beliefs.entropy <= self.bits + TOLERANCE
-
-    @property
-    def _reason(self) -> str:
-        return f"the entropy of the skills is at most {self.bits:g} bits"
+    def stop_batch(self, progress: BatchProgress) -> Reasons:
+        """Return the reasons to stop, ``(examinees,)``."""
+        reason = f"the entropy of the skills is at most {self.bits:g} bits"
+        return np.where(progress.beliefs.entropy <= self.bits + TOLERANCE, reason, "")
 
 
 @stopper("profile", "one profile is this probable", NUMBER)
 @dataclass(frozen=True)
-class ProfileCertain(_Condition):
+class ProfileCertain(Stopper):
     """Stop if the most probable profile of all skills is probable enough.
 
     Parameters
@@ -440,17 +419,17 @@ class ProfileCertain(_Condition):
 
     probability: Annotated[float, Gt(0), Le(1)]
 
-    def _holds(self, progress: BatchProgress) -> NDArray[np.bool_]:
-        return progress.beliefs.profile().probabilities >= self.probability - TOLERANCE
-
-    @property
-    def _reason(self) -> str:
-        return f"one profile of the skills has probability {self.probability:g} or more"
+    def stop_batch(self, progress: BatchProgress) -> Reasons:
+        """Return the reasons to stop, ``(examinees,)``."""
+        reason = f"one profile of the skills has probability {self.probability:g} or more"
+        return np.where(
+            progress.beliefs.profile().probabilities >= self.probability - TOLERANCE, reason, ""
+        )
 
 
 @stopper("certainty", "one level of each skill is this probable", NUMBER)
 @dataclass(frozen=True)
-class SkillsCertain(_Condition):
+class SkillsCertain(Stopper):
     """Stop if the most probable level of each skill is probable enough.
 
     Parameters
@@ -464,21 +443,19 @@ class SkillsCertain(_Condition):
     probability: Annotated[float, Gt(0), Le(1)]
     skills: tuple[str, ...] = ()
 
-    def _holds(self, progress: BatchProgress) -> NDArray[np.bool_]:
+    def stop_batch(self, progress: BatchProgress) -> Reasons:
+        """Return the reasons to stop, ``(examinees,)``."""
         skills = self.skills or progress.bank.skills
         largest = [progress.beliefs.marginal(skill).max(axis=1) for skill in skills]
-        return np.asarray(np.min(largest, axis=0) >= self.probability - TOLERANCE)
-
-    @property
-    def _reason(self) -> str:
         named = ", ".join(self.skills) or "skill"
         which = named if len(self.skills) == 1 else f"each {'of ' * bool(self.skills)}{named}"
-        return f"{which} is known with probability {self.probability:g} or more"
+        reason = f"{which} is known with probability {self.probability:g} or more"
+        return np.where(np.min(largest, axis=0) >= self.probability - TOLERANCE, reason, "")
 
 
 @stopper("gain", "no item has more expected information than this many bits", NUMBER)
 @dataclass(frozen=True)
-class GainBelow(_Condition):
+class GainBelow(Stopper):
     """Stop if no item that may be asked has a large score.
 
     Parameters
@@ -492,19 +469,17 @@ class GainBelow(_Condition):
     gain: Annotated[float, Ge(0)]
     scored: ScoringSelector[SkillBelief] = field(default_factory=MinimalEntropy)
 
-    def _holds(self, progress: BatchProgress) -> NDArray[np.bool_]:
+    def stop_batch(self, progress: BatchProgress) -> Reasons:
+        """Return the reasons to stop, ``(examinees,)``."""
         scores = self.scored.allowed_scores(progress.beliefs, progress.allowed)
-        return np.asarray(scores.max(axis=1) <= self.gain + TOLERANCE)
-
-    @property
-    def _reason(self) -> str:
         what = " bits" if isinstance(self.scored, MinimalEntropy) else ""
-        return f"no item has a score above {self.gain:g}{what}"
+        reason = f"no item has a score above {self.gain:g}{what}"
+        return np.where(scores.max(axis=1) <= self.gain + TOLERANCE, reason, "")
 
 
 @stopper("deviation", "the standard deviation of the ability is at most this", NUMBER)
 @dataclass(frozen=True)
-class DeviationBelow(_Condition):
+class DeviationBelow(Stopper):
     """Stop if the standard deviation of the ability of an IRT bank is small.
 
     Parameters
@@ -515,17 +490,17 @@ class DeviationBelow(_Condition):
 
     deviation: Annotated[float, Gt(0)]
 
-    def _holds(self, progress: BatchProgress) -> NDArray[np.bool_]:
-        return ability_deviation(progress.beliefs) <= self.deviation + TOLERANCE
-
-    @property
-    def _reason(self) -> str:
-        return f"the standard deviation of the ability is at most {self.deviation:g}"
+    def stop_batch(self, progress: BatchProgress) -> Reasons:
+        """Return the reasons to stop, ``(examinees,)``."""
+        reason = f"the standard deviation of the ability is at most {self.deviation:g}"
+        return np.where(
+            ability_deviation(progress.beliefs) <= self.deviation + TOLERANCE, reason, ""
+        )
 
 
 @stopper("plateau", "the last 3 answers changed no skill by more than this", NUMBER)
 @dataclass(frozen=True)
-class Plateau(_Condition):
+class Plateau(Stopper):
     """Stop if the last few answers have hardly changed the belief about any skill.
 
     The change is the total variation distance between the distributions of a skill before the
@@ -542,55 +517,40 @@ class Plateau(_Condition):
     change: Annotated[float, Ge(0), Lt(1)]
     answers: Count = 3
 
-    def _holds(self, progress: BatchProgress) -> NDArray[np.bool_]:
-        beliefs, bank = progress.beliefs, progress.bank
-        sequence = _sequence(progress)
-        answered = (sequence != MISSING).sum(axis=1)
-        rows = np.flatnonzero(answered >= self.answers)
-        stops = np.zeros(len(beliefs), dtype=bool)
-        if len(rows):
-            now = beliefs.take(rows)
-            before = _before(now, sequence[rows], (answered - self.answers)[rows])
-            change = np.zeros(len(rows))
-            for skill in bank.skills:
-                moved = np.abs(now.marginal(skill) - before.marginal(skill)).sum(axis=1) / 2
-                change = np.maximum(change, moved)
-            stops[rows] = change <= self.change + TOLERANCE
-        return stops
-
-    @property
-    def _reason(self) -> str:
+    def stop_batch(self, progress: BatchProgress) -> Reasons:
+        """Return the reasons to stop, ``(examinees,)``."""
+        beliefs, sequence = progress.beliefs, progress.sequence
+        has_answer = beliefs.responses != MISSING
+        if sequence is None:
+            sequence = np.tile(np.arange(has_answer.shape[1]), (len(beliefs), 1))
+        answered = np.take_along_axis(has_answer, np.maximum(sequence, 0), axis=1)
+        answered &= sequence != MISSING
+        n_answers = answered.sum(axis=1, keepdims=True)
+        late = answered & (np.cumsum(answered, axis=1) > n_answers - self.answers)
+        before = _before(beliefs, sequence, late)
+        changes = [
+            np.abs(beliefs.marginal(skill) - before.marginal(skill)).sum(axis=1) / 2
+            for skill in progress.bank.skills
+        ]
+        stops = np.max(changes, axis=0) <= self.change + TOLERANCE
+        stops &= n_answers[:, 0] >= self.answers
         last = "last answer has" if self.answers == 1 else f"last {self.answers} answers have"
-        return f"the {last} changed no skill by more than {self.change:g}"
+        reason = f"the {last} changed no skill by more than {self.change:g}"
+        return np.where(stops, reason, "")
 
 
-def _before(beliefs: BatchBelief, sequence: Asked, last: NDArray[np.intp]) -> BatchBelief:
-    """Return the beliefs after the first ``last`` answers ``(examinees,)`` of a sequence."""
+def _before(beliefs: BatchBelief, sequence: Asked, late: Mask) -> BatchBelief:
+    """Return the beliefs without late answers; both arrays are ``(examinees, questions)``."""
     if isinstance(beliefs, BatchOfOne):
         earlier = beliefs.alone(0)
-        for place in sequence[0, last[0] :][sequence[0, last[0] :] != MISSING].tolist():
+        for place in sequence[late].tolist():
             earlier = earlier.without(beliefs.bank.item_names[place])
         return BatchOfOne(earlier)
     before = start_beliefs(beliefs.bank, len(beliefs)).with_errors(beliefs.error_chances)
-    for question in range(int(last.max())):
-        items = np.where(question < last, sequence[:, question], MISSING)
-        codes = beliefs.responses[np.arange(len(items)), np.maximum(items, 0)].astype(np.intp)
-        before = before.update(items, np.where(items != MISSING, codes, MISSING))
+    for places, is_late in zip(sequence.T, late.T, strict=True):
+        codes = beliefs.responses[np.arange(len(places)), places].astype(np.intp)
+        before = before.update(np.where(is_late, MISSING, places), codes)
     return before
-
-
-def _sequence(progress: BatchProgress) -> NDArray[np.intp]:
-    """Return the positions of the items answered, in order, ``(examinees, questions)``."""
-    has_answer = progress.beliefs.responses != MISSING
-    sequence = progress.sequence
-    if sequence is None:
-        sequence = np.where(has_answer, np.arange(has_answer.shape[1]), MISSING)
-    answered = (sequence != MISSING) & np.take_along_axis(
-        has_answer, np.maximum(sequence, 0), axis=1
-    )
-    order = np.argsort(~answered, axis=1, kind="stable")  # those answered first, in their order
-    moved = np.take_along_axis(sequence, order, axis=1)
-    return np.where(np.take_along_axis(answered, order, axis=1), moved, MISSING)
 
 
 _Error = Annotated[float, Gt(0), Lt(0.5)]
@@ -603,7 +563,7 @@ _Error = Annotated[float, Gt(0), Lt(0.5)]
     plain=lambda: SkillsDecided(),
 )
 @dataclass(frozen=True)
-class SkillsDecided(_Condition):
+class SkillsDecided(Stopper):
     """Stop once a probability ratio test decides whether each skill is mastered.
 
     Unlike `SkillsCertain`, it does not use the prior odds of the skill, only the answers. A skill
@@ -620,34 +580,24 @@ class SkillsDecided(_Condition):
     error: _Error = 0.05
     skills: tuple[str, ...] = ()
 
-    def _holds(self, progress: BatchProgress) -> NDArray[np.bool_]:
-        bank = progress.bank
-        # All skills: one that cannot be decided is named even if another one is undecided.
-        decided = [
-            self._decides(bank, skill, progress.beliefs.marginal(skill))
-            for skill in self.skills or bank.skills
-        ]
-        return np.asarray(np.all(decided, axis=0))
-
-    def _decides(self, bank: ItemBank, skill: str, marginal: Floats) -> NDArray[np.bool_]:
-        prior = _prior(bank, skill)
-        if len(prior) != 2:
-            raise InvalidModelError(
-                [f"expected two levels of {skill} for a decision, got {len(prior)}"]
-            )
-        if prior.min() <= 0:
-            return np.ones(marginal.shape[:-1], dtype=bool)
-        return _decided(_log(marginal) - np.log(prior), self.error)
-
-    @property
-    def _reason(self) -> str:
+    def stop_batch(self, progress: BatchProgress) -> Reasons:
+        """Return the reasons to stop, ``(examinees,)``."""
+        stops = np.ones(len(progress.beliefs), dtype=bool)
+        for skill in self.skills or progress.bank.skills:
+            marginal, prior = progress.beliefs.marginal(skill), _prior(progress.bank, skill)
+            if len(prior) != 2:
+                words = f"expected two levels of {skill} for a decision, got {len(prior)}"
+                raise InvalidModelError([words])
+            if prior.min() > 0:
+                stops &= _decided(_log(marginal) - np.log(prior), self.error)
         named = ", ".join(self.skills) or "each skill"
-        return f"{named} is decided with an error of at most {self.error:g}"
+        reason = f"{named} is decided with an error of at most {self.error:g}"
+        return np.where(stops, reason, "")
 
 
 @stopper("cut", "a probability ratio test decides if the ability is above this", NUMBER)
 @dataclass(frozen=True)
-class AbilityDecided(_Condition):
+class AbilityDecided(Stopper):
     """Stop once a probability ratio test decides whether the ability is above a cut.
 
     Parameters
@@ -665,7 +615,8 @@ class AbilityDecided(_Condition):
     error: _Error = 0.05
     indifference: Positive = 0.25
 
-    def _holds(self, progress: BatchProgress) -> NDArray[np.bool_]:
+    def stop_batch(self, progress: BatchProgress) -> Reasons:
+        """Return the reasons to stop, ``(examinees,)``."""
         bank = progress.bank
         ability = ability_of(bank)
         weights = progress.beliefs.marginal(ability)
@@ -684,14 +635,11 @@ class AbilityDecided(_Condition):
         right = np.clip(np.searchsorted(grid, sides, side="right"), 1, len(grid) - 1)
         share = (np.array(sides) - grid[right - 1]) / (grid[right] - grid[right - 1])
         at_sides = (1 - share) * likelihood[..., right - 1] + share * likelihood[..., right]
-        return _decided(at_sides, self.error)
-
-    @property
-    def _reason(self) -> str:
-        return (
+        reason = (
             f"it is decided with an error of at most {self.error:g} whether the ability is above"
             f" {self.cut:g}"
         )
+        return np.where(_decided(at_sides, self.error), reason, "")
 
 
 def _decided(log_likelihoods: Floats, error: float) -> NDArray[np.bool_]:
