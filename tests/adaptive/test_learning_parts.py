@@ -12,6 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from numpy.typing import NDArray
 
 import bnmind.adaptive.learning.learn as learning_module
 from bnmind.adaptive import (
@@ -242,6 +243,16 @@ def drawn_program(seed: int) -> Program:
     )
 
 
+def completes(program: Program, parts: NDArray[np.intp]) -> bool:
+    """Return whether parts ``(classes,)`` meet all constraints."""
+    counts = parts @ program.vectors
+    return bool(
+        np.all((counts >= program.need) & (counts <= program.room))
+        and parts @ program.sizes <= program.length
+        and np.all(program.enemies @ parts <= 1)
+    )
+
+
 @given(st.integers(0, 2**16))
 @settings(max_examples=examples(40))
 @example(2710)  # an item that is in two groups helps both
@@ -250,7 +261,7 @@ def test_classes_of_complete_tests_are_those_of_all_tests(seed: int) -> None:
     whole = [
         parts
         for some in product(*(range(n + 1) for n in program.available.tolist()))
-        if program.meets(parts := np.array(some))
+        if completes(program, parts := np.array(some))
     ]
     found = possible_classes(program)
     if found is None:

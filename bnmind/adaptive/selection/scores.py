@@ -484,6 +484,8 @@ def fisher_information(bank: ItemBank, items: Sequence[str], abilities: ArrayLik
     InvalidModelError
         If an item has no curve, as those of `irt_bank` have.
     """
+    from scipy.special import expit
+
     ability_of(bank)
     theta = np.asarray(abilities, dtype=np.float64)[..., None]
     models: list[Any] = [bank.item(name).gate for name in items]
@@ -493,12 +495,8 @@ def fisher_information(bank: ItemBank, items: Sequence[str], abilities: ArrayLik
         parameters = [model for model in models if isinstance(model, Logistic)]
         a, b, c, d = np.array([(g.slope, g.difficulty, g.lower, g.upper) for g in parameters]).T
         distance = a * (theta - b)
-        # Nothing overflows, and both tails keep their digits.
-        small = np.exp(-np.abs(distance))
-        near = 1 / (1 + small)
-        far = small * near
-        high, low = np.where(distance >= 0, near, far), np.where(distance >= 0, far, near)
-        slope = (d - c) * a * near * far
+        high, low = expit(distance), expit(-distance)  # both tails keep their digits
+        slope = (d - c) * a * high * low
         right, wrong = c * low + d * high, (1 - c) * low + (1 - d) * high
         product = right * wrong
         values[..., logistic] = np.divide(
