@@ -96,10 +96,9 @@ symbol      name here
 ==========  ==================================================================
 a_i, b_i    the slope and the difficulty of item i
 θ̂           ``estimate(belief)``
-K           ``strata``
 ==========  ==================================================================
 
-The items are divided into K strata by their slopes, the flattest first, and the test into K
+The items are divided into K ``strata`` by their slopes, the flattest first, and the test into K
 stages. In stage k, the item of stratum k whose difficulty is nearest to θ̂ is asked.
 
 References
@@ -175,7 +174,6 @@ class MinimalEntropy(ScoringSelector[QuestionBelief]):
     The score is the expected information of an item about all skills jointly, in bits,
     computed by `bnmind.information.information`, which also chooses the guesses in
     Mastermind. The expected entropy is the entropy of the belief minus the score.
-    Synonyms: mutual information, expected information gain, Jensen–Shannon divergence.
 
     Parameters
     ----------
@@ -231,7 +229,7 @@ class TargetEntropy(ScoringSelector[SkillBelief]):
     """Select the item with the most expected information about some skills jointly.
 
     The score is in bits. Information about other skills counts only through its dependence
-    with the target skills.
+    with the target skills. See `MinimalEntropy` for the source.
 
     Parameters
     ----------
@@ -239,10 +237,6 @@ class TargetEntropy(ScoringSelector[SkillBelief]):
         The names of the target skills.
     tolerance
         Information closer than this, in bits, counts as equal.
-
-    References
-    ----------
-    Minimal expected entropy (see `MinimalEntropy`) of a marginal of the belief.
     """
 
     skills: Annotated[tuple[str, ...], MinLen(1), Distinct]
@@ -330,8 +324,7 @@ class KullbackLeibler(ScoringSelector[SkillBelief]):
 
     The score is the mean over all profiles of the divergence from the estimated one, in
     bits; the belief enters through the estimate alone. The original is a sum in natural
-    logarithms, which gives the same order. Chances of responses below `LEAST_CHANCE`
-    (1e-4) count as `LEAST_CHANCE`, so that no score is infinite.
+    logarithms, which gives the same order. See `LEAST_CHANCE` for small chances.
 
     Parameters
     ----------
@@ -361,8 +354,7 @@ class PosteriorWeightedKL(ScoringSelector[SkillBelief]):
     """Select the item that best discriminates the estimated profile from probable ones (PWKL).
 
     The score is the mean over the profiles, weighted by the belief, of the divergence
-    from the estimated one, in bits. Chances of responses below `LEAST_CHANCE` (1e-4) count as
-    `LEAST_CHANCE`, so that no score is infinite.
+    from the estimated one, in bits. See `LEAST_CHANCE` for small chances.
 
     Parameters
     ----------
@@ -391,8 +383,7 @@ class ModifiedPosteriorWeightedKL(ScoringSelector[QuestionBelief]):
     """Select the item that best discriminates probable profiles from each other (MPWKL).
 
     The score is the mean divergence between two profiles drawn from the belief, in bits.
-    No estimate is needed. Chances of responses below `LEAST_CHANCE` (1e-4) count as
-    `LEAST_CHANCE`, so that no score is infinite.
+    No estimate is needed. See `LEAST_CHANCE` for small chances.
 
     Parameters
     ----------
@@ -863,6 +854,11 @@ def rank_items(belief: SkillBelief, items: Sequence[str]) -> tuple[RankedItem, .
         The belief about the examinee.
     items
         Items not answered yet.
+
+    Raises
+    ------
+    NothingToAskError
+        If there are no items.
 
     Examples
     --------

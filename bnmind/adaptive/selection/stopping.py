@@ -581,7 +581,13 @@ class SkillsDecided(Stopper):
     skills: tuple[str, ...] = ()
 
     def stop_batch(self, progress: BatchProgress) -> Reasons:
-        """Return the reasons to stop, ``(examinees,)``."""
+        """Return the reasons to stop, ``(examinees,)``.
+
+        Raises
+        ------
+        InvalidModelError
+            If a skill has more than two levels.
+        """
         stops = np.ones(len(progress.beliefs), dtype=bool)
         for skill in self.skills or progress.bank.skills:
             marginal, prior = progress.beliefs.marginal(skill), _prior(progress.bank, skill)
@@ -616,7 +622,13 @@ class AbilityDecided(Stopper):
     indifference: Positive = 0.25
 
     def stop_batch(self, progress: BatchProgress) -> Reasons:
-        """Return the reasons to stop, ``(examinees,)``."""
+        """Return the reasons to stop, ``(examinees,)``.
+
+        Raises
+        ------
+        InvalidModelError
+            If the region around the cut is not within the grid of the ability.
+        """
         bank = progress.bank
         ability = ability_of(bank)
         weights = progress.beliefs.marginal(ability)
