@@ -24,7 +24,7 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
     "bnmind.adaptive.response_models.base": ("MadeForSkills",),
     "bnmind.adaptive.response_models.registry": ("RegisteredModel",),
     "bnmind.adaptive.response_models.tables": ("StepsOf",),
-    "bnmind.adaptive.selection.selector": ("BatchOfOne", "Choice", "Questions"),
+    "bnmind.adaptive.selection.selector": ("Choice", "Questions"),
     "bnmind.adaptive.sessions.events": ("SessionState", "Step"),
     "bnmind.adaptive.simulation.simulate": ("ProgressOfTests",),
     "bnmind.adaptive.trees.item_trees": ("ItemTreeFormat",),

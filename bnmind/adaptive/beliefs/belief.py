@@ -344,6 +344,16 @@ class SkillBelief(_Belief[float]):
             responses=responses,
         )
 
+    @cached_property
+    def as_batch(self) -> BatchBelief:
+        """The beliefs about this examinee alone, as a batch of one."""
+        codes, ranks = np.full((2, 1, len(self.bank.items)), MISSING, dtype=np.int16)
+        places = [self.bank.position(name) for name in self.responses]
+        codes[0, places], ranks[0, places] = list(self.responses.values()), np.arange(len(places))
+        numbers = np.array([[self.log_evidence], [self.error_chance]])
+        joints = [joint[None] for joint in self.joints]
+        return BatchBelief._made(self.space, joints, *numbers, codes, ranks)
+
     @checked
     def without(self, item: str) -> SkillBelief:
         """Return the belief as if an item had not been answered.

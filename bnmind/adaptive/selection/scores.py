@@ -129,7 +129,6 @@ from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, SkillBelief
 from bnmind.adaptive.beliefs.estimates import (
     AbilityEstimate,
     ability_of,
-    batch_response_joints,
     checked_skills,
     expected_ability,
     response_joints,
@@ -139,7 +138,6 @@ from bnmind.adaptive.response_models.base import ability_values
 from bnmind.adaptive.response_models.curves import GradedResponse, Logistic
 from bnmind.adaptive.selection.selector import (
     LENGTH,
-    BatchOfOne,
     QuestionBelief,
     ScoringSelector,
     selector,
@@ -155,9 +153,7 @@ def _masses(beliefs: BatchBelief) -> Floats:
 
 def _joints(beliefs: BatchBelief, skills: Sequence[str]) -> Floats:
     """Return P(levels of skills, response), ``(examinees, configurations, items, responses)``."""
-    if isinstance(beliefs, BatchOfOne):
-        return response_joints(beliefs.belief, skills, beliefs.bank.item_names)[None]
-    return batch_response_joints(beliefs, skills)
+    return response_joints(beliefs, skills, beliefs.bank.item_names)
 
 
 @selector(

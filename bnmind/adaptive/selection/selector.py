@@ -11,7 +11,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Annotated, Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -25,11 +24,8 @@ from bnmind._values import Finite, Value, sealed
 from bnmind.adaptive.beliefs.belief import (
     MISSING,
     BatchBelief,
-    BatchProfiles,
-    Responses,
     SkillBelief,
 )
-from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.selection.rules import Mask, check_allowed
 from bnmind.errors import InvalidArgumentError, NothingToAskError
 from bnmind.information import Floats
@@ -126,109 +122,27 @@ class BatchSelection(Value):
     """``(examinees, items)``, as `Selection.set_aside`."""
 
 
-class _GivenQuestions(NamedTuple):
-    """Some questions about something else than skills, as the bank of a batch of one."""
+class _OtherQuestions:
+    """A belief about something else than skills, as a batch of one, and as its bank of items."""
 
-    questions: Questions
-    item_names: tuple[str, ...]
+    def __init__(self, belief: QuestionBelief, item_names: tuple[str, ...]) -> None:
+        self.belief, self.item_names = belief, item_names
 
-    def channels(self, items: Sequence[str] | None = None) -> Floats:
-        return self.questions.channels(self.item_names if items is None else items)
-
-
-class BatchOfOne:
-    """The belief about one examinee as a `BatchBelief`: all arrays have a first axis of length 1.
-
-    Parameters
-    ----------
-    belief
-        The belief.
-    items
-        The names of all questions, if the belief is not about the skills of an `ItemBank`.
-    """
-
-    def __init__(self, belief: Any, items: tuple[str, ...] = ()) -> None:
-        self.belief = belief
-        self.items = () if isinstance(belief.bank, ItemBank) else items
-        """Empty for all items of an item bank."""
-
-    @cached_property
-    def bank(self) -> Any:
-        """The item bank, or the questions."""
-        return _GivenQuestions(self.belief.bank, self.items) if self.items else self.belief.bank
+    @property
+    def bank(self) -> _OtherQuestions:
+        return self
 
     def __len__(self) -> int:
         return 1
 
-    @property
-    def responses(self) -> Responses:
-        """The responses so far, ``(1, items)``."""
-        codes = np.full((1, len(self.bank.item_names)), MISSING, dtype=np.int16)
-        for item, code in self.belief.responses.items():
-            codes[0, self.bank.position(item)] = code
-        return codes
+    def channels(self) -> Floats:
+        return self.belief.bank.channels(self.item_names)
 
-    @property
-    def error_chances(self) -> Floats:
-        """The chance that each response was an error, ``(1,)``."""
-        return np.array([self.belief.error_chance])
+    def masses(self, items: NDArray[np.intp]) -> Floats:
+        return self.belief.masses([self.item_names[i] for i in items])[None]
 
-    @property
-    def log_evidence(self) -> Floats:
-        """Natural logarithm of the probability of the responses, ``(1,)``."""
-        return np.array([self.belief.log_evidence])
-
-    @property
-    def entropy(self) -> Floats:
-        """The entropy of all skills jointly, in bits, ``(1,)``."""
-        return np.array([self.belief.entropy])
-
-    def update(self, items: ArrayLike, responses: ArrayLike) -> BatchOfOne:
-        """Return the belief after one more response."""
-        (item,), (code,) = np.asarray(items).tolist(), np.asarray(responses).tolist()
-        if MISSING in (item, code):
-            return self
-        return BatchOfOne(self.belief.update(self.bank.item_names[item], code))
-
-    def with_errors(self, chances: ArrayLike) -> BatchOfOne:
-        """Return the belief if each response is an error with the given chance."""
-        return BatchOfOne(self.belief.with_errors(float(np.ravel(chances)[0])))
-
-    def take(self, examinees: ArrayLike) -> BatchOfOne:
-        """Return the same; there is nobody else to be left out."""
-        return self
-
-    def alone(self, examinee: int) -> SkillBelief:
-        """Return the belief."""
-        belief: SkillBelief = self.belief
-        return belief
-
-    def marginal(self, skill: str) -> Floats:
-        """Return the probability of each level of a skill, ``(1, levels)``."""
-        marginal: Floats = self.belief.marginal(skill)[None]
-        return marginal
-
-    def profile(self) -> BatchProfiles:
-        """Return the most probable profile of the skills."""
-        levels, probability = self.belief.profile()
-        return BatchProfiles(np.array([levels], dtype=np.intp), np.array([probability]))
-
-    def masses(self, items: Sequence[int] | NDArray[np.intp]) -> Floats:
-        """Return the masses of parent configurations, ``(1, items, configurations)``."""
-        masses: Floats = self.belief.masses([self.bank.item_names[i] for i in items])[None]
-        return masses
-
-    def predict(self, items: Sequence[int] | NDArray[np.intp]) -> Floats:
-        """Return the probability of each response, ``(1, items, responses)``."""
-        channels = self.bank.channels([self.bank.item_names[i] for i in items])
-        predicted: Floats = np.einsum("nic,icr->nir", self.masses(items), channels)
-        return predicted
-
-    def information(self, items: Sequence[int] | NDArray[np.intp] | None = None) -> Floats:
-        """Return the information of items, in bits, ``(1, items)``; default all."""
-        named = None if items is None else [self.bank.item_names[i] for i in items]
-        bits: Floats = self.belief.information(named or self.items or None)[None]
-        return bits
+    def information(self) -> Floats:
+        return self.belief.information(self.item_names)[None]
 
 
 class Choice(NamedTuple):
@@ -349,15 +263,15 @@ class Selector(CheckedMethods, Value, ABC, Generic[_Belief_contra]):
         return BatchSelection(found.items, found.scores, found.set_aside)
 
 
-def _given(belief: Any, items: Sequence[str]) -> tuple[BatchOfOne, Mask]:
+def _given(belief: Any, items: Sequence[str]) -> tuple[Any, Mask]:
     """Return a belief as a batch, and a mask of the items in it, ``(1, items)``."""
     position = belief.bank.position
-    if not isinstance(belief.bank, ItemBank):
+    if not isinstance(belief, SkillBelief):
         names = tuple(sorted(items, key=position))
-        return BatchOfOne(belief, names), np.ones((1, len(names)), dtype=bool)
+        return _OtherQuestions(belief, names), np.ones((1, len(names)), dtype=bool)
     mask = np.zeros((1, len(belief.bank.items)), dtype=bool)
     mask[0, [position(name) for name in items]] = True
-    return BatchOfOne(belief), mask
+    return belief.as_batch, mask
 
 
 @dataclass(frozen=True)
@@ -393,7 +307,7 @@ class ScoringSelector(Selector[_Belief_contra]):
         allowed
             ``(examinees, items)``: whether each item may be selected, as truth values.
         """
-        check_allowed(allowed, (len(beliefs), len(beliefs.bank.item_names)))
+        check_allowed(allowed, beliefs.responses.shape)
         return self._open_scores(beliefs, allowed)
 
     def _open_scores(self, beliefs: BatchBelief, allowed: Mask) -> Floats:
@@ -411,7 +325,7 @@ class ScoringSelector(Selector[_Belief_contra]):
             The names of the items to score.
         """
         beliefs, mask = _given(belief, items)
-        found = self.allowed_scores(beliefs, mask)[0].tolist()
+        found = self._open_scores(beliefs, mask)[0].tolist()
         of_item = dict(zip(beliefs.bank.item_names, found, strict=True))
         return np.array([of_item[name] for name in items], dtype=np.float64)
 

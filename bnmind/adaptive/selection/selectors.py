@@ -63,7 +63,6 @@ from bnmind.adaptive.selection.rules import Mask
 from bnmind.adaptive.selection.scores import MinimalEntropy
 from bnmind.adaptive.selection.selector import (
     LENGTH,
-    BatchOfOne,
     Choice,
     ScoringSelector,
     Selector,
@@ -184,7 +183,7 @@ class ScoredBy(ScoringSelector[SkillBelief]):
 
     def _open_scores(self, beliefs: BatchBelief, allowed: Mask) -> Floats:
         """Return the scores of the allowed items; see `ScoringSelector`."""
-        if self.batch_function is not None and not isinstance(beliefs, BatchOfOne):
+        if self.batch_function is not None and len(beliefs) > 1:
             values = self.batch_function(beliefs, np.arange(allowed.shape[1]))
             return np.where(allowed, _scored(values, allowed.shape, allowed), -np.inf)
         scores = np.full(allowed.shape, -np.inf)

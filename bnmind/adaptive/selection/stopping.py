@@ -66,7 +66,7 @@ from bnmind.adaptive.response_models.base import ability_values
 from bnmind.adaptive.selection.blueprint import Blueprint
 from bnmind.adaptive.selection.rules import Asked, Enemies, Mask, Rule, allowed_items, asked_mask
 from bnmind.adaptive.selection.scores import MinimalEntropy
-from bnmind.adaptive.selection.selector import BatchOfOne, CheckedMethods, ScoringSelector
+from bnmind.adaptive.selection.selector import CheckedMethods, ScoringSelector
 from bnmind.errors import InvalidArgumentError, InvalidModelError
 from bnmind.information import Floats
 
@@ -100,7 +100,7 @@ class Progress(Value):
         allowed = np.zeros((1, n_items), dtype=bool)
         allowed[0, [position(name) for name in self.allowed]] = True
         asked = asked_mask(self.bank, sequence)
-        return BatchProgress(BatchOfOne(self.belief), asked, allowed, sequence)
+        return BatchProgress(self.belief.as_batch, asked, allowed, sequence)
 
 
 @dataclass(frozen=True, eq=False)
@@ -293,7 +293,7 @@ class StopBy(Stopper):
         InvalidArgumentError
             If the batch function does not return one reason for each examinee.
         """
-        if self.batch_function is None or isinstance(progress.beliefs, BatchOfOne):
+        if self.batch_function is None or len(progress.beliefs) == 1:
             each = [self.function(progress.of(row)) for row in range(len(progress.beliefs))]
             words = [one if isinstance(one, str) else self.reason if one else "" for one in each]
             return np.array(words, dtype=np.str_)
@@ -541,12 +541,7 @@ class Plateau(Stopper):
 
 def _before(beliefs: BatchBelief, sequence: Asked, late: Mask) -> BatchBelief:
     """Return the beliefs without late answers; both arrays are ``(examinees, questions)``."""
-    if isinstance(beliefs, BatchOfOne):
-        earlier = beliefs.alone(0)
-        for place in sequence[late].tolist():
-            earlier = earlier.without(beliefs.bank.item_names[place])
-        return BatchOfOne(earlier)
-    before = start_beliefs(beliefs.bank, len(beliefs)).with_errors(beliefs.error_chances)
+    before = start_beliefs(beliefs.bank, len(beliefs)).with_errors(beliefs.error_chance)
     for places, is_late in zip(sequence.T, late.T, strict=True):
         codes = beliefs.responses[np.arange(len(places)), places].astype(np.intp)
         before = before.update(np.where(is_late, MISSING, places), codes)
@@ -812,7 +807,7 @@ def ending(
     stopper
         The stopper; None to end a test only when no item may be asked.
     beliefs
-        The belief about each examinee; `BatchOfOne` in a live test.
+        The belief about each examinee; about one in a live test.
     asked
         ``(examinees, questions)`` positions of the items asked, in order; `MISSING` after
         the last one.

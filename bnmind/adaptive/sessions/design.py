@@ -65,7 +65,6 @@ from bnmind.adaptive.selection.rules import (
 from bnmind.adaptive.selection.scores import MinimalEntropy
 from bnmind.adaptive.selection.selector import (
     LENGTH,
-    BatchOfOne,
     ScoringSelector,
     Selector,
     eligibility_luck,
@@ -272,7 +271,7 @@ class Design(Value):
         outlook = ending(
             self.rules,
             self.stopper,
-            BatchOfOne(belief),
+            belief.as_batch,
             self._positions(counted),
             available=self._available(set_aside),
         )
