@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from bnmind._arguments import checked, checked_if_it_fails, number_array
 from bnmind._messages import shown
 from bnmind._registry import COUNT, Argument, Registrar
-from bnmind._values import Finite, Value, sealed
+from bnmind._values import Finite, Value, made, sealed
 from bnmind.adaptive.beliefs.belief import (
     MISSING,
     BatchBelief,
@@ -166,9 +166,10 @@ def best_of(scores: Floats, allowed: Mask, tolerance: float) -> Choice:
     tolerance
         Scores closer than this count as equal.
     """
-    tied = scores >= scores.max(axis=1, keepdims=True) - tolerance
+    # The methods of arrays take longer, which counts for one examinee.
+    tied = scores >= np.maximum.reduce(scores, axis=1, keepdims=True) - tolerance
     tied &= allowed
-    items = np.where(tied.any(axis=1), tied.argmax(axis=1), MISSING)
+    items = np.where(np.logical_or.reduce(tied, axis=1), tied.argmax(axis=1), MISSING)
     return Choice(items, scores, tied, np.zeros_like(tied))
 
 
@@ -198,7 +199,7 @@ class Selector(CheckedMethods, Value, ABC, Generic[_Belief_contra]):
     def _choice(self, beliefs: BatchBelief, allowed: Mask, luck: ArrayLike | None) -> Choice:
         """Return the next item of each examinee; the arguments are those of `select_batch`."""
 
-    @checked
+    @checked_if_it_fails
     def select(
         self,
         belief: _Belief_contra,
@@ -235,7 +236,8 @@ class Selector(CheckedMethods, Value, ABC, Generic[_Belief_contra]):
         def names(mask: Mask) -> tuple[str, ...]:
             return tuple([every[place] for place in mask[0].nonzero()[0].tolist()])
 
-        return Selection(
+        return made(
+            Selection,
             item=every[found.items[0]],
             items=names(allowed),
             scores=sealed(found.scores[allowed]),
@@ -333,7 +335,7 @@ class ScoringSelector(Selector[_Belief_contra]):
         """Return for each examinee the item with the largest score."""
         scores = self._open_scores(beliefs, allowed)
         found = best_of(scores, allowed, self.tolerance)
-        if (found.items == MISSING).any() and np.isnan(scores).any():
+        if MISSING in found.items.tolist() and np.isnan(scores).any():
             row, place = np.argwhere(np.isnan(scores))[0].tolist()
             raise InvalidArgumentError(
                 f"expected a number as the score of {shown(beliefs.bank.item_names[place])} by"
