@@ -288,13 +288,7 @@ class SkillBelief(_Belief[float]):
     @cached_property
     def batch(self) -> BatchBelief:
         """The same belief, as that about the only examinee of a batch."""
-        codes, ranks = np.full((2, 1, len(self.bank.items)), MISSING, dtype=np.int16)
-        for rank, (item, number) in enumerate(self.responses.items()):
-            place = self.bank.position(item)
-            codes[0, place], ranks[0, place] = number, rank
-        numbers = np.array([[self.log_evidence], [self.error_chance]])
-        joints = [joint[None] for joint in self.joints]
-        return BatchBelief._made(self.space, joints, *numbers, codes, ranks)
+        return made(_BatchOfOne, belief=self, space=self.space)
 
     @checked_if_it_fails
     def update(self, item: str, response: int | str) -> SkillBelief:
@@ -343,16 +337,6 @@ class SkillBelief(_Belief[float]):
             error_chance=self.error_chance,
             responses=responses,
         )
-
-    @cached_property
-    def as_batch(self) -> BatchBelief:
-        """The beliefs about this examinee alone, as a batch of one."""
-        codes, ranks = np.full((2, 1, len(self.bank.items)), MISSING, dtype=np.int16)
-        places = [self.bank.position(name) for name in self.responses]
-        codes[0, places], ranks[0, places] = list(self.responses.values()), np.arange(len(places))
-        numbers = np.array([[self.log_evidence], [self.error_chance]])
-        joints = [joint[None] for joint in self.joints]
-        return BatchBelief._made(self.space, joints, *numbers, codes, ranks)
 
     @checked
     def without(self, item: str) -> SkillBelief:
@@ -605,6 +589,46 @@ class BatchBelief(_Belief[Floats]):
             levels.reshape(len(self), len(self.bank.skills)),
             np.array([profile.probability for profile in profiles]),
         )
+
+
+class _BatchOfOne(BatchBelief):
+    """The belief about one examinee as a batch, of which each part is made when it is needed."""
+
+    belief: SkillBelief
+
+    @cached_property
+    def joints(self) -> tuple[Floats, ...]:  # type: ignore[override]
+        return tuple([sealed(joint[None]) for joint in self.belief.joints])
+
+    @cached_property
+    def log_evidence(self) -> Floats:  # type: ignore[override]
+        return sealed(np.array([self.belief.log_evidence]))
+
+    @cached_property
+    def error_chance(self) -> Floats:  # type: ignore[override]
+        return sealed(np.array([self.belief.error_chance]))
+
+    @cached_property
+    def responses(self) -> Responses:  # type: ignore[override]
+        return self._of_items(list(self.belief.responses.values()))
+
+    @cached_property
+    def ranks(self) -> Responses:  # type: ignore[override]
+        return self._of_items(range(len(self.belief.responses)))
+
+    def _of_items(self, numbers: Sequence[int]) -> Responses:
+        """Return numbers of the items answered, ``(1, items)``."""
+        found = np.full((1, len(self.bank.items)), MISSING, dtype=np.int16)
+        found[0, [self.bank.position(name) for name in self.belief.responses]] = numbers
+        return sealed(found)
+
+    @cached_property
+    def _row(self) -> Floats:
+        return self.belief._row[None]
+
+    @cached_property
+    def _information(self) -> Floats:
+        return self.belief._information[None]
 
 
 def batch_given(space: ProfileSpace, responses: Responses) -> BatchBelief:

@@ -273,7 +273,7 @@ def _given(belief: Any, items: Sequence[str]) -> tuple[Any, Mask]:
         return _OtherQuestions(belief, names), np.ones((1, len(names)), dtype=bool)
     mask = np.zeros((1, len(belief.bank.items)), dtype=bool)
     mask[0, [position(name) for name in items]] = True
-    return belief.as_batch, mask
+    return belief.batch, mask
 
 
 @dataclass(frozen=True)

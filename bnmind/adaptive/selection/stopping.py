@@ -100,7 +100,7 @@ class Progress(Value):
         allowed = np.zeros((1, n_items), dtype=bool)
         allowed[0, [position(name) for name in self.allowed]] = True
         asked = asked_mask(self.bank, sequence)
-        return BatchProgress(self.belief.as_batch, asked, allowed, sequence)
+        return BatchProgress(self.belief.batch, asked, allowed, sequence)
 
 
 @dataclass(frozen=True, eq=False)

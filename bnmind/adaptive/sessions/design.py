@@ -271,7 +271,7 @@ class Design(Value):
         outlook = ending(
             self.rules,
             self.stopper,
-            belief.as_batch,
+            belief.batch,
             self._positions(counted),
             available=self._available(set_aside),
         )
