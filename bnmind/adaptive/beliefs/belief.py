@@ -597,23 +597,23 @@ class _BatchOfOne(BatchBelief):
     belief: SkillBelief
 
     @cached_property
-    def joints(self) -> tuple[Floats, ...]:  # type: ignore[override]
+    def joints(self) -> tuple[Floats, ...]:
         return tuple([sealed(joint[None]) for joint in self.belief.joints])
 
     @cached_property
-    def log_evidence(self) -> Floats:  # type: ignore[override]
+    def log_evidence(self) -> Floats:
         return sealed(np.array([self.belief.log_evidence]))
 
     @cached_property
-    def error_chance(self) -> Floats:  # type: ignore[override]
+    def error_chance(self) -> Floats:
         return sealed(np.array([self.belief.error_chance]))
 
     @cached_property
-    def responses(self) -> Responses:  # type: ignore[override]
+    def responses(self) -> Responses:
         return self._of_items(list(self.belief.responses.values()))
 
     @cached_property
-    def ranks(self) -> Responses:  # type: ignore[override]
+    def ranks(self) -> Responses:
         return self._of_items(range(len(self.belief.responses)))
 
     def _of_items(self, numbers: Sequence[int]) -> Responses:
