@@ -164,9 +164,8 @@ from bnmind.adaptive.response_models.tables import Gdina as Gdina
 from bnmind.adaptive.response_models.tables import ParametricModel as ParametricModel
 from bnmind.adaptive.response_models.tables import Sequential as Sequential
 from bnmind.adaptive.response_models.tables import Tabulated as Tabulated
-from bnmind.adaptive.responses.examinees import Examinees as Examinees
-from bnmind.adaptive.responses.examinees import fold_numbers as fold_numbers
 from bnmind.adaptive.responses.responses import Responses as Responses
+from bnmind.adaptive.responses.responses import fold_numbers as fold_numbers
 from bnmind.adaptive.selection.ability_scores import AStratified as AStratified
 from bnmind.adaptive.selection.ability_scores import MaximalFisher as MaximalFisher
 from bnmind.adaptive.selection.ability_scores import (

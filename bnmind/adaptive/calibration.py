@@ -213,10 +213,10 @@ def calibrate_items(
 
     Examples
     --------
-    >>> from bnmind.adaptive import Examinees
+    >>> from bnmind.adaptive import Responses
     >>> q = [[1, 0], [0, 1]] * 5
     >>> truth = ItemBank.from_qmatrix(q, guess=0.2, slip=0.1)
-    >>> people = Examinees.drawn(truth, 1000, seed=1)
+    >>> people = Responses.drawn(truth, 1000, seed=1)
     >>> guessed = ItemBank.from_qmatrix(q, guess=[0.2] * 9 + [0.4], slip=0.1)
     >>> data = Responses.of(people.responses)
     >>> calibration = calibrate_items(guessed, data, ["item_10"])
@@ -721,9 +721,9 @@ def item_drift(
 
     Examples
     --------
-    >>> from bnmind.adaptive import Examinees
+    >>> from bnmind.adaptive import Responses
     >>> bank = ItemBank.from_qmatrix([[1, 0], [0, 1]] * 4, guess=0.2, slip=0.1)
-    >>> codes = np.array(Examinees.drawn(bank, 600, seed=1).responses)
+    >>> codes = np.array(Responses.drawn(bank, 600, seed=1).codes)
     >>> codes[300:, 2] = 1  # the answer has become known
     >>> found = item_drift(bank, Responses.of(codes), rng=np.random.default_rng(1))
     >>> max(found, key=lambda row: row.easier.largest - row.easier.limit).item

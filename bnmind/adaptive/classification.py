@@ -99,7 +99,7 @@ from bnmind.adaptive.items.text_tables import (
     read_table,
 )
 from bnmind.adaptive.response_models.base import ability_values
-from bnmind.adaptive.responses.cells import is_examinee_name
+from bnmind.adaptive.responses.response_tables import is_examinee_name
 from bnmind.adaptive.responses.responses import Responses
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TableError
 from bnmind.information import Floats

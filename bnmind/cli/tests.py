@@ -147,18 +147,17 @@ def simulate(
         n = options.examinees or DEFAULT_EXAMINEES
         people = working(
             "drawing examinees",
-            lambda _: adaptive.Examinees.drawn(tests.bank, n, seed=tests.options.seed),
+            lambda _: adaptive.Responses.drawn(tests.bank, n, seed=tests.options.seed),
         )
         result = tests.simulated(people)
     elif not options.learns:
-        answers = file.answers(options.responses, tests.bank)
-        people = adaptive.Examinees.recorded(tests.bank, answers)
+        people = file.answers(options.responses, tests.bank)
         if options.profiles is not None:
-            levels = inputs.profiles_in(options.profiles, tests.bank, answers.examinees).levels
+            levels = inputs.profiles_in(options.profiles, tests.bank, people.examinees).levels
             skills = tuple(tests.bank.variable(name) for name in tests.bank.skills)
             people = replace(people, skills=skills, levels=levels)
         result = tests.simulated(people)
-        result = replace(result, examinees=answers.examinees[: len(result)])
+        result = replace(result, examinees=people.examinees[: len(result)])
     else:
         if tests.designs:
             first = replace(tests.bank, network=first.network)
@@ -227,7 +226,7 @@ class _Tests:
         prior = json.loads(first.text).get("prior", BANK_PRIOR)
         return cls(first.bank, selectors, first.stopper, settings, prior, designs)
 
-    def simulated(self, people: adaptive.Examinees) -> adaptive.SimulationResult:
+    def simulated(self, people: adaptive.Responses) -> adaptive.SimulationResult:
         """Return the tests of examinees, whose answers are known."""
 
         def calibrated(design: adaptive.Design) -> adaptive.Design:

@@ -18,7 +18,6 @@ from bnmind.adaptive import (
     IRT_MODELS,
     Acdm,
     Design,
-    Examinees,
     Gdina,
     Item,
     ItemBank,
@@ -28,6 +27,7 @@ from bnmind.adaptive import (
     PartialCredit,
     Priors,
     ReportOptions,
+    Responses,
     Session,
     TableBelief,
     TableCertainty,
@@ -228,7 +228,7 @@ def test_a_covariance_is_symmetric_up_to_rounding() -> None:
 @pytest.fixture(scope="module")
 def answers() -> Floats:
     bank = ItemBank.from_qmatrix(Q, guess=0.2, slip=0.1)
-    return np.asarray(Examinees.drawn(bank, 400, seed=1).responses)
+    return np.asarray(Responses.drawn(bank, 400, seed=1).codes)
 
 
 def test_learned_counts_agree_with_standard_errors(answers: Floats) -> None:
@@ -279,8 +279,8 @@ def test_priors_count_as_answers(answers: Floats) -> None:
 
 def test_learned_curves_have_the_errors_of_the_information() -> None:
     truth = irt_bank(logistic_items(np.c_[np.linspace(0.8, 1.5, 8), np.linspace(-1, 1, 8)]))
-    people = Examinees.drawn(truth, 300, seed=2)
-    learned = learn_irt(people.responses, IRT_MODELS["2PL"])
+    people = Responses.drawn(truth, 300, seed=2)
+    learned = learn_irt(people.codes, IRT_MODELS["2PL"])
     errors = standard_errors(learned)
     for item in learned.bank.items:
         assert isinstance(item.certainty, ParameterCertainty)
@@ -303,7 +303,7 @@ def test_the_certainty_of_a_flat_curve_is_that_of_its_intercept() -> None:
     rng = np.random.default_rng(5)
     answers = np.column_stack(
         [
-            np.array(Examinees.drawn(irt_bank([Logistic(1.5, 0.0)] * 8), 400, seed=5).responses),
+            np.array(Responses.drawn(irt_bank([Logistic(1.5, 0.0)] * 8), 400, seed=5).codes),
             rng.random(400) < 0.3,
         ]
     )

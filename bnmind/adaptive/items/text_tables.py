@@ -18,8 +18,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bnmind._files import LARGE_FILE, read_bytes
 from bnmind._messages import counted, first_faults
@@ -29,149 +29,6 @@ from bnmind.pgm.variable import format_label
 
 if TYPE_CHECKING:
     import pandas as pd
-
-# --- Tables in files that are no text: Excel, SPSS, Stata and Parquet -----------------------------
-#
-# pandas reads them. It needs openpyxl for Excel, pyreadstat for SPSS and pyarrow for Parquet, which
-# the extra ``files`` installs. A file is known by its first bytes, whatever its name.
-
-_PACKED_SPSS = b"$FL3"
-_MOST_PACKED = 1100
-"""The most bytes that zlib makes of one."""
-
-_MOST_ROWS = 20_000_000
-
-
-@dataclass(frozen=True)
-class DataCells:
-    """The cells of a table in a file that is no text."""
-
-    names: tuple[str, ...] | None
-    """The names of the columns; None if the first row may hold them."""
-    rows: list[list[Any]]
-    """Texts, numbers and truth values; "" where there is nothing."""
-    notes: tuple[str, ...] = ()
-
-
-_Read = Callable[[str | os.PathLike[str], bytes], DataCells]
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Kind:
-    """A format, known by its first bytes."""
-
-    mark: bytes
-    name: str
-    library: str
-    """The library that reads it, apart from pandas; "" if none."""
-    read: _Read
-    within: int = 0
-    """How many bytes may come before the mark."""
-
-    def is_of(self, data: bytes) -> bool:
-        """Return whether a content has the mark."""
-        return data.find(self.mark, 0, self.within + len(self.mark)) >= 0
-
-
-def data_cells(path: str | os.PathLike[str], data: bytes) -> DataCells | None:
-    """Return the cells of a table that is no text; None for all other files.
-
-    Parameters
-    ----------
-    path
-        The file, for messages.
-    data
-        Its content.
-
-    Raises
-    ------
-    ModelFileError
-        If the library for the format is missing, or cannot read the file.
-    """
-    kind = next((kind for kind in _KINDS if kind.is_of(data)), None)
-    if kind is None:
-        return None
-    return read_by(kind.library, path, kind.name, lambda: kind.read(path, data))
-
-
-def _excel(path: str | os.PathLike[str], data: bytes) -> DataCells:
-    sheet = read_sheet(path, data)
-    return DataCells(None, sheet.rows, sheet.notes)
-
-
-def _spss(path: str | os.PathLike[str], data: bytes) -> DataCells:
-    """Return the cells of an SPSS file; values that it declares as missing are empty."""
-    import pyreadstat
-
-    # The library would set memory aside for all rows that a damaged file claims to have.
-    _frame, claimed = pyreadstat.read_sav(os.fspath(path), metadataonly=True)
-    packed = data.startswith(_PACKED_SPSS)
-    if (claimed.number_rows or 0) > min(_MOST_ROWS, len(data) * (_MOST_PACKED if packed else 1)):
-        raise ModelFileError(
-            f"{path} claims to have {claimed.number_rows:,} rows, too many for its"
-            f" {len(data):,} bytes; it may be damaged",
-            os.fspath(path),
-        )
-    frame, _about = pyreadstat.read_sav(os.fspath(path))
-    return _of_frame(frame)
-
-
-def _spss_portable(path: str | os.PathLike[str], _: bytes) -> DataCells:
-    """Return the cells of a portable SPSS file."""
-    import pyreadstat
-
-    frame, _about = pyreadstat.read_por(os.fspath(path))
-    return _of_frame(frame)
-
-
-def _stata(_: str | os.PathLike[str], data: bytes) -> DataCells:
-    import pandas as pd
-
-    return _of_frame(pd.read_stata(io.BytesIO(data), convert_categoricals=False))
-
-
-def _parquet(_: str | os.PathLike[str], data: bytes) -> DataCells:
-    import pandas as pd
-
-    frame = pd.read_parquet(io.BytesIO(data), engine="pyarrow")
-    if list(frame.index) != list(range(len(frame.index))):
-        frame = frame.reset_index(names=[""] if frame.index.nlevels == 1 else None)
-    return _of_frame(frame)
-
-
-def _of_frame(frame: pd.DataFrame) -> DataCells:
-    return DataCells(tuple(map(str, frame.columns)), _rows(frame))
-
-
-def _rows(frame: pd.DataFrame) -> list[list[Any]]:
-    """Return the cells of a data frame."""
-    columns = [
-        list(map(plain_cell, frame.iloc[:, place].tolist())) for place in range(frame.shape[1])
-    ]
-    return [list(row) for row in zip(*columns, strict=True)]
-
-
-_STATA = (
-    b"<stata_dta>",
-    *(bytes([release, order, 1, 0]) for release in (113, 114, 115) for order in (1, 2)),
-)
-
-_KINDS = (
-    _Kind(mark=b"PK\x03\x04", name=WORKBOOK, library="openpyxl", read=_excel),
-    _Kind(mark=b"$FL2", name="an SPSS file", library="pyreadstat", read=_spss),
-    _Kind(mark=_PACKED_SPSS, name="an SPSS file", library="pyreadstat", read=_spss),
-    # Before the mark are 456 characters, in lines of 80.
-    _Kind(
-        mark=b"SPSSPORT",
-        name="a portable SPSS file",
-        library="pyreadstat",
-        read=_spss_portable,
-        within=480,
-    ),
-    *(_Kind(mark=mark, name="a Stata file", library="", read=_stata) for mark in _STATA),
-    _Kind(mark=b"PAR1", name="a Parquet file", library="pyarrow", read=_parquet),
-)
-
 
 # --- Tables of files as R, Excel, SPSS and other programs write them, and of data frames ----------
 #
@@ -239,6 +96,11 @@ class TextTable:
         """The number of columns."""
         return len(self.header) if self.header is not None else max(map(len, self.rows), default=0)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name of each column, "" if it has none."""
+        return ("",) * self.n_columns if self.header is None else self.header
+
     @cached_property
     def _columns(self) -> tuple[tuple[Any, ...], ...]:
         return tuple(zip(*self.rows, strict=True))
@@ -246,6 +108,10 @@ class TextTable:
     def column(self, place: int) -> Sequence[Any]:
         """Return the cells of a column of a table whose rows are even."""
         return self._columns[place] if self.rows else ()
+
+    def texts(self, place: int | None) -> tuple[str, ...]:
+        """Return the texts in a column; none if there is no such column."""
+        return () if place is None else tuple(str(cell).strip() for cell in self.column(place))
 
 
 def number_of(cell: Any) -> float | None:
@@ -287,14 +153,10 @@ def read_table(path: str | os.PathLike[str], *, fixed_width: int | None = None) 
         If the file cannot be read, is empty, or is no table; the message names it.
     """
     data = read_bytes(path, most=LARGE_FILE)
-    cells = data_cells(path, data)
-    if cells is not None:
-        if not cells.rows:
+    if (found := _data_table(path, data)) is not None:
+        if not found.rows:
             raise ModelFileError(f"{path} is empty", str(path))
-        if cells.names is not None:
-            return TextTable(cells.names, tuple(map(tuple, cells.rows)), notes=cells.notes)
-        table = _trimmed(table_of(cells.rows))
-        return replace(table, notes=(*cells.notes, *table.notes))
+        return found
     text, notes = _decode(path, data)
     lines = [line for line in text.split("\n") if line.strip()]
     if fixed_width is not None:
@@ -559,6 +421,102 @@ def _trimming(n_rows: int, n_columns: int) -> Iterator[str]:
     if n_columns:
         yield f"{counted(n_columns, 'empty column')} without a name left out"
 
+
+# --- Tables in files that are no text: Excel, SPSS, Stata and Parquet -----------------------------
+#
+# pandas reads them. It needs openpyxl for Excel, pyreadstat for SPSS and pyarrow for Parquet, which
+# the extra ``files`` installs. A file is known by its first bytes, whatever its name.
+
+_PACKED_SPSS = b"$FL3"
+_MOST_PACKED = 1100
+"""The most bytes that zlib makes of one."""
+
+_MOST_ROWS = 20_000_000
+
+
+def _data_table(path: str | os.PathLike[str], data: bytes) -> TextTable | None:
+    """Return a table that is no text; None for all other files.
+
+    Raises
+    ------
+    ModelFileError
+        If the library for the format is missing, or cannot read the file.
+    """
+    for name, library, is_of, read in _FORMATS:
+        if is_of(data):
+            return read_by(library, path, name, partial(read, path, data))
+    return None
+
+
+def _excel(path: str | os.PathLike[str], data: bytes) -> TextTable:
+    sheet = read_sheet(path, data)
+    table = _trimmed(table_of(sheet.rows))
+    return replace(table, notes=(*sheet.notes, *table.notes))
+
+
+def _spss(path: str | os.PathLike[str], data: bytes) -> TextTable:
+    """Return the table in an SPSS file; values that it declares as missing are empty."""
+    import pyreadstat
+
+    # The library would set memory aside for all rows that a damaged file claims to have.
+    _frame, claimed = pyreadstat.read_sav(os.fspath(path), metadataonly=True)
+    packed = data.startswith(_PACKED_SPSS)
+    if (claimed.number_rows or 0) > min(_MOST_ROWS, len(data) * (_MOST_PACKED if packed else 1)):
+        raise ModelFileError(
+            f"{path} claims to have {claimed.number_rows:,} rows, too many for its"
+            f" {len(data):,} bytes; it may be damaged",
+            os.fspath(path),
+        )
+    return _of_columns(pyreadstat.read_sav(os.fspath(path))[0])
+
+
+def _spss_portable(path: str | os.PathLike[str], _: bytes) -> TextTable:
+    import pyreadstat
+
+    return _of_columns(pyreadstat.read_por(os.fspath(path))[0])
+
+
+def _stata(_: str | os.PathLike[str], data: bytes) -> TextTable:
+    import pandas as pd
+
+    return _of_columns(pd.read_stata(io.BytesIO(data), convert_categoricals=False))
+
+
+def _parquet(_: str | os.PathLike[str], data: bytes) -> TextTable:
+    import pandas as pd
+
+    frame = pd.read_parquet(io.BytesIO(data), engine="pyarrow")
+    if list(frame.index) != list(range(len(frame.index))):
+        frame = frame.reset_index(names=[""] if frame.index.nlevels == 1 else None)
+    return _of_columns(frame)
+
+
+def _of_columns(frame: pd.DataFrame) -> TextTable:
+    columns = (frame.iloc[:, place].tolist() for place in range(frame.shape[1]))
+    rows = zip(*(list(map(plain_cell, column)) for column in columns), strict=True)
+    return TextTable(tuple(map(str, frame.columns)), tuple(rows))
+
+
+_STATA = (
+    b"<stata_dta>",
+    *(bytes([release, order, 1, 0]) for release in (113, 114, 115) for order in (1, 2)),
+)
+
+_Format: TypeAlias = tuple[
+    str, str, Callable[[bytes], bool], Callable[[str | os.PathLike[str], bytes], TextTable]
+]
+_FORMATS: tuple[_Format, ...] = (
+    (WORKBOOK, "openpyxl", lambda data: data.startswith(b"PK\x03\x04"), _excel),
+    ("an SPSS file", "pyreadstat", lambda data: data.startswith((b"$FL2", _PACKED_SPSS)), _spss),
+    # Before the mark are 456 characters, in lines of 80.
+    ("a portable SPSS file", "pyreadstat", lambda data: b"SPSSPORT" in data[:488], _spss_portable),
+    ("a Stata file", "", lambda data: data.startswith(_STATA), _stata),
+    ("a Parquet file", "pyarrow", lambda data: data.startswith(b"PAR1"), _parquet),
+)
+"""The name of each format, the library that reads it beside pandas, its mark, and its reader."""
+
+
+# --- Answers and names ----------------------------------------------------------------------------
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
