@@ -11,7 +11,10 @@ from bnmind.adaptive.assembly.stages import Stage as Stage
 from bnmind.adaptive.assembly.stages import Staged as Staged
 from bnmind.adaptive.assembly.stages import StageItems as StageItems
 from bnmind.adaptive.assembly.stages import StartItems as StartItems
+from bnmind.adaptive.bank_files import describe_bank as describe_bank
 from bnmind.adaptive.bank_files import read_bank as read_bank
+from bnmind.adaptive.bank_files import read_prior as read_prior
+from bnmind.adaptive.bank_files import with_prior as with_prior
 from bnmind.adaptive.bank_files import write_bank as write_bank
 from bnmind.adaptive.beliefs.belief import MISSING as MISSING
 from bnmind.adaptive.beliefs.belief import BatchBelief as BatchBelief
@@ -54,9 +57,6 @@ from bnmind.adaptive.classification import read_profiles as read_profiles
 from bnmind.adaptive.items.bank import HasBank as HasBank
 from bnmind.adaptive.items.bank import ItemBank as ItemBank
 from bnmind.adaptive.items.bank import with_certainties as with_certainties
-from bnmind.adaptive.items.bank_tables import describe_bank as describe_bank
-from bnmind.adaptive.items.bank_tables import read_prior as read_prior
-from bnmind.adaptive.items.bank_tables import with_prior as with_prior
 from bnmind.adaptive.items.irt import AbilityGrid as AbilityGrid
 from bnmind.adaptive.items.irt import irt_bank as irt_bank
 from bnmind.adaptive.items.irt import logistic_items as logistic_items

@@ -73,7 +73,7 @@ from numpy.typing import ArrayLike, NDArray
 from bnmind._arguments import check_shape, checked, positions, whole_array
 from bnmind._display import Result, Table, finite, frame_html, picked, text_of
 from bnmind._messages import MOST_FAULTS, counted, first_faults, shown
-from bnmind._values import Value, sealed, told
+from bnmind._values import Value, sealed
 from bnmind.adaptive.beliefs.belief import (
     MISSING,
     BatchBelief,
@@ -90,13 +90,12 @@ from bnmind.adaptive.beliefs.estimates import (
 )
 from bnmind.adaptive.beliefs.tables import TableBatch, n_profiles
 from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of
-from bnmind.adaptive.items.bank_tables import level_of
 from bnmind.adaptive.items.text_tables import (
     TextTable,
-    frame_table,
     is_row_names,
+    level_of,
     names_shown,
-    read_table,
+    table_given,
 )
 from bnmind.adaptive.response_models.base import ability_values
 from bnmind.adaptive.responses.response_tables import is_examinee_name
@@ -233,7 +232,7 @@ def read_profiles(
         If a skill has no column, a level is unknown, rows and examinees do not match, or
         several rows have the name of one examinee.
     """
-    table = _headed(_table(path), bank, len(examinees))
+    table = _headed(table_given("profiles", path), bank, len(examinees))
     columns, ids = _columns(table, bank.skills)
     problems = [*table.uneven]
     if absent := [skill for skill in bank.skills if skill not in columns]:
@@ -268,17 +267,6 @@ def read_profiles(
             " responses by position"
         )
     return KnownProfiles(levels, tuple(notes))
-
-
-def _table(source: Any) -> TextTable:
-    """Return the table in a file, or of a data frame."""
-    if hasattr(source, "columns"):
-        return frame_table(source)
-    if not isinstance(source, str | os.PathLike):
-        raise InvalidArgumentError(
-            f"expected profiles in a file or a data frame, got {told(source)}", source
-        )
-    return read_table(source)
 
 
 def _headed(table: TextTable, bank: ItemBank, n_examinees: int) -> TextTable:

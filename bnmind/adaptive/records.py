@@ -59,7 +59,6 @@ from bnmind._records import (
 )
 from bnmind._values import Count, Natural
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.items.bank_tables import BANK_PRIOR
 from bnmind.adaptive.items.item import (
     Certainty,
     Item,
@@ -67,6 +66,7 @@ from bnmind.adaptive.items.item import (
     TableCertainty,
     table_certainty,
 )
+from bnmind.adaptive.items.skill_distributions import BANK_PRIOR
 from bnmind.adaptive.response_models.base import ResponseModel, parameter_vector
 from bnmind.adaptive.response_models.gates import NoisySkills
 from bnmind.adaptive.response_models.registry import FORMER_NAMES, RESPONSE_MODELS

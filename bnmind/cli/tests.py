@@ -207,7 +207,8 @@ class _Tests:
         **more: Any,
     ) -> _Tests:
         """Return the tests with some selectors, by a design or by other options."""
-        from bnmind.adaptive.items.bank_tables import BANK_PRIOR, named_prior
+        from bnmind.adaptive.bank_files import named_prior
+        from bnmind.adaptive.items.skill_distributions import BANK_PRIOR
 
         if test.design is None:
             bank = inputs.with_named_prior(bank, test.prior)
@@ -263,7 +264,7 @@ class _Tests:
         self, model: adaptive.ItemBank, answers: adaptive.Responses, options: SimulateOptions
     ) -> adaptive.SimulationResult:
         """Return tests of examinees in folds, whose banks are learned from the other folds."""
-        from bnmind.adaptive.items.bank_tables import prior_of
+        from bnmind.adaptive.bank_files import prior_of
         from bnmind.adaptive.learning.learn import learn
 
         if any(design.eligibility is not None for design in self.designs.values()):

@@ -152,6 +152,12 @@ def table_of_steps(steps: Floats) -> Floats:
     return table
 
 
+BANK_PRIOR = "bank"
+"""The name of the distribution in the bank."""
+
+UNIFORM_PRIOR = "uniform"
+"""The name of the uniform distribution."""
+
 MAX_PROFILES = 2**16
 """The limit of profiles in a saturated distribution; 12 skills have 4096."""
 

@@ -1,4 +1,4 @@
-"""Tables in text and other files: reading them, their answers, and the names of their columns.
+"""Tables in text and other files: reading them, and matching the names of their columns.
 
 Tables of files as R, Excel, SPSS and other programs write them, and of data frames.
 
@@ -16,14 +16,15 @@ import io
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bnmind._files import LARGE_FILE, read_bytes
 from bnmind._messages import counted, first_faults
-from bnmind.errors import ModelFileError
+from bnmind._values import told
+from bnmind.errors import InvalidArgumentError, ModelFileError
 from bnmind.junction.cases.case_files import WORKBOOK, plain_cell, read_by, read_sheet
 from bnmind.pgm.variable import format_label
 
@@ -133,6 +134,21 @@ def number_of(cell: Any) -> float | None:
         return float(cell)
     except (TypeError, ValueError, OverflowError):
         return None
+
+
+def level_of(cell: object, states: Sequence[str]) -> int | None:
+    """Return the level in a cell, by its name or its position; None if there is no such level.
+
+    >>> level_of("high", ("low", "high")), level_of(" 1 ", ("low", "high")), level_of(2, ("0", "1"))
+    (1, 1, None)
+    """
+    text = str(cell).strip()
+    if text in states:
+        return states.index(text)
+    number = number_of(cell)
+    if number is None or number % 1 or not 0 <= number < len(states):
+        return None
+    return int(number)
 
 
 def read_table(path: str | os.PathLike[str], *, fixed_width: int | None = None) -> TextTable:
@@ -307,6 +323,25 @@ def frame_table(frame: Any) -> TextTable:
         header = ["", *header]
         rows = [(format_label(name), *row) for name, row in zip(frame.index, rows, strict=True)]
     return TextTable(tuple(header), tuple(rows))
+
+
+def table_given(what: str, source: Any) -> TextTable:
+    """Return the table in a file, or of a data frame; ``what`` names it in an error.
+
+    Raises
+    ------
+    ModelFileError
+        If the file cannot be read.
+    InvalidArgumentError
+        If the source is something else.
+    """
+    if hasattr(source, "columns"):
+        return frame_table(source)
+    if isinstance(source, str | os.PathLike):
+        return read_table(source)
+    raise InvalidArgumentError(
+        f"expected {what} to be a file or a data frame, got {told(source)}", source
+    )
 
 
 def _decode(path: str | os.PathLike[str], data: bytes) -> tuple[str, tuple[str, ...]]:
@@ -516,115 +551,7 @@ _FORMATS: tuple[_Format, ...] = (
 """The name of each format, the library that reads it beside pandas, its mark, and its reader."""
 
 
-# --- Answers and names ----------------------------------------------------------------------------
-
-_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
-
-@dataclass(frozen=True)
-class AnswerKey:
-    """The response that each answer to an item counts as, such as the letter of a choice.
-
-    Examples
-    --------
-    >>> key = AnswerKey.of_right("b", ("2/5", "5/6", "2/6"))
-    >>> [key.code(answer) for answer in ("B", "5/6", 2, "A")], AnswerKey.of_right("3").code(3.0)
-    ([1, 1, 1, 0], 1)
-    """
-
-    codes: Mapping[Hashable, int]
-    """The position of the response by the answer."""
-    others: int | None = None
-    """That of any other answer; None if there is none."""
-    is_optional: bool = False
-    """Whether a column may hold scored responses instead of answers."""
-
-    @classmethod
-    def of_right(
-        cls, right: Any, choices: Sequence[str] = (), *, is_optional: bool = False
-    ) -> AnswerKey:
-        """Return the key of an item with one right answer: a text, or the letter of a choice."""
-        answers = {_plain(right)}
-        if choices:
-            place = _place(str(right), choices)
-            answers = {_plain(text) for text in (choices[place], _LETTERS[place], place + 1)}
-        return cls(dict.fromkeys(answers, 1), 0, is_optional)
-
-    @classmethod
-    def of_choices(
-        cls, choices: Sequence[tuple[str, int]], *, is_optional: bool = False
-    ) -> AnswerKey:
-        """Return the key of an item whose choices count as responses, by text or letter."""
-        letters = {
-            _plain(letter): code for letter, (_, code) in zip(_LETTERS, choices, strict=False)
-        }
-        return cls(letters | {_plain(text): code for text, code in choices}, None, is_optional)
-
-    def code(self, answer: Any) -> int | None:
-        """Return the position of the response that an answer counts as; None if it has none."""
-        return self.codes.get(_plain(answer), self.others)
-
-
-def _plain(answer: Any) -> Hashable:
-    """Return an answer as it is compared: a number, or a text in lower case."""
-    number = number_of(answer)
-    return " ".join(str(answer).split()).lower() if number is None else number
-
-
-def choices_in(cell: str, key: str, responses: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Return the choices in a cell, each with the response that it counts as.
-
-    Parameters
-    ----------
-    cell
-        The texts, separated by ``|``, or else by semicolons.
-    key
-        The right text, or its letter or number; for an item with two responses the right choice
-        counts as the last, and the others as the first. Empty if each text ends in ``=`` and
-        the response.
-    responses
-        The responses of the item.
-
-    Raises
-    ------
-    ValueError
-        If the key is no choice, or there is none and a text has no response.
-
-    Examples
-    --------
-    >>> choices_in("2/5 | 5/6 | 2/6", "B", ["0", "1"])
-    (('2/5', '0'), ('5/6', '1'), ('2/6', '0'))
-    >>> choices_in("never = 0; often = 2", "", ["0", "1", "2"])
-    (('never', '0'), ('often', '2'))
-    """
-    texts = texts_in(cell)
-    if not key:
-        pairs = [text.rpartition("=") for text in texts]
-        if not all(response.strip() in responses for _, _, response in pairs):
-            raise ValueError(
-                f"expected a key, or a response after each choice, one of {', '.join(responses)}"
-            )
-        return tuple((text.strip(), response.strip()) for text, _, response in pairs)
-    if len(responses) != 2:
-        raise ValueError("a key fits an item with two responses; otherwise write CHOICE = RESPONSE")
-    right = _place(key, texts)
-    return tuple((text, responses[place == right]) for place, text in enumerate(texts))
-
-
-def texts_in(cell: str) -> list[str]:
-    """Return the texts in a cell, separated by ``|``, or else by semicolons."""
-    return [part.strip() for part in cell.split("|" if "|" in cell else ";")]
-
-
-def _place(key: str, texts: Sequence[str]) -> int:
-    if key in texts:
-        return texts.index(key)
-    if len(key) == 1 and key.upper() in _LETTERS[: len(texts)]:
-        return _LETTERS.index(key.upper())
-    if key.isdecimal() and 1 <= int(key) <= len(texts):
-        return int(key) - 1
-    raise ValueError(f"expected the key to be one of the choices {', '.join(texts)}, got {key}")
-
+# --- Names ----------------------------------------------------------------------------------------
 
 _NUMBERED = re.compile(r"(.*?)[ ._-]*0*(\d+)")
 _NUMBERED_WORDS = frozenset(

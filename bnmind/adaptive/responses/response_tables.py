@@ -19,13 +19,13 @@ from bnmind.adaptive.beliefs.belief import MISSING
 from bnmind.adaptive.items.text_tables import (
     ABOVE_NAMES,
     TRUTH_VALUES,
-    AnswerKey,
     TextTable,
     is_row_names,
     match_names,
     names_shown,
     number_of,
 )
+from bnmind.adaptive.responses.answer_keys import AnswerKey
 from bnmind.errors import TableError, UnknownNameError
 
 Codes = NDArray[np.signedinteger[Any]]

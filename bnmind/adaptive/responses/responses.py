@@ -25,7 +25,6 @@ from bnmind._messages import (
 from bnmind._values import Value, sealed
 from bnmind.adaptive.beliefs.belief import MISSING
 from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of
-from bnmind.adaptive.items.bank_tables import answer_keys
 from bnmind.adaptive.items.text_tables import (
     TextTable,
     are_numbered,
@@ -34,6 +33,7 @@ from bnmind.adaptive.items.text_tables import (
     names_shown,
     read_table,
 )
+from bnmind.adaptive.responses.answer_keys import answer_keys
 from bnmind.adaptive.responses.response_tables import (
     FEW_CELLS,
     MAX_CODE,

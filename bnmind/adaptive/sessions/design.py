@@ -44,9 +44,9 @@ from bnmind.adaptive.assembly.stages import (
     StageItems,
     StartItems,
 )
+from bnmind.adaptive.bank_files import named_prior, prior_of
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.items.bank_tables import named_prior, prior_of
 from bnmind.adaptive.pilot import (
     PILOT_RULES,
     PilotItems,
