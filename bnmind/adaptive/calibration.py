@@ -213,13 +213,11 @@ def calibrate_items(
 
     Examples
     --------
-    >>> from bnmind.adaptive import Responses
     >>> q = [[1, 0], [0, 1]] * 5
     >>> truth = ItemBank.from_qmatrix(q, guess=0.2, slip=0.1)
     >>> people = Responses.drawn(truth, 1000, seed=1)
     >>> guessed = ItemBank.from_qmatrix(q, guess=[0.2] * 9 + [0.4], slip=0.1)
-    >>> data = Responses.of(people.responses)
-    >>> calibration = calibrate_items(guessed, data, ["item_10"])
+    >>> calibration = calibrate_items(guessed, people, ["item_10"])
     >>> gate = calibration.bank.item("item_10").gate
     >>> round(gate.guess, 1), round(gate.slip, 1), calibration.items[0].is_ready
     (0.2, 0.1, True)
@@ -721,7 +719,6 @@ def item_drift(
 
     Examples
     --------
-    >>> from bnmind.adaptive import Responses
     >>> bank = ItemBank.from_qmatrix([[1, 0], [0, 1]] * 4, guess=0.2, slip=0.1)
     >>> codes = np.array(Responses.drawn(bank, 600, seed=1).codes)
     >>> codes[300:, 2] = 1  # the answer has become known

@@ -19,8 +19,9 @@ from bnmind._messages import close_names, counted, did_you_mean, shown
 from bnmind._values import Value, told
 from bnmind.adaptive.items.item import Certainty, Item, averaged_items, certainty_faults, deviations
 from bnmind.adaptive.items.qmatrix import QMatrix, bank_parts, skill_levels
-from bnmind.adaptive.items.skill_distributions import ProfileDistribution
+from bnmind.adaptive.items.skill_distributions import ABILITY, AbilityGrid, ProfileDistribution
 from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.adaptive.response_models.curves import Logistic
 from bnmind.adaptive.response_models.gates import Dina
 from bnmind.adaptive.response_models.registry import gate_of
 from bnmind.errors import InvalidArgumentError, InvalidModelError, UnknownNameError
@@ -669,3 +670,89 @@ def with_certainties(bank: ItemBank, certainties: Mapping[str, Certainty]) -> It
         for item in bank.items
     ]
     return dataclasses.replace(bank, items=tuple(items))
+
+
+# --- Items that measure one ability ---------------------------------------------------------------
+#
+# The order of parameters (a, b, c, d) and D = 1 are those of catsim; its item arrays can be used.
+# The curves are `Logistic` and `GradedResponse`, in `bnmind.adaptive.response_models`.
+
+
+@checked
+def logistic_items(parameters: ArrayLike) -> tuple[Logistic, ...]:
+    """Return logistic response models from an array of parameters, as used by catsim.
+
+    Parameters
+    ----------
+    parameters
+        ``(items, 2 to 5)``: discrimination a, difficulty b, and optionally
+        pseudo-guessing c and upper asymptote d. A fifth column, catsim's exposure rates,
+        is ignored.
+
+    Raises
+    ------
+    InvalidModelError
+        If the shape is wrong or a parameter is out of range; the message names the row.
+
+    Examples
+    --------
+    >>> logistic_items([[1.2, -0.5], [0.8, 1.0]])[1]
+    Logistic(slope=0.8, difficulty=1.0, lower=0.0, upper=1.0)
+    """
+    try:
+        table = np.asarray(parameters, dtype=np.float64)
+    except (ValueError, TypeError):
+        raise InvalidModelError(
+            [f"expected a table of numbers, a row for each item, got {shown(parameters)}"]
+        ) from None
+    if table.ndim != 2 or not 2 <= table.shape[1] <= 5:
+        raise InvalidModelError(
+            [f"expected 2 to 5 parameters for each item, got an array of shape {table.shape}"]
+        )
+    items, problems = [], []
+    for number, row in enumerate(table[:, :4].tolist()):
+        try:
+            items.append(Logistic(*row))
+        except InvalidModelError as fault:
+            problems += [f"{problem}, in row {number + 1}" for problem in fault.problems]
+    if problems:
+        raise InvalidModelError(problems)
+    return tuple(items)
+
+
+@checked
+def irt_bank(
+    response_models: Sequence[ResponseModel],
+    grid: AbilityGrid | None = None,
+    *,
+    items: Sequence[Item | str] | None = None,
+    ability: str = ABILITY,
+) -> ItemBank:
+    """Return the bank of items that measure one ability.
+
+    Parameters
+    ----------
+    response_models
+        The curve of each item: `Logistic`, `GradedResponse`, or a class of your own.
+    grid
+        The abilities; default ``AbilityGrid.normal()``.
+    items
+        The items or their names, in the order of the response models.
+    ability
+        The name of the latent variable.
+
+    Examples
+    --------
+    >>> bank = irt_bank(logistic_items([[1.2, -0.5], [0.8, 1.0]]))
+    >>> bank.channel("item_1").shape
+    (81, 2)
+    """
+    needs = np.ones((len(response_models), 1), dtype=np.intp)
+    network = (grid or AbilityGrid.normal()).network(ability)
+    return ItemBank.from_response_models(
+        needs,
+        response_models,
+        skills=network,
+        items=items,
+        skill_names=[ability],
+    )
