@@ -272,14 +272,9 @@ def _usable(
     network: Network, items: Sequence[str], skills: Sequence[str]
 ) -> tuple[list[str], list[str]]:
     """Return the observations that can be items, and the targets that these depend on."""
-    parents = {cpd.variable.name: [v.name for v in cpd.parents] for cpd in network.cpds}
-    has_children = {name for of in parents.values() for name in of}
-    ancestors: dict[str, set[str]] = {}
-    for cpd in network.cpds:  # parents before children
-        own = parents[cpd.variable.name]
-        ancestors[cpd.variable.name] = set(own).union(*(ancestors[name] for name in own))
-    usable = [name for name in items if name not in has_children and ancestors[name] & set(skills)]
-    measured = set[str]().union(*(ancestors[name] for name in usable))
+    below = set(network.descendants(skills))
+    usable = [name for name in items if name in below and not network.children(name)]
+    measured = set(network.ancestors(usable))
     kept = [name for name in skills if name in measured]
     for left_out, why in (
         (set(items) - set(usable), "observations with children, or that depend on no target"),

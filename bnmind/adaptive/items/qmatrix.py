@@ -504,10 +504,7 @@ def _skill_cpds(
                 for name, question in close.items()
             )
         # Variables on which no skill depends, such as items, tell nothing about the skills.
-        needed = set(q.skills)
-        for cpd in reversed(skills.cpds):  # children before parents
-            if cpd.variable.name in needed:
-                needed.update(v.name for v in cpd.parents)
+        needed = {*q.skills, *skills.ancestors(q.skills)}
         return [cpd for cpd in skills.cpds if cpd.variable.name in needed]
     each = np.asarray(levels)
     fits = each.ndim == 0 or each.shape == (len(q.skills),)
