@@ -51,19 +51,10 @@ _CROSSES = frozenset(["x", "+", "✓", "✔", "✗", "×", "•"])
 _EMPTY = frozenset(["", "nan", "NaN", "<NA>"])
 
 
-@dataclass(frozen=True, eq=False)
-class QMatrixParts:
-    """The parts of a Q-matrix that were read from a table."""
-
-    needs: NDArray[Any]
-    """``(items, skills)`` of objects, not checked."""
-    items: tuple[str, ...]
-    skills: tuple[str, ...]
-    notes: tuple[str, ...]
-
-
-def qmatrix_parts(table: TextTable, expected: Sequence[str] = ()) -> QMatrixParts:
-    """Return the parts of the Q-matrix in a table.
+def _parts(
+    table: TextTable, expected: Sequence[str]
+) -> tuple[NDArray[Any], tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Return the entries of the Q-matrix in a table, its items and skills, and notes.
 
     The names of the items are in a column ``item``, in the only one that holds expected names, or
     in the first column, if it has no name, counts the rows, or holds texts. Empty cells are 0, and
@@ -100,23 +91,15 @@ def qmatrix_parts(table: TextTable, expected: Sequence[str] = ()) -> QMatrixPart
     if set(items) & set(skills) and are_numbered(skills):
         notes.append(renamed_skills(skills))
         skills = tuple(f"skill_{number}" for number in range(1, len(skills) + 1))
-    needs = np.empty((len(rows), len(columns)), dtype=object)
-    n_empty = n_crosses = 0
-    for cells, row in zip(needs, rows, strict=True):
-        for k, column in enumerate(columns):
-            cell = row[column]
-            is_cross = isinstance(cell, str) and cell.strip().lower() in _CROSSES
-            is_empty = not _is_given(cell)
-            n_crosses += is_cross
-            n_empty += is_empty
-            number = None if is_cross or is_empty else number_of(cell)
-            whole = int(number) if number is not None and number % 1 == 0 else None
-            cells[k] = int(is_cross) if is_cross or is_empty else cell if whole is None else whole
+    cells = [row[column] for row in rows for column in columns]
+    n_crosses = sum(map(_is_cross, cells))
+    n_empty = len(cells) - sum(map(_is_given, cells))
     if n_crosses:
         notes.append(f"{counted(n_crosses, 'marked cell')} read as 1")
     if n_empty:
         notes.append(f"{counted(n_empty, 'empty cell')} read as 0")
-    return QMatrixParts(needs, items, skills, tuple(notes))
+    needs = np.fromiter(map(_entry, cells), dtype=object, count=len(cells))
+    return needs.reshape(len(rows), len(columns)), items, skills, tuple(notes)
 
 
 def renamed_skills(skills: Sequence[str]) -> str:
@@ -130,13 +113,27 @@ def renamed_skills(skills: Sequence[str]) -> str:
 def _holds_texts(rows: Sequence[tuple[Any, ...]], column: int) -> bool:
     """Return whether a column has texts, and no number or cross."""
     given = [row[column] for row in rows if _is_given(row[column])]
-    return bool(given) and not any(
-        number_of(cell) is not None or str(cell).strip().lower() in _CROSSES for cell in given
-    )
+    return bool(given) and all(map(_is_text, given))
 
 
 def _is_given(cell: Any) -> bool:
     return cell is not None and str(cell).strip() not in _EMPTY
+
+
+def _is_cross(cell: Any) -> bool:
+    return isinstance(cell, str) and cell.strip().lower() in _CROSSES
+
+
+def _is_text(cell: Any) -> bool:
+    return _is_given(cell) and number_of(cell) is None and not _is_cross(cell)
+
+
+def _entry(cell: Any) -> Any:
+    """Return the level in a cell; what is none as it is."""
+    if _is_cross(cell) or not _is_given(cell):
+        return int(_is_cross(cell))
+    number = number_of(cell)
+    return cell if number is None or number % 1 else int(number)
 
 
 def _item_column(
@@ -153,11 +150,7 @@ def _item_column(
     numbers = [number_of(cell) for cell in first]
     if not header[0] or _counts(numbers):
         return 0
-    has_texts = any(
-        number is None and _is_given(cell) and str(cell).strip().lower() not in _CROSSES
-        for cell, number in zip(first, numbers, strict=True)
-    )
-    return 0 if has_texts and len(set(map(str, first))) == len(first) else None
+    return 0 if any(map(_is_text, first)) and len(set(map(str, first))) == len(first) else None
 
 
 def _holds_names(rows: Sequence[tuple[Any, ...]], column: int, expected: Sequence[str]) -> bool:
@@ -263,10 +256,9 @@ class QMatrix(Value):
         if hasattr(table, "columns"):
             table = frame_table(table)
         if isinstance(table, TextTable):
-            parts = qmatrix_parts(table, expected)
-            items = parts.items if items is None else items
-            skills = parts.skills if skills is None else skills
-            table, notes = parts.needs, parts.notes
+            table, own_items, own_skills, notes = _parts(table, expected)
+            items = own_items if items is None else items
+            skills = own_skills if skills is None else skills
         needs = _cells(table)
         n_rows, n_columns = needs.shape if needs.ndim == 2 else (0, 0)
         if items is None:
