@@ -38,6 +38,7 @@ from bnmind.adaptive.items.text_tables import (
     names_shown,
     number_of,
     read_table,
+    rectangular,
 )
 from bnmind.adaptive.response_models.base import ResponseModel, made_for_skills
 from bnmind.errors import InvalidModelError, TooLargeError
@@ -356,18 +357,7 @@ def _cells(table: Any) -> NDArray[Any]:
         raise InvalidModelError(
             [f"expected a Q-matrix as a table, got the path {shown(table)}; use pandas.read_csv"]
         )
-    try:
-        entries = np.asarray(table)
-    except ValueError:
-        sizes = [np.size(row) for row in table]
-        raise InvalidModelError(
-            [
-                f"expected {counted(sizes[0], 'cell')} in row {row} of the Q-matrix, got {size}"
-                for row, size in enumerate(sizes, 1)
-                if size != sizes[0]
-            ]
-            or ["the Q-matrix must be a table of items and skills"]
-        ) from None
+    entries = rectangular(table, "cell", " of the Q-matrix", InvalidModelError)
     return entries.astype(object) if entries.dtype.kind not in "biuf" else entries
 
 
@@ -375,19 +365,16 @@ def _entry_faults(
     entries: NDArray[Any], names: Sequence[str], skills: Sequence[str]
 ) -> Iterator[str]:
     """Yield the wrong entries of a Q-matrix, then empty rows and columns."""
-    whole = np.ones(entries.shape, dtype=np.intp)  # a wrong entry is not also missing
-    n_wrong = 0
-    for row, column in np.ndindex(entries.shape):
-        cell = entries[row, column : column + 1].tolist()[0]  # as a Python number
-        level = _level(cell)
-        if level is not None:
-            whole[row, column] = level
-        elif (n_wrong := n_wrong + 1) <= MOST_FAULTS:
-            yield (
-                f"expected a whole number from 0 to {MAX_LEVEL} in row {row + 1} (item"
-                f" {one_line(names[row], longest=60)}), column {skills[column]} of the Q-matrix,"
-                f" got {shown(cell)}"
-            )
+    cells = entries.tolist()
+    levels = [[_level(cell) for cell in row] for row in cells]
+    wrong = [(r, c) for r, row in enumerate(levels) for c, level in enumerate(row) if level is None]
+    for row, column in wrong[:MOST_FAULTS]:
+        yield (
+            f"expected a whole number from 0 to {MAX_LEVEL} in row {row + 1} (item"
+            f" {one_line(names[row], longest=60)}), column {skills[column]} of the Q-matrix,"
+            f" got {shown(cells[row][column])}"
+        )
+    whole = np.array(levels) != 0  # a wrong entry is not also missing
     for row in np.flatnonzero(~np.any(whole, axis=1))[:MOST_FAULTS].tolist():
         name = one_line(names[row], longest=60)
         yield f"item {name} needs no skill, in row {row + 1} of the Q-matrix"

@@ -21,10 +21,13 @@ from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bnmind._files import LARGE_FILE, read_bytes
 from bnmind._messages import counted, first_faults
 from bnmind._values import told
-from bnmind.errors import InvalidArgumentError, ModelFileError
+from bnmind.errors import InvalidArgumentError, InvalidModelError, ModelFileError
 from bnmind.junction.cases.case_files import WORKBOOK, plain_cell, read_by, read_sheet
 from bnmind.pgm.variable import format_label
 
@@ -341,6 +344,24 @@ def table_given(what: str, source: Any) -> TextTable:
         return read_table(source)
     raise InvalidArgumentError(
         f"expected {what} to be a file or a data frame, got {told(source)}", source
+    )
+
+
+def rectangular(
+    table: Any, cell: str, where: str, error: type[InvalidArgumentError | InvalidModelError]
+) -> NDArray[Any]:
+    """Return an array of rows; raises an error that names rows of other lengths."""
+    try:
+        return np.asarray(table)
+    except ValueError:
+        sizes = [np.size(row) for row in table]
+    faults = [
+        f"expected {counted(sizes[0], cell)} in row {number}{where}, got {size}"
+        for number, size in enumerate(sizes, 1)
+        if size != sizes[0]
+    ]
+    raise error(
+        faults or [f"expected {where} as rows of {cell}s, got {counted(len(sizes), 'row')}"]
     )
 
 

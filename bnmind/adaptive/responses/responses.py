@@ -32,6 +32,7 @@ from bnmind.adaptive.items.text_tables import (
     match_names,
     names_shown,
     read_table,
+    rectangular,
 )
 from bnmind.adaptive.responses.answer_keys import answer_keys
 from bnmind.adaptive.responses.response_tables import (
@@ -630,31 +631,15 @@ def _array_of(table: ArrayLike) -> NDArray[Any]:
     if isinstance(table, str | os.PathLike):
         path = f"got the path {shown(table)}; Responses.from_csv reads it"
         raise TableError([f"expected responses as a table, {path}"])
-    array = _rectangular(table)
+    # The tolist() of a masked array has None for masked cells.
+    is_masked = isinstance(table, np.ma.MaskedArray)
+    array: NDArray[Any] = table if is_masked else rectangular(table, "response", "", TableError)
     if array.ndim != 2:
         one = "; one examinee is [[1, 0, …]]" if array.ndim == 1 else ""
         raise TableError(
             [f"expected an array (examinees, items), got one of shape {array.shape}{one}"]
         )
     return array
-
-
-def _rectangular(table: ArrayLike) -> NDArray[Any]:
-    """Return an array, masked if it was; raises `TableError` for a ragged table."""
-    if isinstance(table, np.ma.MaskedArray):
-        return table  # its tolist() has None for masked cells
-    try:
-        return np.asarray(table)
-    except ValueError:
-        rows = [np.size(row) for row in table]  # type: ignore[union-attr]
-        raise TableError(
-            [
-                f"expected {counted(rows[0], 'response')} in row {number}, got {size}"
-                for number, size in enumerate(rows, 1)
-                if size != rows[0]
-            ]
-            or [f"expected an array (examinees, items), got {counted(len(rows), 'row')}"]
-        ) from None
 
 
 def _luck(model: ItemBank, n_examinees: int, seed: int) -> Floats:
