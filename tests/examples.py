@@ -9,6 +9,7 @@ import importlib
 import inspect
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
+from dataclasses import replace
 from enum import Enum
 from functools import cache, partial
 from pathlib import Path
@@ -809,8 +810,8 @@ def _calibrations() -> Any:
         )
     )
     step = online.update(adaptive.start_belief(bank()), "c", 1)[1]
-    asked = np.zeros((len(answers), 1), dtype=int)
-    tests = adaptive.AnsweredTests(answers, asked, ("a",))
+    order = np.zeros((len(answers), 1), dtype=int)
+    tests = adaptive.AnsweredTests(replace(answers, order=order), ("a",))
     return [tests, *calibration.items, calibration, drift[0].easier, *drift, drift, online, step]
 
 

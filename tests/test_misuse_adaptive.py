@@ -556,7 +556,6 @@ def of_functions() -> Iterator[Call]:
                 "bank": BANK,
                 "responses": adaptive.Responses.of([[1, 0, 1], [0, 1, 0]], items=["a", "b", "c"]),
                 "rng": rng(),
-                "asked": None,
                 "pilot": ["a"],
                 "shift": 0.5,
                 "false_alarm": 0.1,

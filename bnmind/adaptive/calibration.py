@@ -92,7 +92,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._arguments import checked, checked_if_it_fails, whole_array
+from bnmind._arguments import checked, checked_if_it_fails
 from bnmind._display import Result, Table, finite, picked
 from bnmind._messages import counted
 from bnmind._values import Value
@@ -268,21 +268,16 @@ def calibrate_items(
 
 def _columns(responses: Responses, bank: ItemBank) -> Responses:
     """Return the responses with a column for each item of the bank, empty ones too."""
-    codes = np.full((len(responses), len(bank.items)), -1, dtype=np.int8)
-    for column, name in enumerate(responses.items):
-        codes[:, bank.position(name)] = responses.codes[:, column]
+    places = [bank.position(name) for name in responses.items]
+    codes = np.full((len(responses), len(bank.items)), MISSING, dtype=np.int16)
+    codes[:, places] = responses.codes
     most = np.array([len(bank.responses(name)) for name in bank.item_names])
     wrong = np.argwhere(codes >= most)
     if len(wrong):
         row, place = wrong[0].tolist()
         bank.response(bank.item_names[place], int(codes[row, place]))  # raises, and names it
-    return Responses(
-        codes=codes,
-        items=bank.item_names,
-        examinees=responses.examinees,
-        groups=responses.groups,
-        notes=responses.notes,
-    )
+    order = np.array([*places, MISSING])[responses.order]  # the last for `MISSING`
+    return replace(responses, codes=codes, items=bank.item_names, order=order)
 
 
 def _flat(layout: ResponseLayout, chosen: Sequence[str], chances: Floats) -> Floats:
@@ -410,15 +405,9 @@ class AnsweredTests(Value):
     """The answers of finished tests; see `read_answers`."""
 
     responses: Responses
-    """The responses, a row for each test, in the order of time."""
-    asked: NDArray[np.intp]
-    """``(tests, questions)``: the columns of the items in the order asked; −1 at the end."""
+    """The responses, a row for each test, in the order of time, with the order of the items."""
     pilot: tuple[str, ...] = ()
     """The items that were pilot items in some test; see `PilotItems`."""
-
-    def _faults(self) -> Iterator[str]:
-        if self.asked.ndim != 2 or len(self.asked) != len(self.responses):
-            yield f"expected asked with a row for each test, got shape {self.asked.shape}"
 
 
 @checked
@@ -455,19 +444,16 @@ def read_answers(paths: Sequence[str | os.PathLike[str]], bank: ItemBank) -> Ans
     if not tests:
         raise ModelFileError("expected sessions with answers, got none", None)
     tests.sort(key=lambda test: test[0])
-    codes = np.full((len(tests), len(bank.items)), MISSING, dtype=np.int16)
-    longest = max(len(given) for _, _, given in tests)
-    asked = np.full((len(tests), longest), MISSING, dtype=np.intp)
+    columns = {name: None for _, _, given in tests for name in given}
+    names = sorted(columns, key=bank.position)
+    codes = np.full((len(tests), len(names)), MISSING)
+    order = np.full((len(tests), max(len(given) for _, _, given in tests)), MISSING)
     for row, (_, _, given) in enumerate(tests):
-        places = [bank.position(name) for name in given]
+        places = [names.index(name) for name in given]
         codes[row, places] = list(given.values())
-        asked[row, : len(places)] = places
-    some = np.flatnonzero((codes != MISSING).any(axis=0))
-    column = np.full(len(bank.items) + 1, MISSING, dtype=np.intp)
-    column[some] = np.arange(len(some))
-    names = tuple(bank.item_names[place] for place in some.tolist())
+        order[row, : len(places)] = places
     who = tuple(f"{n}: {name}" for n, (_, name, _) in enumerate(tests, start=1))
-    return AnsweredTests(Responses(codes[:, some], names, who), column[asked], tuple(pilot))
+    return AnsweredTests(Responses(codes, tuple(names), who, order=order), tuple(pilot))
 
 
 @dataclass(frozen=True, eq=False)
@@ -682,7 +668,6 @@ def item_drift(
     responses: Responses | pandas.DataFrame | ArrayLike,
     *,
     rng: np.random.Generator,
-    asked: ArrayLike | None = None,
     pilot: Sequence[str] = (),
     shift: float = 0.5,
     false_alarm: float = 0.01,
@@ -696,12 +681,10 @@ def item_drift(
         parameters look like drift. An item that drifts much also makes the answers to others of its
         skills look strange, so correct or leave out the worst one first.
     responses
-        The responses, or a table of them as for `Responses.of`; examinees in the order of time.
+        The responses, or a table of them as for `Responses.of`; examinees in the order of time. If
+        the items asked depended on the answers, with the order of the items.
     rng
         The source of random numbers for the limits.
-    asked
-        ``(examinees, questions)``, the columns of the items in the order asked, −1 at the end;
-        see `AnsweredTests`. None if the items asked did not depend on the answers.
     pilot
         Items that predict nothing and have no chart.
     shift
@@ -713,7 +696,7 @@ def item_drift(
     Raises
     ------
     InvalidArgumentError
-        If a number is out of range, or ``asked`` does not fit.
+        If a number is out of range, or an item has no such response.
     UnknownNameError
         If the bank has no such item.
 
@@ -735,23 +718,10 @@ def item_drift(
             (shift, false_alarm),
         )
     bank = bank_of(bank)
-    data = responses_to(bank, responses)
-    columns = np.array([bank.position(name) for name in data.items], dtype=np.intp)
-    codes = np.full((len(data), len(bank.items)), MISSING, dtype=np.int16)
-    codes[:, columns] = data.codes
+    data = _columns(responses_to(bank, responses), bank)
+    codes = np.array(data.codes)
     codes[:, [bank.position(name) for name in pilot]] = MISSING
-    order = None
-    if asked is not None:
-        given = whole_array(asked, "asked")
-        fits = given.ndim == 2 and len(given) == len(codes)
-        if not fits or np.any((given < MISSING) | (given >= len(columns))):
-            raise InvalidArgumentError(
-                f"expected asked as columns of the responses, a row for each of {len(codes)}"
-                " examinees",
-                asked,
-            )
-        order = np.where(given == MISSING, MISSING, columns[given])
-    predicted = _predictions(bank, codes, order)
+    predicted = _predictions(bank, codes, data.order)
     found = []
     for place, name in enumerate(bank.item_names):
         rows = np.flatnonzero(codes[:, place] != MISSING)
@@ -774,7 +744,7 @@ def item_drift(
 
 
 def _predictions(
-    bank: ItemBank, codes: NDArray[np.int16], order: NDArray[np.intp] | None
+    bank: ItemBank, codes: NDArray[np.signedinteger[Any]], order: NDArray[np.intp]
 ) -> Floats:
     """Return the predicted chances of the answers, ``(examinees, items, responses)``."""
     widest = max(len(bank.responses(name)) for name in bank.item_names)
@@ -783,7 +753,7 @@ def _predictions(
         part = slice(start, start + _CHUNK)
         some, table = codes[part], predicted[part]
         rows = np.arange(len(some))
-        if order is not None:
+        if order.size:
             beliefs = start_beliefs(bank, len(some))
             for items in order[part].T:
                 answers = some[rows, items].astype(np.intp)

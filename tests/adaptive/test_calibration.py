@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -168,18 +169,18 @@ def test_from_live_tests_to_a_calibrated_bank(tmp_path: pathlib.Path) -> None:
     tests = read_answers(paths, GUESSED)
     assert set(tests.pilot) == set(NEW)
     assert next(who.split(": ")[1] for who in tests.responses.examinees) == "5.json"
-    assert (tests.asked >= 0).sum() == 30 == (tests.responses.codes >= 0).sum()
+    assert (tests.responses.order >= 0).sum() == 30 == (tests.responses.codes >= 0).sum()
     found = calibrate_items(GUESSED, tests.responses, tests.pilot)
     assert sum(row.answers for row in found.items) == 6
     assert not any(row.is_ready for row in found.items)
-    drift = item_drift(GUESSED, tests.responses, rng=rng, asked=tests.asked, pilot=tests.pilot)
+    drift = item_drift(GUESSED, tests.responses, rng=rng, pilot=tests.pilot)
     assert not {row.item for row in drift} & set(NEW)
     with pytest.raises(ModelFileError, match="skills, items or probabilities"):
         read_answers(paths, TRUTH)
 
 
-def adaptive_tests(codes: Any) -> tuple[Responses, Any]:
-    """Return the answers of adaptive tests of recorded examinees, and their order."""
+def adaptive_tests(codes: Any) -> Responses:
+    """Return the answers of adaptive tests of recorded examinees, with their order."""
     people = Responses.of(codes, items=TRUTH.item_names)
     run = simulate_designs(
         {"x": Design(TRUTH, stopper=MaximalItems(6))},
@@ -187,26 +188,22 @@ def adaptive_tests(codes: Any) -> tuple[Responses, Any]:
         options=SimulationOptions(measures=()),
     ).runs[0]
     seen = np.where(run.asked_mask, codes, -1)
-    some = np.flatnonzero((seen >= 0).any(axis=0))
-    column = np.full(len(codes[0]) + 1, -1)
-    column[some] = np.arange(len(some))
-    names = tuple(TRUTH.item_names[place] for place in some)
-    return Responses(seen[:, some], names), column[run.asked]
+    return Responses(seen, TRUTH.item_names, order=run.asked)
 
 
 def test_drift_in_adaptive_tests_is_noticed_and_nothing_else() -> None:
     codes = np.array(Responses.drawn(TRUTH, 1500, seed=3).codes)
-    responses, asked = adaptive_tests(codes)
+    responses = adaptive_tests(codes)
     rng = np.random.default_rng(1)
-    plain = item_drift(TRUTH, responses, rng=rng, asked=asked)
+    plain = item_drift(TRUTH, responses, rng=rng)
     assert max(abs(row.z) for row in plain) < 4
     assert sum(row.is_noticed for row in plain) <= 1
     item = max(plain, key=lambda row: row.answers).item
     place = TRUTH.position(item)
     changed = codes.copy()
     changed[700:, place] = np.random.default_rng(2).random(800) < 0.5
-    responses, asked = adaptive_tests(changed)
-    found = {r.item: r for r in item_drift(TRUTH, responses, rng=rng, asked=asked)}
+    responses = adaptive_tests(changed)
+    found = {r.item: r for r in item_drift(TRUTH, responses, rng=rng)}
     charts = [chart for chart in (found[item].easier, found[item].harder) if chart.noticed]
     assert charts
     assert all(chart.noticed is not None and chart.noticed > 600 for chart in charts)
@@ -232,7 +229,7 @@ def test_wrong_arguments(data: Responses) -> None:
         lambda: calibrate_items(TRUTH, data, ["item_99"]),
         lambda: calibrate_items(TRUTH, data, NEW, max_cycles=0),
         lambda: item_drift(TRUTH, data, rng=rng, shift=0.0),
-        lambda: item_drift(TRUTH, data, rng=rng, asked=[[1]]),
+        lambda: replace(data, order=np.array([[1]])),
         lambda: item_drift(TRUTH, Responses.of([[3] * 15]), rng=rng),
         lambda: calibrate_items(TRUTH, Responses.of([[3] * 15]), NEW),
     ]

@@ -87,6 +87,9 @@ class Responses(Value):
         The variables of the skills whose true levels are known; may be empty.
     levels
         ``(examinees, skills)``, the true levels; `MISSING` where unknown.
+    order
+        ``(examinees, questions)`` columns of the items in the order asked, `MISSING` where there
+        is none; no questions if the items asked did not depend on the answers.
     numbers
         ``(examinees,)`` distinct numbers of at least 0, which determine the random numbers
         of selectors that draw; default 0, 1, … `take` preserves them.
@@ -117,6 +120,9 @@ class Responses(Value):
     levels: Annotated[Levels, Ge(MISSING)] = field(
         default_factory=lambda: np.empty((0, 0), dtype=np.intp)
     )
+    order: Annotated[NDArray[np.intp], Ge(MISSING)] = field(
+        default_factory=lambda: np.empty((0, 0), dtype=np.intp)
+    )
     numbers: Annotated[NDArray[np.intp], Ge(0)] = field(
         default_factory=lambda: np.empty(0, dtype=np.intp)
     )
@@ -129,6 +135,8 @@ class Responses(Value):
         self._set(codes=self.codes.astype(np.int16), examinees=self._names())
         if not self.skills:
             self._set(levels=np.empty((len(self), 0), dtype=np.intp))
+        if not self.order.size:
+            self._set(order=np.empty((len(self), 0), dtype=np.intp))
         if not self.numbers.size:
             self._set(numbers=np.arange(len(self)))
 
@@ -150,6 +158,10 @@ class Responses(Value):
             for skill, column in zip(self.skills, self.levels.T, strict=False):
                 if (most := column.max(initial=MISSING)) >= skill.n_states:
                     yield f"expected levels of {skill.name} below {skill.n_states}, got {most}"
+        order = self.order
+        if order.size and (order.ndim != 2 or len(order) != len(codes) or order.max() >= n):
+            got = f"got shape {order.shape}, at most {order.max()}"
+            yield f"expected an order ({len(codes)}, questions) of columns below {n}, {got}"
         if self.numbers.shape not in ((0,), shape[:1]):
             yield f"expected {len(codes)} numbers of examinees, got shape {self.numbers.shape}"
         elif len(np.unique(self.numbers)) < self.numbers.size:
@@ -431,6 +443,7 @@ class Responses(Value):
             examinees=tuple(self.examinees[row] for row in rows),
             groups=tuple(self.groups[row] for row in rows) if self.groups else (),
             levels=self.levels[rows],
+            order=self.order[rows],
             numbers=self.numbers[rows],
         )
 
@@ -460,7 +473,11 @@ class Responses(Value):
                 columns = [self.codes[:, place] for place in others]
                 notes.append(left_out_note([self.items[place] for place in others], columns))
             some = self.take(rows) if left_out else self
-            found = replace(some, codes=codes[rows], items=names, notes=tuple(notes))
+            place = np.full(len(self.items) + 1, MISSING)  # the last for `MISSING`
+            place[list(match.places)] = np.arange(len(names))
+            found = replace(
+                some, codes=codes[rows], items=names, order=place[some.order], notes=tuple(notes)
+            )
         if problems := _too_high(found, bank):
             raise TableError(problems)
         return found
@@ -632,8 +649,10 @@ def _array_of(table: ArrayLike) -> NDArray[Any]:
         path = f"got the path {shown(table)}; Responses.from_csv reads it"
         raise TableError([f"expected responses as a table, {path}"])
     # The tolist() of a masked array has None for masked cells.
-    is_masked = isinstance(table, np.ma.MaskedArray)
-    array: NDArray[Any] = table if is_masked else rectangular(table, "response", "", TableError)
+    if isinstance(table, np.ma.MaskedArray):
+        array: NDArray[Any] = table
+    else:
+        array = rectangular(table, "response", "", TableError)
     if array.ndim != 2:
         one = "; one examinee is [[1, 0, …]]" if array.ndim == 1 else ""
         raise TableError(
