@@ -100,12 +100,18 @@ from bnmind._workers import one_blas_thread
 from bnmind.adaptive.beliefs.belief import MISSING, SkillBelief, updated_batch_anyway
 from bnmind.adaptive.beliefs.estimates import start_belief, start_beliefs
 from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of, cause_order, table_deviations
-from bnmind.adaptive.items.item import Certainty, ParameterCertainty, TableCertainty, with_table
+from bnmind.adaptive.items.item import (
+    Certainty,
+    ParameterCertainty,
+    TableCertainty,
+    deviations,
+    with_table,
+)
 from bnmind.adaptive.learning.em import ResponseLayout
 from bnmind.adaptive.learning.learn import LearningModel, item_certainties
 from bnmind.adaptive.learning.options import LearningOptions
 from bnmind.adaptive.learning.skill_families import maximized
-from bnmind.adaptive.response_models.base import model_near, model_table, parameter_vector
+from bnmind.adaptive.response_models.base import model_table
 from bnmind.adaptive.responses.responses import Responses, responses_to
 from bnmind.adaptive.sessions.session import design_saved, read_log, replayed
 from bnmind.errors import InvalidArgumentError, ModelFileError
@@ -332,8 +338,6 @@ def _reported(
 
 # --- Earlier answers ------------------------------------------------------------------------------
 
-_STEP = 1e-5
-
 
 def _earlier_counts(bank: ItemBank, layout: ResponseLayout, chosen: Sequence[str]) -> Floats:
     """Return the pseudo-counts of earlier answers, in the layout."""
@@ -359,25 +363,16 @@ def _counts_of_curve(bank: ItemBank, name: str, certainty: ParameterCertainty) -
 
     They are those of w examinees drawn from the bank. Their information about the parameters is w
     times that of one, I; the weight is such that w tr(C I) is the number of uncertain parameters,
-    as if C were the inverse of w I.
+    as if C were the inverse of w I. The sum of the variances of the cells, each over its chance, is
+    tr(C I).
     """
     item, cpd = bank.item(name), bank.network.cpd(name)
     assert item.gate is not None
-    numbers = parameter_vector(item.gate)
     table = model_table(item.gate, cpd.variable, cpd.parents)
-    order = cause_order(bank, name)
     masses = np.zeros(len(table))
-    masses[order] = start_belief(bank).masses([name])[0][: len(table)]
-    slopes = np.zeros((len(numbers), *table.shape))
-    for place, step in enumerate(np.diag(_STEP * np.maximum(1.0, np.abs(numbers)))):
-        up, down = (model_near(item.gate, sign * step) for sign in (1, -1))
-        width = float((parameter_vector(up) - parameter_vector(down))[place])
-        if width > 0:
-            change = [model_table(one, cpd.variable, cpd.parents) for one in (up, down)]
-            slopes[place] = (change[0] - change[1]) / width
-    safe = np.maximum(table, 1e-12)
-    one = np.einsum("g,igr,jgr->ij", masses, slopes / safe, slopes)
-    told = float(np.trace(certainty.covariance @ one))
+    masses[cause_order(bank, name)] = start_belief(bank).masses([name])[0][: len(table)]
+    variances = (deviations(certainty, cpd.variable, cpd.parents, item.gate) ** 2).sum(axis=0)
+    told = float((masses[:, None] * variances / np.maximum(table, 1e-12)).sum())
     uncertain = int(np.count_nonzero(np.diag(certainty.covariance) > 0))
     weight = uncertain / told if told > 0 else 0.0
     return weight * masses[:, None] * table

@@ -240,32 +240,27 @@ def read_profiles(
         problems.append(f"there is no column for the {what} {names_shown(absent)}")
     if problems:
         raise TableError(first_faults(problems))
-    body, by_position = _in_order(table.rows, ids, examinees)
-    levels = np.full((len(body), len(bank.skills)), MISSING, dtype=np.intp)
+    rows, by_position = _rows_of(examinees, table, ids)
+    levels = np.full((len(rows), len(bank.skills)), MISSING, dtype=np.intp)
     for k, skill in enumerate(bank.skills):
-        states = bank.variable(skill).states
-        for place, row in enumerate(body):
-            cell = row[columns[skill]]
-            level = _level(cell, states)
-            if level is None and len(problems) < MOST_FAULTS:
+        column, states = table.column(columns[skill]), bank.variable(skill).states
+        for place, row in enumerate(rows):
+            if str(column[row]).strip() in ("", "NA", "nan"):
+                continue
+            if (level := level_of(column[row], states)) is not None:
+                levels[place, k] = level
+            elif len(problems) < MOST_FAULTS:
                 problems.append(
                     f"expected a level of {skill} among {', '.join(states[:10])} for examinee"
-                    f" {examinees[place]}, got {shown(cell)}"
+                    f" {examinees[place]}, got {shown(column[row])}"
                 )
-            levels[place, k] = MISSING if level is None else level
     if problems:
         raise TableError(problems)
     notes = [*table.notes]
-    if by_position and ids is not None:
-        notes.append(
-            "the file of profiles names other examinees than the responses, so its rows are matched"
-            " with them by position"
-        )
-    if by_position and ids is None and not all(name.isdecimal() for name in examinees):
-        notes.append(
-            "the file of profiles has no names of examinees, so its rows are matched with the"
-            " responses by position"
-        )
+    if by_position and (ids is not None or not all(name.isdecimal() for name in examinees)):
+        others = "names other examinees than the responses"
+        what = "has no names of examinees" if ids is None else others
+        notes.append(f"the file of profiles {what}, so its rows are matched with them by position")
     return KnownProfiles(levels, tuple(notes))
 
 
@@ -291,7 +286,7 @@ def _headed(table: TextTable, bank: ItemBank, n_examinees: int) -> TextTable:
 
 def _columns(table: TextTable, skills: Sequence[str]) -> tuple[dict[str, int], int | None]:
     """Return the column of each skill that has one, and that with the names of examinees."""
-    header = table.header or ("",) * table.n_columns
+    header = table.names
     ids = [place for place, name in enumerate(header) if name.lower() in _ID_COLUMNS]
     ids += [place for place, name in enumerate(header) if is_examinee_name(name)]
     if table.header and is_row_names(header[0]) and len(header) > len(skills):
@@ -304,43 +299,34 @@ def _columns(table: TextTable, skills: Sequence[str]) -> tuple[dict[str, int], i
     return found, ids[0] if ids else None
 
 
-def _in_order(
-    rows: Sequence[tuple[Any, ...]], ids: int | None, examinees: Sequence[str]
-) -> tuple[Sequence[tuple[Any, ...]], bool]:
+def _rows_of(
+    examinees: Sequence[str], table: TextTable, ids: int | None
+) -> tuple[Sequence[int], bool]:
     """Return the row of each examinee, and whether rows are matched by position."""
-    if ids is not None:
-        by_name = {str(row[ids]): row for row in rows}
-        if all(name in by_name for name in examinees):
-            rows_of = Counter(str(row[ids]) for row in rows)
-            repeated = [
-                f"expected one row for examinee {shown(name)}, got {rows_of[name]}"
-                for name in dict.fromkeys(examinees)
-                if rows_of[name] > 1
-            ]
-            if repeated:
-                raise TableError(first_faults(repeated))
-            return [by_name[name] for name in examinees], False
+    names, n = table.texts(ids), len(table.rows)
+    place_of = {name: row for row, name in enumerate(names)}
+    if ids is not None and place_of.keys() >= {*examinees}:
+        count = Counter(names)
+        if repeated := [name for name in dict.fromkeys(examinees) if count[name] > 1]:
+            raise TableError(
+                first_faults(
+                    f"expected one row for examinee {shown(name)}, got {count[name]}"
+                    for name in repeated
+                )
+            )
+        return [place_of[name] for name in examinees], False
     numbers = [int(name) for name in examinees if name.isdecimal()]
-    if len(numbers) == len(examinees) and 1 <= min(numbers) <= max(numbers) <= len(rows):
-        return [rows[number - 1] for number in numbers], True
-    if len(rows) != len(examinees):
-        n = len(examinees)
-        whom = "the examinee" if n == 1 else f"each of the {n} examinees"
+    if len(numbers) == len(examinees) and 1 <= min(numbers) <= max(numbers) <= n:
+        return [number - 1 for number in numbers], True
+    if n != len(examinees):
+        whom = "the examinee" if len(examinees) == 1 else f"each of the {len(examinees)} examinees"
         raise TableError(
             [
                 f"expected a row for {whom}, or a column examinee"
-                f" with their names; got {counted(len(rows), 'row')} without these names"
+                f" with their names; got {counted(n, 'row')} without these names"
             ]
         )
-    return rows, True
-
-
-def _level(cell: Any, states: Sequence[str]) -> int | None:
-    """Return the level in a cell: `MISSING` if it is empty, None if there is no such level."""
-    text = str(cell).strip()
-    if text in ("", "NA", "nan"):
-        return MISSING
-    return level_of(cell, states)
+    return range(n), True
 
 
 def _share(hits: NDArray[np.bool_]) -> float:

@@ -16,7 +16,7 @@ import io
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -452,30 +452,27 @@ def _trimmed(table: TextTable) -> TextTable:
     rows = list(table.rows)
     while rows and not any(cell != "" for cell in rows[-1]):
         rows.pop()
-    empty = [
+    kept = [
         place
-        for place in range(table.n_columns)
-        if rows
-        and (table.header is None or not table.header[place])
-        and all(row[place] == "" for row in rows)
+        for place, name in enumerate(table.names)
+        if name or not rows or any(row[place] != "" for row in rows)
     ]
-    notes = tuple(_trimming(len(table.rows) - len(rows), len(empty)))
+    notes = [
+        f"{counted(number, f'empty {what}')} {where} left out"
+        for number, what, where in (
+            (len(table.rows) - len(rows), "row", "at the end"),
+            (table.n_columns - len(kept), "column", "without a name"),
+        )
+        if number
+    ]
     if not notes:
         return table
-    kept = sorted(set(range(table.n_columns)).difference(empty))
     return replace(
         table,
         header=None if table.header is None else tuple(table.header[place] for place in kept),
         rows=tuple(tuple(row[place] for place in kept) for row in rows),
         notes=(*table.notes, *notes),
     )
-
-
-def _trimming(n_rows: int, n_columns: int) -> Iterator[str]:
-    if n_rows:
-        yield f"{counted(n_rows, 'empty row')} at the end left out"
-    if n_columns:
-        yield f"{counted(n_columns, 'empty column')} without a name left out"
 
 
 # --- Tables in files that are no text: Excel, SPSS, Stata and Parquet -----------------------------
