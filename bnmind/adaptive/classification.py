@@ -99,7 +99,7 @@ from bnmind.adaptive.items.text_tables import (
 )
 from bnmind.adaptive.response_models.base import ability_values
 from bnmind.adaptive.responses.response_tables import is_examinee_name
-from bnmind.adaptive.responses.responses import Responses
+from bnmind.adaptive.responses.responses import Responses, responses_to
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TableError
 from bnmind.information import Floats
 
@@ -501,7 +501,7 @@ class Classification(Result, Value):
             The position of the examinee.
         """
         rows = positions([examinee], len(self), "examinee")
-        return person_fit(_given(self.bank, self.responses.codes[rows].astype(np.int16)).alone(0))
+        return person_fit(_given(self.bank, self.responses.codes[rows]).alone(0))
 
     @checked
     def agreement_with(self, levels: ArrayLike | pandas.DataFrame) -> Agreement:
@@ -608,10 +608,7 @@ def classify(
     ([[1, 0], [1, 1]], [[0.99, 0.0], [1.0, 1.0]])
     """
     bank = bank_of(bank)
-    if isinstance(responses, Responses) or hasattr(responses, "columns"):
-        data = Responses.of(responses, expected=bank.item_names).for_bank(bank)
-    else:
-        data = Responses.of(responses, items=bank.item_names).for_bank(bank)
+    data = responses_to(bank, responses).for_bank(bank)
     rows, inverse, counts = data.patterns
     size = max(1, _CELLS // min(n_profiles(bank), TABLE_PROFILES))
     sums = _ReliabilitySums(bank.skills)
@@ -641,7 +638,7 @@ def _classified(
     bank: ItemBank, rows: NDArray[np.signedinteger[Any]], weights: Floats, sums: _ReliabilitySums
 ) -> dict[str, Any]:
     """Return the fields of a `Classification` for some response patterns."""
-    beliefs = _given(bank, rows.astype(np.int16))
+    beliefs = _given(bank, rows)
     best = beliefs.profile()
     marginals = [beliefs.marginal(skill) for skill in bank.skills]
     posteriors = beliefs.space.skills(beliefs.table) if isinstance(beliefs, TableBatch) else None
@@ -657,7 +654,7 @@ def _classified(
     }
 
 
-def _given(bank: ItemBank, rows: NDArray[np.int16]) -> BatchBelief:
+def _given(bank: ItemBank, rows: NDArray[np.signedinteger[Any]]) -> BatchBelief:
     """Return the beliefs given the responses, also if some are impossible."""
     try:
         return beliefs_given(bank, rows)

@@ -57,6 +57,7 @@ from bnmind._records import (
     fields_given,
     or_table,
     record_from_json,
+    record_of,
 )
 from bnmind._values import Count, Natural
 from bnmind.adaptive.items.bank import ItemBank
@@ -90,25 +91,13 @@ from bnmind.pgm.tabular import DEFAULT_CELLS
 BANK_CELLS = 2**22
 """The default limit of cells in the tables of all items: 32 MB, or one item with 21 skills."""
 
-_Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-
 
 class _SkillRecord(LargeRecord):
     name: str
     label: str = ""
 
 
-class _ItemRecord(LargeRecord):
-    name: str
-    content: str = ""
-    text: str = ""
-    picture: str = ""
-    choices: Annotated[tuple[tuple[str, str], ...], Field(fail_fast=True)] = ()
-    shuffle: bool = True
-    cost: _Positive = 1.0
-    time: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1.0
-    enemies: Annotated[tuple[str, ...], Field(fail_fast=True)] = ()
-    testlet: str = ""
+class _ItemRecord(record_of(Item, "gate", "certainty")):  # type: ignore[misc]
     responses: Names | None = None
     parents: Names | None = None
     gate: dict[str, Any] | None = None

@@ -555,8 +555,9 @@ def _unmatched(names: Sequence[str], expected: Sequence[str]) -> list[str]:
 
 def responses_to(bank: ItemBank, responses: Responses | pandas.DataFrame | ArrayLike) -> Responses:
     """Return responses, or a table of them; the columns of an array are the items of a bank."""
-    named = isinstance(responses, Responses) or hasattr(responses, "columns")
-    return Responses.of(responses, items=None if named else bank.item_names)
+    if isinstance(responses, Responses) or hasattr(responses, "columns"):
+        return Responses.of(responses, expected=bank.item_names)
+    return Responses.of(responses, items=bank.item_names)
 
 
 def names_in(responses: Responses | pandas.DataFrame | TextTable | Any) -> tuple[str, ...]:
