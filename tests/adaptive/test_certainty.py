@@ -45,15 +45,17 @@ from bnmind.adaptive import (
 )
 from bnmind.adaptive.beliefs.estimates import probability_errors
 from bnmind.adaptive.items.bank import cause_order, table_deviations
-from bnmind.adaptive.items.item import drawn_table, with_table
+from bnmind.adaptive.items.item import with_table
 from bnmind.adaptive.response_models.base import (
+    model_near,
+    model_table,
     parameter_names,
     parameter_vector,
     with_parameters,
 )
 from bnmind.errors import InvalidModelError, ModelFileError
 from bnmind.information import Floats
-from bnmind.pgm import Network
+from bnmind.pgm import CPD, Network
 
 Q = [[1, 0], [0, 1], [1, 1]] * 3
 
@@ -99,14 +101,22 @@ def test_an_averaged_bank_is_the_average_over_draws_weighted_by_likelihood(
     assert np.all(np.abs(total / n - joint) < 5 * error + 1e-12)
 
 
+def drawn_table(item: Item, cpd: CPD, rng: np.random.Generator) -> Floats:
+    """Return a table of an item, drawn from the distribution of its parameters."""
+    certainty = item.certainty
+    if isinstance(certainty, TableCertainty):
+        rows = np.array([rng.dirichlet(counts) for counts in certainty.counts])
+        return rows[list(certainty.rows)]
+    assert isinstance(certainty, ParameterCertainty)
+    model = certainty.model or item.gate
+    assert model is not None
+    step = rng.multivariate_normal(np.zeros(len(certainty.covariance)), certainty.covariance)
+    return model_table(model_near(model, step), cpd.variable, cpd.parents)
+
+
 def drawn_tables(bank: ItemBank, item: str, n: int) -> Floats:
     rng = np.random.default_rng(3)
-    known, cpd = bank.item(item), bank.network.cpd(item)
-    assert known.certainty is not None
-    drawn = [
-        drawn_table(known.certainty, cpd.variable, cpd.parents, known.gate, rng=rng)
-        for _ in range(n)
-    ]
+    drawn = [drawn_table(bank.item(item), bank.network.cpd(item), rng) for _ in range(n)]
     return np.array(drawn)[:, cause_order(bank, item)]
 
 
@@ -115,8 +125,7 @@ def drawn_bank(bank: ItemBank, rng: np.random.Generator) -> ItemBank:
     items, cpds = [], {cpd.variable.name: cpd for cpd in bank.network.cpds}
     for item in bank.items:
         cpd = cpds[item.name]
-        assert item.certainty is not None
-        table = drawn_table(item.certainty, cpd.variable, cpd.parents, item.gate, rng=rng)
+        table = drawn_table(item, cpd, rng)
         changed, cpds[item.name] = with_table(item, cpd.variable, cpd.parents, table)
         items.append(changed)
     network = Network(tuple(cpds[cpd.variable.name] for cpd in bank.network.cpds))

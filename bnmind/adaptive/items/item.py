@@ -333,26 +333,6 @@ def table_certainty(
     return TableCertainty(counts[first], tuple(rows.reshape(-1).tolist()), certainty.answers)
 
 
-def drawn_table(
-    certainty: Certainty,
-    item: Variable,
-    parents: Sequence[Variable],
-    model: ResponseModel | None,
-    *,
-    rng: np.random.Generator,
-) -> Floats:
-    """Return a drawn table, ``(parent configurations, responses)``; as `mean_table`."""
-    if isinstance(certainty, TableCertainty):
-        shares = np.maximum(rng.standard_gamma(certainty.counts), 1e-300)
-        drawn: Floats = (shares / shares.sum(axis=1, keepdims=True))[list(certainty.rows)]
-        return drawn
-    known = _known(certainty, model)
-    roots = _roots(certainty.covariance)
-    if not len(roots):
-        return model_table(known, item, parents)
-    return model_table(model_near(known, rng.standard_normal(len(roots)) @ roots), item, parents)
-
-
 def _known(certainty: ParameterCertainty, model: ResponseModel | None) -> ResponseModel:
     known = certainty.model or model
     assert known is not None  # as `certainty_faults` checks
