@@ -62,10 +62,10 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -611,38 +611,45 @@ def classify(
     data = responses_to(bank, responses).for_bank(bank)
     rows, inverse, counts = data.patterns
     size = max(1, _CELLS // min(n_profiles(bank), TABLE_PROFILES))
-    sums = _ReliabilitySums(bank.skills)
+    joints: _Joints = [{} for _ in range(1 + len(bank.skills))]
     parts: list[dict[str, Any]] = []
     for start in range(0, len(rows), size):
         if progress is not None:
             progress(start, len(rows))
         some = slice(start, start + size)
-        parts.append(_classified(bank, rows[some], counts[some].astype(np.float64), sums))
+        parts.append(_classified(bank, rows[some], counts[some], joints))
     if progress is not None:
         progress(len(rows), len(rows))
 
     def joined(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
         return sealed(np.concatenate(arrays)[inverse])
 
-    marginals = zip(*(part.pop("marginals") for part in parts), strict=True)
+    marginals = [joined(of) for of in zip(*(part.pop("marginals") for part in parts), strict=True)]
+    found = {name: joined([part[name] for part in parts]) for name in parts[0]}
+    whole, *each = map(_consistency, joints or [{}] * (1 + len(bank.skills)))
+    skills = (
+        SkillReliability(skill, float(table.max(axis=1).mean()), consistency)
+        for skill, table, consistency in zip(bank.skills, marginals, each, strict=True)
+    )
+    reliability = Reliability(float(found["probabilities"].mean()), whole, tuple(skills))
     return Classification(
-        bank=bank,
-        responses=data,
-        marginals=tuple(map(joined, marginals)),
-        reliability=sums.result(),
-        **{name: joined([part[name] for part in parts]) for name in parts[0]},
+        bank=bank, responses=data, marginals=tuple(marginals), reliability=reliability, **found
     )
 
 
 def _classified(
-    bank: ItemBank, rows: NDArray[np.signedinteger[Any]], weights: Floats, sums: _ReliabilitySums
+    bank: ItemBank,
+    rows: NDArray[np.signedinteger[Any]],
+    counts: NDArray[np.intp],
+    joints: _Joints,
 ) -> dict[str, Any]:
     """Return the fields of a `Classification` for some response patterns."""
     beliefs = _given(bank, rows)
     best = beliefs.profile()
     marginals = [beliefs.marginal(skill) for skill in bank.skills]
-    posteriors = beliefs.space.skills(beliefs.table) if isinstance(beliefs, TableBatch) else None
-    sums.add(weights, best, marginals, posteriors)
+    if joints and isinstance(beliefs, TableBatch):
+        posteriors = beliefs.space.skills(beliefs.table)
+        _add_examinees(joints, best, marginals, posteriors * counts[:, None])
     return {
         "profiles": best.levels,
         "probabilities": best.probabilities,
@@ -747,66 +754,44 @@ class Reliability(Value):
     """Each skill by itself."""
 
 
-class _ReliabilitySums:
-    """The sums over examinees from which a `Reliability` is computed."""
+_Joints: TypeAlias = list[dict[int, Floats]]
+"""h of the whole profile, then of each skill: a row of profiles for each classification.
 
-    def __init__(self, skills: tuple[str, ...]) -> None:
-        self.skills = skills
-        self.n = 0.0
-        self.right = 0.0
-        self.skills_right = np.zeros(len(skills))
-        self.profiles: dict[int, Floats] | None = {}
-        self.levels: list[dict[int, Floats]] = [{} for _ in skills]
+Empty if there would be too many cells.
+"""
 
-    def add(
-        self,
-        weights: Floats,
-        best: BatchProfiles,
-        marginals: list[Floats],
-        posteriors: Floats | None,
-    ) -> None:
-        """Add examinees.
 
-        Parameters
-        ----------
-        weights
-            ``(examinees,)``, the number of examinees with each row.
-        best
-            The most probable profiles.
-        marginals
-            For each skill ``(examinees, levels)``.
-        posteriors
-            ``(examinees, profiles)``; None if they are not known.
-        """
-        self.n += float(weights.sum())
-        self.right += float(weights @ best.probabilities)
-        self.skills_right += [float(weights @ table.max(axis=1)) for table in marginals]
-        if posteriors is None or self.profiles is None:
-            return
-        weighted = posteriors * weights[:, None]
-        sizes = tuple(table.shape[1] for table in marginals)
-        tables = [(self.profiles, np.ravel_multi_index(tuple(best.levels.T), sizes))]
-        levels = [table.argmax(axis=1) for table in marginals]
-        tables += zip(self.levels, levels, strict=True)
-        for table, found in tables:
-            for one in np.unique(found).tolist():
-                more = weighted[found == one].sum(axis=0)
-                table[one] = table[one] + more if one in table else more
-        if len(self.profiles) * posteriors.shape[1] > _MOST_CELLS:
-            self.profiles, self.levels = None, [{} for _ in self.skills]
+def _add_examinees(
+    joints: _Joints, best: BatchProfiles, marginals: Sequence[Floats], masses: Floats
+) -> None:
+    """Add some examinees to h.
 
-    def result(self) -> Reliability:
-        """Return the estimates."""
-        skills = tuple(
-            SkillReliability(skill, float(right) / self.n, self._consistency(table))
-            for skill, right, table in zip(self.skills, self.skills_right, self.levels, strict=True)
-        )
-        return Reliability(self.right / self.n, self._consistency(self.profiles or {}), skills)
+    Parameters
+    ----------
+    joints
+        h so far.
+    best
+        The most probable profiles.
+    marginals
+        For each skill ``(examinees, levels)``.
+    masses
+        ``(examinees, profiles)``: the posterior of each, times the number of such examinees.
+    """
+    sizes = [table.shape[1] for table in marginals]
+    whole = np.ravel_multi_index(tuple(best.levels.T), sizes)
+    classes = [whole, *(table.argmax(axis=1) for table in marginals)]
+    for joint, found in zip(joints, classes, strict=True):
+        for one in np.unique(found).tolist():
+            joint[one] = joint.get(one, 0.0) + masses[found == one].sum(axis=0)
+    if len(joints[0]) * masses.shape[1] > _MOST_CELLS:
+        joints.clear()
 
-    def _consistency(self, joint: dict[int, Floats]) -> float:
-        if not joint:
-            return float("nan")
-        table = np.stack(list(joint.values())) / self.n
-        mean = table.sum(axis=0)
-        shares = np.divide(table**2, mean, out=np.zeros_like(table), where=mean > 0)
-        return float(shares.sum())
+
+def _consistency(joint: Mapping[int, Floats]) -> float:
+    """Return P_c of one h, which is not scaled; NaN if it is empty."""
+    if not joint:
+        return float("nan")
+    table = np.stack(list(joint.values()))
+    mean = table.sum(axis=0)
+    shares = np.divide(table**2, mean, out=np.zeros_like(table), where=mean > 0)
+    return float(shares.sum() / mean.sum())
