@@ -87,15 +87,16 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Annotated, Any, TypeGuard
 
 import numpy as np
+from annotated_types import Gt, Le, Lt, MinLen
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked, checked_if_it_fails
 from bnmind._display import Result, Table, finite, picked
 from bnmind._messages import counted
-from bnmind._values import Value
+from bnmind._values import Count, Value
 from bnmind._workers import one_blas_thread
 from bnmind.adaptive.beliefs.belief import MISSING, SkillBelief, updated_batch_anyway
 from bnmind.adaptive.beliefs.estimates import start_belief, start_beliefs
@@ -183,11 +184,11 @@ class Calibration(Result, Value):
 def calibrate_items(
     bank: ItemBank | HasBank,
     responses: Responses | pandas.DataFrame | ArrayLike,
-    items: Sequence[str],
+    items: Annotated[Sequence[str], MinLen(1)],
     *,
-    max_cycles: int = 200,
+    max_cycles: Count = 200,
     anew: bool = False,
-    largest_error: float = 0.05,
+    largest_error: Annotated[float, Gt(0), Le(1)] = 0.05,
 ) -> Calibration:
     """Learn the parameters of some items; all others and the skills stay as they are.
 
@@ -230,13 +231,8 @@ def calibrate_items(
     """
     bank = bank_of(bank)
     chosen = tuple(dict.fromkeys(items))
-    places = [bank.position(name) for name in chosen]
-    if not places or max_cycles < 1 or not 0 < largest_error <= 1:
-        raise InvalidArgumentError(
-            "expected items, at least one cycle, and a largest error in (0, 1], got"
-            f" {len(chosen)} items, {max_cycles} and {largest_error}",
-            chosen,
-        )
+    for name in chosen:
+        bank.position(name)  # raises for an unknown one
     data = _columns(responses_to(bank, responses), bank)
     kept = {*bank.item_names, *(v.name for v in bank.hidden)} - set(chosen)
     options = LearningOptions(fixed=kept, starts=1)
@@ -664,8 +660,8 @@ def item_drift(
     *,
     rng: np.random.Generator,
     pilot: Sequence[str] = (),
-    shift: float = 0.5,
-    false_alarm: float = 0.01,
+    shift: Annotated[float, Gt(0), Le(10)] = 0.5,
+    false_alarm: Annotated[float, Gt(0), Lt(1)] = 0.01,
 ) -> Drift:
     """Return for each item that was answered whether its answers drift from the predictions.
 
@@ -706,12 +702,6 @@ def item_drift(
     >>> 300 <= found[2].easier.noticed < 400
     True
     """
-    if not 0 < shift <= 10 or not 0 < false_alarm < 1:
-        raise InvalidArgumentError(
-            "expected a shift in (0, 10] and a probability of false alarms in (0, 1), got"
-            f" {shift} and {false_alarm}",
-            (shift, false_alarm),
-        )
     bank = bank_of(bank)
     data = _columns(responses_to(bank, responses), bank)
     codes = np.array(data.codes)

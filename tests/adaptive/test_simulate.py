@@ -465,7 +465,9 @@ def test_bad_input_is_reported() -> None:
         simulate(BANK, PEOPLE, SELECTORS, options=SimulationOptions(batch_size=0))
     with pytest.raises(InvalidArgumentError, match="seed to be a whole number of at least 0"):
         simulate(BANK, PEOPLE, SELECTORS, options=SimulationOptions(seed=-1))
-    with pytest.raises(InvalidArgumentError, match="at least 1 examinee"):
+    with pytest.raises(
+        InvalidArgumentError, match="n_examinees to be a whole number of at least 1"
+    ):
         Responses.drawn(BANK, 0)
     with pytest.raises(TableError, match="row 2, column item_3, got 2"):
         Responses.of([[1] * 8, [0, 0, 2, 0, 0, 0, 0, 0]], items=BANK.item_names).for_bank(BANK)

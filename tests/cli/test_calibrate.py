@@ -48,7 +48,7 @@ def test_what_is_wrong_is_said(here: pathlib.Path) -> None:
         ((bank, answers, "--out", str(here / "x.json")), "--new"),
         ((bank, answers, answers), "one file of responses"),
         ((bank, bank), "session"),
-        ((bank, answers, "--false-alarm", "2"), "false alarms"),
+        ((bank, answers, "--false-alarm", "2"), "false_alarm to be a number between 0 and 1"),
         ((bank, bank, "--missing", "-9"), "--missing is for a file of responses"),
     ):
         assert_one_line_error(run("calibrate", *arguments), what)

@@ -39,13 +39,13 @@ from types import MappingProxyType
 from typing import Annotated, Any, Protocol
 
 import numpy as np
-from annotated_types import Ge, Le, MinLen
+from annotated_types import Ge, Gt, Le, MinLen
 from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked
-from bnmind._messages import each_of, many, shown
+from bnmind._messages import each_of, shown
 from bnmind._registry import Argument, Registered
-from bnmind._values import Finite, NonNegative, Value
+from bnmind._values import Bounded, Finite, NonNegative, Value
 from bnmind.adaptive.response_models.links import logistic
 from bnmind.errors import InvalidArgumentError, InvalidModelError, TooLargeError
 from bnmind.information import Floats
@@ -416,9 +416,8 @@ def _level_rows(mastery: Any, skills: Sequence[Variable]) -> list[Floats]:
 
 # --- One ability on a grid, as in unidimensional item response theory -----------------------------
 
-_MOST_POINTS = 10**6
-_LARGEST = 1e150
-"""The square of this number does not overflow."""
+_SMALL = Bounded(1e150)
+"""Numbers whose squares do not overflow."""
 
 
 @dataclass(frozen=True)
@@ -448,7 +447,12 @@ class AbilityGrid(Value):
     @classmethod
     @checked
     def normal(
-        cls, mean: float = 0.0, deviation: float = 1.0, *, n_points: int = 81, reach: float = 5.0
+        cls,
+        mean: Annotated[float, _SMALL] = 0.0,
+        deviation: Annotated[float, Gt(0), _SMALL] = 1.0,
+        *,
+        n_points: Annotated[int, Ge(2), Le(10**6)] = 81,
+        reach: Annotated[float, Gt(0), _SMALL] = 5.0,
     ) -> AbilityGrid:
         """Return an evenly spaced grid, weighted by the density of a normal distribution.
 
@@ -467,13 +471,6 @@ class AbilityGrid(Value):
             If a number is not finite, the deviation or the reach is not positive, or there are
             fewer than 2 points or too many.
         """
-        finite = all(abs(x) < _LARGEST for x in (mean, deviation, reach))
-        if not (finite and deviation > 0 and 1 < n_points <= _MOST_POINTS and reach > 0):
-            raise InvalidArgumentError(
-                "expected a positive deviation and reach and at least 2 points, at most"
-                f" {_MOST_POINTS:,} (n_points), got {deviation}, {reach} and {many(n_points)}",
-                (deviation, reach, n_points),
-            )
         steps = np.linspace(-float(reach), float(reach), n_points)
         density = np.exp(-(steps**2) / 2)
         return cls(tuple(mean + deviation * steps), tuple(density / density.sum()))

@@ -10,7 +10,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
-from annotated_types import Ge
+from annotated_types import Ge, Le
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked, positions, whole_array
@@ -22,7 +22,7 @@ from bnmind._messages import (
     many,
     shown,
 )
-from bnmind._values import Value, sealed
+from bnmind._values import Count, Natural, Value, sealed
 from bnmind.adaptive.beliefs.belief import MISSING
 from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of
 from bnmind.adaptive.items.text_tables import (
@@ -263,7 +263,7 @@ class Responses(Value):
         id_column: str | None = None,
         group_column: str | None = None,
         ignore: Iterable[str] = (),
-        fixed_width: int | None = None,
+        fixed_width: Natural | None = None,
         key: Mapping[str, Any] | pandas.DataFrame | ItemBank | str | os.PathLike[str] | None = None,
     ) -> Responses:
         """Return the responses in a file, as R, Excel, SPSS and others write it.
@@ -295,11 +295,6 @@ class Responses(Value):
         InvalidArgumentError
             If ``fixed_width`` is negative.
         """
-        if fixed_width is not None and fixed_width < 0:
-            raise InvalidArgumentError(
-                f"expected fixed_width as a number of characters, at least 0, got {fixed_width}",
-                fixed_width,
-            )
         return cls.of(
             read_table(path, fixed_width=fixed_width),
             missing=missing,
@@ -312,7 +307,9 @@ class Responses(Value):
 
     @classmethod
     @checked
-    def drawn(cls, model: ItemBank | HasBank, n_examinees: int, *, seed: int = 0) -> Responses:
+    def drawn(
+        cls, model: ItemBank | HasBank, n_examinees: Count, *, seed: Natural = 0
+    ) -> Responses:
         """Return examinees with profiles and answers drawn from a model.
 
         Each examinee has a generator of its own, spawned from the seed, so an examinee does
@@ -335,17 +332,13 @@ class Responses(Value):
         TooLargeError
             If they need more than `MAX_NUMBERS` random numbers.
         """
-        if not n_examinees >= 1:
-            raise InvalidArgumentError(
-                f"expected at least 1 examinee, got {n_examinees}", n_examinees
-            )
         model = bank_of(model)
         luck = _luck(model, n_examinees, seed)
         return cls._answering(model, _hidden(model, luck), luck)
 
     @classmethod
     @checked
-    def with_profiles(cls, model: ItemBank, levels: ArrayLike, *, seed: int = 0) -> Responses:
+    def with_profiles(cls, model: ItemBank, levels: ArrayLike, *, seed: Natural = 0) -> Responses:
         """Return examinees with given profiles, and answers drawn from a model.
 
         Parameters
@@ -664,8 +657,6 @@ def _array_of(table: ArrayLike) -> NDArray[Any]:
 
 def _luck(model: ItemBank, n_examinees: int, seed: int) -> Floats:
     """Return a random number for each hidden variable and item, ``(examinees, numbers)``."""
-    if not seed >= 0:
-        raise InvalidArgumentError(f"expected a seed of at least 0, got {seed}", seed)
     width = len(model.hidden) + len(model.items)
     if n_examinees * width > MAX_NUMBERS:
         raise TooLargeError(
@@ -710,7 +701,12 @@ def _draw(table: Floats, rows: NDArray[np.intp], luck: Floats) -> Levels:
 
 
 @checked
-def fold_numbers(n_examinees: int, *, folds: int = 10, seed: int = 1) -> NDArray[np.intp]:
+def fold_numbers(
+    n_examinees: Annotated[int, Le(MAX_NUMBERS)],
+    *,
+    folds: Annotated[int, Ge(2)] = 10,
+    seed: Natural = 1,
+) -> NDArray[np.intp]:
     """Return the fold of each examinee: ``default_rng(seed).permutation(n) % folds``.
 
     Parameters
@@ -733,12 +729,6 @@ def fold_numbers(n_examinees: int, *, folds: int = 10, seed: int = 1) -> NDArray
     >>> fold_numbers(6, folds=2).tolist()
     [0, 0, 0, 1, 1, 1]
     """
-    if not 2 <= folds <= n_examinees:
+    if folds > n_examinees:
         raise InvalidArgumentError(f"expected 2 to {n_examinees} folds, got {folds}", folds)
-    if n_examinees > MAX_NUMBERS or seed < 0:
-        raise InvalidArgumentError(
-            f"expected n_examinees up to {MAX_NUMBERS:,} and a seed from 0, got {n_examinees:,}"
-            f" and {seed}",
-            seed,
-        )
     return np.random.default_rng(seed).permutation(n_examinees) % folds
