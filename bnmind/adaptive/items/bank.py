@@ -17,7 +17,7 @@ from bnmind._display import MOST_ROWS, table_html
 from bnmind._messages import close_names, counted, did_you_mean, shown
 from bnmind._values import Value, sealed, told
 from bnmind.adaptive.items.item import Certainty, Item, averaged_items, certainty_faults, deviations
-from bnmind.adaptive.items.qmatrix import QMatrix, bank_parts, skill_levels
+from bnmind.adaptive.items.qmatrix import QMatrix, bank_parts, skill_cpds, skill_levels
 from bnmind.adaptive.items.skill_distributions import ABILITY, AbilityGrid, ProfileDistribution
 from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.adaptive.response_models.curves import Logistic
@@ -269,9 +269,9 @@ class ItemBank(Value):
             parameter is out of range; the message names row and column.
         """
         q = QMatrix.of(q_matrix, items=items, skills=skill_names)
-        sizes = skill_levels(q, skills, levels)
-        models = q.response_models(guess, slip, gate_of(gate), levels=sizes)
-        return cls(*bank_parts(q, models, skills, levels))
+        cpds = skill_cpds(q, skills, levels)
+        models = q.response_models(guess, slip, gate_of(gate), levels=skill_levels(q, cpds))
+        return cls(*bank_parts(q, models, cpds))
 
     @classmethod
     @checked
@@ -306,7 +306,7 @@ class ItemBank(Value):
             The names of the skills.
         """
         q = QMatrix.of(q_matrix, items=items, skills=skill_names)
-        return cls(*bank_parts(q, response_models, skills, levels))
+        return cls(*bank_parts(q, response_models, skill_cpds(q, skills, levels)))
 
     def __repr__(self) -> str:
         title = f"{self.title}: " if self.title else ""

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._arguments import checked
+from bnmind._arguments import check_shape, checked
 from bnmind._messages import (
     MOST_FAULTS,
     close_names,
@@ -322,6 +322,8 @@ class QMatrix(Value):
         ------
         InvalidModelError
             If a parameter is out of range; the message names the item.
+        InvalidArgumentError
+            If there is not one number of levels for each skill.
         """
         problems, columns = [], []
         for what, parameter in (("guesses", guess), ("slips", slip)):
@@ -336,9 +338,8 @@ class QMatrix(Value):
         if problems:
             raise InvalidModelError(problems)
         models: list[ResponseModel] = []
-        each = np.asarray(levels)
-        fits = each.ndim == 0 or each.shape == (len(self.skills),)  # else faulty, said later
-        sizes = np.broadcast_to(each if fits else 2, (len(self.skills),))
+        sizes = np.full(len(self.skills), levels) if np.ndim(levels) == 0 else np.array(levels)
+        check_shape(sizes, "levels", (len(self.skills),))
         for item, needs, g, s in zip(self.items, self.needs, *columns, strict=True):
             needed = needs > 0
             try:
@@ -412,8 +413,7 @@ def _name_faults(kind: str, line: str, names: Sequence[Any]) -> list[str]:
 def bank_parts(
     q: QMatrix,
     response_models: Sequence[ResponseModel],
-    skills: ProfileDistribution | Network | None,
-    levels: int | Sequence[int],
+    skills: Sequence[CPD],
 ) -> tuple[Network, tuple[str, ...], tuple[Item, ...]]:
     """Return the network, skills and items of the bank of a Q-matrix and response models."""
     problems: list[str] = []
@@ -424,7 +424,7 @@ def bank_parts(
                 f" got {len(response_models)}"
             ]
         )
-    cpds = _skill_cpds(q, skills, levels)
+    cpds = list(skills)
     by_name = {cpd.variable.name: cpd.variable for cpd in cpds}
     items = []
     cells = 0
@@ -459,20 +459,19 @@ def bank_parts(
     return Network(tuple(cpds)), q.skills, tuple(items)
 
 
-def skill_levels(
-    q: QMatrix, skills: ProfileDistribution | Network | None, levels: int | Sequence[int]
-) -> int | Sequence[int]:
-    """Return the numbers of levels, which a network of the skills determines itself."""
-    if not isinstance(skills, Network):
-        return levels
-    known = {v.name: v.n_states for v in skills.variables}
-    return [known.get(name, 2) for name in q.skills]  # an unknown name is said later
+def skill_levels(q: QMatrix, skills: Sequence[CPD]) -> list[int]:
+    """Return the number of levels of each skill, given the distributions of all."""
+    known = {cpd.variable.name: cpd.variable.n_states for cpd in skills}
+    return [known[name] for name in q.skills]
 
 
-def _skill_cpds(
+def skill_cpds(
     q: QMatrix, skills: ProfileDistribution | Network | None, levels: int | Sequence[int]
 ) -> list[CPD]:
-    """Return the distributions of the skills and of other hidden variables."""
+    """Return the distributions of the skills and of other hidden variables.
+
+    A network of the skills determines the numbers of levels itself.
+    """
     if isinstance(skills, Network):
         known = {v.name for v in skills.variables}
         if unknown := [name for name in q.skills if name not in known]:
