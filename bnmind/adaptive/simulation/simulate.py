@@ -600,7 +600,7 @@ def _fold(
 ) -> SimulationResult:
     """Return the tests of the members of a fold."""
     bank = learn(responses.take(~is_member))
-    members = responses.for_bank(bank).take(is_member)
+    members = responses.take(is_member)
     return simulate(bank, members, selectors, stopper, options=options)
 
 
