@@ -100,7 +100,14 @@ from bnmind._values import Count, Value
 from bnmind._workers import one_blas_thread
 from bnmind.adaptive.beliefs.belief import MISSING, SkillBelief, updated_batch_anyway
 from bnmind.adaptive.beliefs.estimates import start_belief, start_beliefs
-from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of, cause_order, table_deviations
+from bnmind.adaptive.items.bank import (
+    HasBank,
+    ItemBank,
+    bank_of,
+    cause_order,
+    table_deviations,
+    with_tables,
+)
 from bnmind.adaptive.items.item import (
     Certainty,
     ParameterCertainty,
@@ -117,7 +124,6 @@ from bnmind.adaptive.responses.responses import Responses, responses_to
 from bnmind.adaptive.sessions.session import design_saved, read_log, replayed
 from bnmind.errors import InvalidArgumentError, ModelFileError
 from bnmind.information import Floats
-from bnmind.pgm import Network
 
 if TYPE_CHECKING:
     import pandas
@@ -529,16 +535,10 @@ class OnlineCalibration(Value):
         counts[:, number] += weights
         after = TableCertainty(counts, known.rows, known.answers + 1)
         cpd = self.bank.network.cpd(item)
-        changed, table = with_table(
-            replace(self.bank.item(item), certainty=after),
-            cpd.variable,
-            cpd.parents,
-            after.means[list(after.rows)],
-        )
-        items = tuple(changed if one.name == item else one for one in self.bank.items)
-        cpds = (table if one.variable.name == item else one for one in self.bank.network.cpds)
-        bank = replace(self.bank, network=Network(tuple(cpds)), items=items)
-        return OnlineCalibration(bank), OnlineStep(predicted, weights)
+        changed = replace(self.bank.item(item), certainty=after)
+        table = after.means[list(after.rows)]
+        own = {item: with_table(changed, cpd.variable, cpd.parents, table)}
+        return OnlineCalibration(with_tables(self.bank, own)), OnlineStep(predicted, weights)
 
 
 _CHARTS = 1000

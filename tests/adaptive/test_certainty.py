@@ -44,7 +44,7 @@ from bnmind.adaptive import (
     write_bank,
 )
 from bnmind.adaptive.beliefs.estimates import probability_errors
-from bnmind.adaptive.items.bank import cause_order, table_deviations
+from bnmind.adaptive.items.bank import cause_order, table_deviations, with_tables
 from bnmind.adaptive.items.item import with_table
 from bnmind.adaptive.response_models.base import (
     model_near,
@@ -55,7 +55,7 @@ from bnmind.adaptive.response_models.base import (
 )
 from bnmind.errors import InvalidModelError, ModelFileError
 from bnmind.information import Floats
-from bnmind.pgm import CPD, Network
+from bnmind.pgm import CPD
 
 Q = [[1, 0], [0, 1], [1, 1]] * 3
 
@@ -122,14 +122,12 @@ def drawn_tables(bank: ItemBank, item: str, n: int) -> Floats:
 
 def drawn_bank(bank: ItemBank, rng: np.random.Generator) -> ItemBank:
     """Return a bank whose uncertain parameters are drawn from their distributions."""
-    items, cpds = [], {cpd.variable.name: cpd for cpd in bank.network.cpds}
+    changed = {}
     for item in bank.items:
-        cpd = cpds[item.name]
+        cpd = bank.network.cpd(item.name)
         table = drawn_table(item, cpd, rng)
-        changed, cpds[item.name] = with_table(item, cpd.variable, cpd.parents, table)
-        items.append(changed)
-    network = Network(tuple(cpds[cpd.variable.name] for cpd in bank.network.cpds))
-    return dataclasses.replace(bank, network=network, items=tuple(items))
+        changed[item.name] = with_table(item, cpd.variable, cpd.parents, table)
+    return with_tables(bank, changed)
 
 
 @pytest.mark.parametrize("kind", ["table", "curve", "effects"])

@@ -16,7 +16,14 @@ from bnmind._arguments import checked, checked_if_it_fails
 from bnmind._display import MOST_ROWS, table_html
 from bnmind._messages import close_names, counted, did_you_mean, shown
 from bnmind._values import Value, sealed, told
-from bnmind.adaptive.items.item import Certainty, Item, averaged_items, certainty_faults, deviations
+from bnmind.adaptive.items.item import (
+    Certainty,
+    Item,
+    certainty_faults,
+    deviations,
+    mean_table,
+    with_table,
+)
 from bnmind.adaptive.items.qmatrix import QMatrix, bank_parts, skill_cpds, skill_levels
 from bnmind.adaptive.items.skill_distributions import ABILITY, AbilityGrid, ProfileDistribution
 from bnmind.adaptive.response_models.base import ResponseModel
@@ -353,10 +360,13 @@ class ItemBank(Value):
         >>> bank.averaged().channel("a").tolist()
         [[0.75, 0.25], [0.5, 0.5]]
         """
-        if all(item.certainty is None for item in self.items):
-            return self
-        network, items = averaged_items(self.network, self.items)
-        return replace(self, network=network, items=items)
+        changed = {}
+        for item in self.items:
+            if item.certainty is not None:
+                cpd = self.network.cpd(item.name)
+                table = mean_table(item.certainty, cpd.variable, cpd.parents, item.gate)
+                changed[item.name] = with_table(item, cpd.variable, cpd.parents, table)
+        return with_tables(self, changed) if changed else self
 
     @cached_property
     def item_names(self) -> tuple[str, ...]:
@@ -547,6 +557,14 @@ def _stacked(channels: Sequence[Floats]) -> Floats:
     for row, channel in zip(padded, channels, strict=True):
         row[: channel.shape[0], : channel.shape[1]] = channel
     return padded
+
+
+def with_tables(bank: ItemBank, changed: Mapping[str, tuple[Item, CPD]]) -> ItemBank:
+    """Return a bank in which some items have other properties and another distribution."""
+    items = tuple(changed[i.name][0] if i.name in changed else i for i in bank.items)
+    cpds = {cpd.variable.name: cpd for cpd in bank.network.cpds}
+    cpds |= {name: cpd for name, (_, cpd) in changed.items()}
+    return replace(bank, network=Network(tuple(cpds.values())), items=items)
 
 
 class HasBank(Protocol):
