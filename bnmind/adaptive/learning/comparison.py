@@ -178,7 +178,7 @@ def compare_models(models: Mapping[str, Learned]) -> Comparison:
 
     Examples
     --------
-    >>> from bnmind.adaptive import Dino, Responses, ItemBank, learn
+    >>> from bnmind.adaptive import Dino, ItemBank, Responses, learn
     >>> q = [[1, 0], [0, 1], [1, 1], [1, 1]]
     >>> seen = Responses.drawn(ItemBank.from_qmatrix(q, 0.1, 0.1), 500, seed=1).codes
     >>> compare_models({"DINA": learn(seen, q), "DINO": learn(seen, q, gate=Dino)}).best_by_bic
@@ -405,7 +405,7 @@ def skill_tree(learned: Learned, *, root: str | None = None) -> Network:
 
     Examples
     --------
-    >>> from bnmind.adaptive import Responses, ItemBank, Responses, learn
+    >>> from bnmind.adaptive import ItemBank, Responses, learn
     >>> q = [[1, 0, 0], [0, 1, 0], [0, 0, 1]] * 3
     >>> chain = [[[0.5, 0.1], [0.05, 0.05]], [[0.0, 0.0], [0.05, 0.25]]]
     >>> truth = ItemBank.from_qmatrix(q, 0.1, 0.1, skills=Saturated(chain))

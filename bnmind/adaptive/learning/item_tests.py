@@ -306,7 +306,7 @@ def reduced_models_by_ratio(
 
     Examples
     --------
-    >>> from bnmind.adaptive import Responses, Gdina, ItemBank, learn
+    >>> from bnmind.adaptive import Gdina, ItemBank, Responses, learn
     >>> q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1], [1, 1]]
     >>> seen = Responses.drawn(ItemBank.from_qmatrix(q, 0.1, 0.1), 1000, seed=1).codes
     >>> found = reduced_models_by_ratio(learn(seen, q, gate=Gdina))
@@ -488,7 +488,7 @@ def predicted_cutoff(learned: Learned) -> float:
 
     Examples
     --------
-    >>> from bnmind.adaptive import Responses, ItemBank, learn
+    >>> from bnmind.adaptive import ItemBank, Responses, learn
     >>> q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1], [1, 1]]
     >>> seen = Responses.drawn(ItemBank.from_qmatrix(q, 0.1, 0.1), 1000, seed=1).codes
     >>> round(predicted_cutoff(learn(seen, q)), 2)
@@ -522,7 +522,7 @@ def validate_qmatrix(learned: Learned, *, cutoff: float = 0.95) -> QValidation:
 
     Examples
     --------
-    >>> from bnmind.adaptive import Responses, Gdina, ItemBank, Responses, learn
+    >>> from bnmind.adaptive import Gdina, ItemBank, Responses, learn
     >>> truth = ItemBank.from_qmatrix([[1, 0], [0, 1], [1, 1], [1, 0], [0, 1], [1, 1]], 0.1, 0.1)
     >>> seen = Responses.drawn(truth, 2000, seed=1)
     >>> wrong = [[1, 0], [0, 1], [1, 0], [1, 0], [0, 1], [1, 1]]

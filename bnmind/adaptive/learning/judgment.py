@@ -844,7 +844,7 @@ def judge(
 
     Examples
     --------
-    >>> from bnmind.adaptive import Responses, Gdina, ItemBank, learn
+    >>> from bnmind.adaptive import Gdina, ItemBank, Responses, learn
     >>> q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1], [1, 1]]
     >>> seen = Responses.drawn(ItemBank.from_qmatrix(q, 0.1, 0.1), 1000, seed=1).codes
     >>> found = judge(learn(seen, q, gate=Gdina))

@@ -437,7 +437,7 @@ def coefficients(learned: Learned, *, link: LinkFunction = IDENTITY) -> Coeffici
 
     Examples
     --------
-    >>> from bnmind.adaptive import Responses, Gdina, ItemBank, learn
+    >>> from bnmind.adaptive import Gdina, ItemBank, Responses, learn
     >>> q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1], [1, 1]]
     >>> seen = Responses.drawn(ItemBank.from_qmatrix(q, 0.2, 0.1), 1000, seed=1).codes
     >>> found = coefficients(learn(seen, q, gate=Gdina))
