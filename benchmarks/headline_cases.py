@@ -179,10 +179,10 @@ def _next_item(peer: str, name: str) -> Pair:
 def _simulation() -> Pair:
     from benchmarks.test_adaptive import PlainNumpy
     from benchmarks.test_simulation import skills_bank
-    from bnmind.adaptive import Examinees, MaximalItems, MinimalEntropy, simulate, start_belief
+    from bnmind.adaptive import MaximalItems, MinimalEntropy, Responses, simulate, start_belief
 
     bank = skills_bank()
-    people = Examinees.drawn(bank, 200, seed=1)
+    people = Responses.drawn(bank, 200, seed=1)
     plain, prior = PlainNumpy(bank), start_belief(bank).space.prior[0]
     responses = np.random.default_rng(1).integers(2, size=(200, len(bank.items)))
 

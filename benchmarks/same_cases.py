@@ -113,11 +113,11 @@ def _session() -> list[Any]:
 
 
 def _simulated() -> list[Any]:
-    from bnmind.adaptive import SELECTORS, Examinees, MaximalItems, read_bank, simulate
+    from bnmind.adaptive import SELECTORS, MaximalItems, Responses, read_bank, simulate
     from bnmind.adaptive import selector_by_name as by_name
 
     bank = read_bank(MODELS / "banks" / "fractions.json")
-    people = Examinees.drawn(bank, 200, seed=1)
+    people = Responses.drawn(bank, 200, seed=1)
     names = [name for name in ("entropy", "gdi", "mpwkl", "random") if name in SELECTORS]
     found = simulate(bank, people, {name: by_name(name) for name in names}, MaximalItems(5))
     return [sorted(row.items()) for row in found.summary.to_dict("records")]

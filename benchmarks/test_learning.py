@@ -20,7 +20,6 @@ from pytest_benchmark.fixture import BenchmarkFixture
 from bnmind.adaptive import (
     Bounds,
     Dina,
-    Examinees,
     Gdina,
     LearningOptions,
     QMatrix,
@@ -86,7 +85,7 @@ def test_real_responses(benchmark: Any, report: Report, name: str) -> None:
 @pytest.mark.parametrize("gate", [Dina, Gdina])
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 def test_learning(benchmark: BenchmarkFixture, gate: type[ResponseModel], missing: float) -> None:
-    codes = np.array(Examinees.drawn(BANK, 536, seed=1).responses)
+    codes = np.array(Responses.drawn(BANK, 536, seed=1).codes)
     gone = np.random.default_rng(1).random(codes.shape) < missing
     responses = Responses.of(np.where(gone, -1, codes), items=BANK.item_names)
     options = LearningOptions(starts=1)

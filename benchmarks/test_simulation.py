@@ -24,13 +24,13 @@ from benchmarks.test_adaptive import tree_bank
 from bnmind.adaptive import (
     AbilityGrid,
     BatchBelief,
-    Examinees,
     ItemBank,
     MaximalFisher,
     MaximalItems,
     Measure,
     MinimalEntropy,
     RandomItem,
+    Responses,
     Selector,
     SimulationOptions,
     SkillBelief,
@@ -124,7 +124,7 @@ def with_dodd(belief: SkillBelief | BatchBelief) -> Floats:
 @pytest.mark.parametrize("name", ["entropy", "random"])
 def test_skills(benchmark: Any, report: Report, name: str) -> None:
     bank = skills_bank()
-    people = Examinees.drawn(bank, N_EXAMINEES, seed=1)
+    people = Responses.drawn(bank, N_EXAMINEES, seed=1)
     selector: Selector[SkillBelief] = MinimalEntropy() if name == "entropy" else RandomItem()
     benchmark.group = "1000 examinees, 10 items, 5x20"
     result = benchmark.pedantic(
@@ -142,7 +142,7 @@ def test_skills(benchmark: Any, report: Report, name: str) -> None:
 
 def test_thirty_skills_in_a_tree(benchmark: Any, report: Report) -> None:
     bank = tree_bank()
-    people = Examinees.drawn(bank, 200, seed=1)
+    people = Responses.drawn(bank, 200, seed=1)
     benchmark.group = "200 examinees, 20 items, 30x500"
     benchmark.pedantic(
         lambda: simulate(bank, people, {"entropy": MinimalEntropy()}, MaximalItems(20)),
@@ -160,7 +160,9 @@ def test_catsims_benchmark(benchmark: Any, report: Report, measured: str) -> Non
     rng = np.random.default_rng(9)
     a, b, _, _ = parameters().T
     chances = 1 / (1 + np.exp(-a * (theta[:, None] - b)))
-    people = Examinees.recorded(bank, (rng.random(chances.shape) < chances).astype(np.int8))
+    people = Responses.of(
+        (rng.random(chances.shape) < chances).astype(np.int8), items=bank.item_names
+    )
     estimate = (Measure("estimate", lambda moment: with_dodd(moment.beliefs)),)
     benchmark.group = f"1000 examinees, {LENGTH} items, 2PL of {N_IRT} items"
     result = benchmark.pedantic(

@@ -102,13 +102,20 @@ class LargeRecord(Record):
         return self
 
 
-def _exactly(kind: type[Any], handler: GetCoreSchemaHandler) -> CoreSchema:
+def record_of(kind: type[Any], *left_out: str) -> Any:
+    """Return the record with the fields of a dataclass, but for some."""
     hints = get_type_hints(kind)
-    parts: dict[str, Any] = {
-        field.name: (hints[field.name], ... if field.default is MISSING else field.default)
-        for field in fields(kind)
-    }
-    record = create_model(kind.__name__, __base__=LargeRecord, **parts)
+    parts: dict[str, Any] = {}
+    for field in fields(kind):
+        if field.name not in left_out:
+            found = hints[field.name]
+            found = Annotated[found, FailFast()] if get_origin(found) is tuple else found
+            parts[field.name] = found, ... if field.default is MISSING else field.default
+    return create_model(kind.__name__, __base__=LargeRecord, **parts)
+
+
+def _exactly(kind: type[Any], handler: GetCoreSchemaHandler) -> CoreSchema:
+    record = record_of(kind)
     return no_info_after_validator_function(lambda read: kind(**vars(read)), handler(record))
 
 

@@ -9,6 +9,7 @@ import importlib
 import inspect
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
+from dataclasses import replace
 from enum import Enum
 from functools import cache, partial
 from pathlib import Path
@@ -749,7 +750,7 @@ def curves() -> adaptive.ItemBank:
 
 def graded_answers() -> adaptive.Responses:
     """Return the answers of forty examinees, one of them missing."""
-    codes = adaptive.Examinees.drawn(bank(), 40, seed=1).responses.copy()
+    codes = adaptive.Responses.drawn(bank(), 40, seed=1).codes.copy()
     codes[0, 0] = -1
     return adaptive.Responses(codes, bank().item_names)
 
@@ -766,7 +767,7 @@ def learned() -> adaptive.Learned:
     adaptive.ItemBank,
     adaptive.QMatrix,
     adaptive.Responses,
-    adaptive.Examinees,
+    adaptive.Responses,
     adaptive.AbilityGrid,
 )
 def _banks() -> Any:
@@ -778,8 +779,8 @@ def _banks() -> Any:
         adaptive.QMatrix.of(Q, items=["a", "b", adaptive.Item("c")], skills=["S", "T"]),
         graded_answers(),
         adaptive.Responses(np.array([[1, 0]]), ("a", "b"), ("someone",)),
-        adaptive.Examinees.drawn(bank(), 4, seed=1),
-        adaptive.Examinees.drawn(curves(), 4, seed=1),
+        adaptive.Responses.drawn(bank(), 4, seed=1),
+        adaptive.Responses.drawn(curves(), 4, seed=1),
         adaptive.AbilityGrid((-1.0, 0.0, 1.0), (0.25, 0.5, 0.25)),
     ]
 
@@ -809,8 +810,8 @@ def _calibrations() -> Any:
         )
     )
     step = online.update(adaptive.start_belief(bank()), "c", 1)[1]
-    asked = np.zeros((len(answers), 1), dtype=int)
-    tests = adaptive.AnsweredTests(answers, asked, ("a",))
+    order = np.zeros((len(answers), 1), dtype=int)
+    tests = adaptive.AnsweredTests(replace(answers, order=order), ("a",))
     return [tests, *calibration.items, calibration, drift[0].easier, *drift, drift, online, step]
 
 
@@ -1075,7 +1076,7 @@ def keep(moment: adaptive.Moment) -> Any:
     adaptive.SimulationResult,
 )
 def _simulations() -> Any:
-    people = adaptive.Examinees.drawn(bank(), 5, seed=1)
+    people = adaptive.Responses.drawn(bank(), 5, seed=1)
     measure = adaptive.Measure("zero", keep)
     options = adaptive.SimulationOptions(measures=[measure], seed=1, workers=1)
     result = adaptive.simulate(
@@ -1085,7 +1086,7 @@ def _simulations() -> Any:
         adaptive.MaximalItems(2),
         options=options,
     )
-    codes = people.responses
+    codes = people.codes
     tree = adaptive.start_beliefs(bank(), 5, max_profiles=0)
     table = adaptive.start_beliefs(bank(), 5)
     allowed = np.ones((5, 3), dtype=bool)
@@ -1219,7 +1220,7 @@ def _learning() -> Any:
 )
 def _judging() -> Any:
     q = [[1, 0], [0, 1], [1, 1], [1, 1]]
-    seen = adaptive.Examinees.drawn(adaptive.ItemBank.from_qmatrix(q), 60, seed=1).responses
+    seen = adaptive.Responses.drawn(adaptive.ItemBank.from_qmatrix(q), 60, seed=1).codes
     options = adaptive.LearningOptions(max_iterations=3, monotone=False)
     small = adaptive.learn(seen, q, options=options)
     large = adaptive.learn(seen, q, gate=adaptive.Gdina, options=options)
@@ -1413,7 +1414,7 @@ def _lab() -> Any:
     results = lab.run(experiment)
     learning = lab.LearningExperiment(
         responses=adaptive.Responses(
-            adaptive.Examinees.drawn(bank(), 5, seed=1).responses, bank().item_names
+            adaptive.Responses.drawn(bank(), 5, seed=1).codes, bank().item_names
         ),
         bank=bank(),
         options=adaptive.LearningOptions(starts=2, max_iterations=3),

@@ -47,8 +47,8 @@ BANK = bank()
 KNUTH = strategies.strategy_by_name("knuth")
 CURVE = lab.Curve(name="knuth", x=np.array([1.0]), y=np.array([4.0]))
 NOISY = Channel.false_reply(BOARD, 0.2)
-PEOPLE = adaptive.Examinees.drawn(BANK, 5, seed=1)
-ANSWERS = adaptive.Responses(PEOPLE.responses, BANK.item_names)
+PEOPLE = adaptive.Responses.drawn(BANK, 5, seed=1)
+ANSWERS = adaptive.Responses(PEOPLE.codes, BANK.item_names)
 ALLOWED = np.ones((5, 3), dtype=bool)
 
 
@@ -206,8 +206,7 @@ def special() -> dict[str, Any]:
         "BatchProgress.of.examinee": 1,
         "DeviationBelow.stop.progress": on_curves,
         "DeviationBelow.stop_batch.progress": adaptive.BatchProgress(starts, ~every, every),
-        "Examinees.levels_in.bank": BANK,
-        "Examinees.responses_to.bank": BANK,
+        "Responses.levels_in.bank": BANK,
         "Hierarchy.cpds.skills": tuple(BANK.variable(name) for name in "ST"),
         "Hierarchy.permitted.skills": tuple(BANK.variable(name) for name in "ST"),
         "Independent.cpds.skills": tuple(BANK.variable(name) for name in "ST"),
@@ -475,7 +474,7 @@ def of_functions() -> Iterator[Call]:
         "options": adaptive.SimulationOptions(seed=1),
         "progress": lambda done, total: None,
     }
-    people = adaptive.Examinees.drawn(BANK, 40, seed=1).responses
+    people = adaptive.Responses.drawn(BANK, 40, seed=1).codes
     many = adaptive.Responses((people > 0).astype(int), BANK.item_names)
     learning_many = {**learning, "responses": many}
     fitted = adaptive.learn(many, q, gate=adaptive.Gdina, options=options)
@@ -501,7 +500,7 @@ def of_functions() -> Iterator[Call]:
                 "available": [[True] * 3],
             },
         ),
-        (adaptive.beliefs_given, {"bank": BANK, "responses": PEOPLE.responses}),
+        (adaptive.beliefs_given, {"bank": BANK, "responses": PEOPLE.codes}),
         (adaptive.classify, {"bank": BANK, "responses": answers, "progress": tests["progress"]}),
         (adaptive.compare_models, {"models": {"a": learned()}}),
         (
@@ -553,7 +552,6 @@ def of_functions() -> Iterator[Call]:
                 "bank": BANK,
                 "responses": adaptive.Responses.of([[1, 0, 1], [0, 1, 0]], items=["a", "b", "c"]),
                 "rng": rng(),
-                "asked": None,
                 "pilot": ["a"],
                 "shift": 0.5,
                 "false_alarm": 0.1,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bnmind.adaptive import Examinees, ItemBank, RandomItem, Session, simulate, write_bank
+from bnmind.adaptive import ItemBank, RandomItem, Responses, Session, simulate, write_bank
 from bnmind.errors import ModelFileError
 from bnmind.junction import compile_plan, write_plan
 from bnmind.lab import compare, save_comparison, save_simulation
@@ -194,7 +194,7 @@ def _comparison(place: Path) -> None:
 
 
 def _simulation(place: Path) -> None:
-    people = Examinees.drawn(BANK, 5, seed=1)
+    people = Responses.drawn(BANK, 5, seed=1)
     save_simulation(simulate(BANK, people, {"random": RandomItem()}), place)
 
 

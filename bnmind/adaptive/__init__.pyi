@@ -1,6 +1,9 @@
 # The names of `bnmind.adaptive`, for type checkers and `bnmind._front_door`: the one list.
 
+from bnmind.adaptive.bank_files import describe_bank as describe_bank
 from bnmind.adaptive.bank_files import read_bank as read_bank
+from bnmind.adaptive.bank_files import read_prior as read_prior
+from bnmind.adaptive.bank_files import with_prior as with_prior
 from bnmind.adaptive.bank_files import write_bank as write_bank
 from bnmind.adaptive.beliefs.belief import MISSING as MISSING
 from bnmind.adaptive.beliefs.belief import BatchBelief as BatchBelief
@@ -38,19 +41,16 @@ from bnmind.adaptive.classification import classify as classify
 from bnmind.adaptive.classification import read_profiles as read_profiles
 from bnmind.adaptive.items.bank import HasBank as HasBank
 from bnmind.adaptive.items.bank import ItemBank as ItemBank
+from bnmind.adaptive.items.bank import irt_bank as irt_bank
+from bnmind.adaptive.items.bank import logistic_items as logistic_items
 from bnmind.adaptive.items.bank import with_certainties as with_certainties
-from bnmind.adaptive.items.bank_tables import describe_bank as describe_bank
-from bnmind.adaptive.items.bank_tables import read_prior as read_prior
-from bnmind.adaptive.items.bank_tables import with_prior as with_prior
-from bnmind.adaptive.items.irt import AbilityGrid as AbilityGrid
-from bnmind.adaptive.items.irt import irt_bank as irt_bank
-from bnmind.adaptive.items.irt import logistic_items as logistic_items
 from bnmind.adaptive.items.item import Item as Item
 from bnmind.adaptive.items.item import ParameterCertainty as ParameterCertainty
 from bnmind.adaptive.items.item import TableCertainty as TableCertainty
 from bnmind.adaptive.items.qmatrix import QMatrix as QMatrix
 from bnmind.adaptive.items.qmatrix import read_qmatrix as read_qmatrix
 from bnmind.adaptive.items.skill_distributions import SKILL_DISTRIBUTIONS as SKILL_DISTRIBUTIONS
+from bnmind.adaptive.items.skill_distributions import AbilityGrid as AbilityGrid
 from bnmind.adaptive.items.skill_distributions import Hierarchy as Hierarchy
 from bnmind.adaptive.items.skill_distributions import HigherOrder as HigherOrder
 from bnmind.adaptive.items.skill_distributions import Independent as Independent
@@ -149,9 +149,8 @@ from bnmind.adaptive.response_models.tables import Gdina as Gdina
 from bnmind.adaptive.response_models.tables import ParametricModel as ParametricModel
 from bnmind.adaptive.response_models.tables import Sequential as Sequential
 from bnmind.adaptive.response_models.tables import Tabulated as Tabulated
-from bnmind.adaptive.responses.examinees import Examinees as Examinees
-from bnmind.adaptive.responses.examinees import fold_numbers as fold_numbers
 from bnmind.adaptive.responses.responses import Responses as Responses
+from bnmind.adaptive.responses.responses import fold_numbers as fold_numbers
 from bnmind.adaptive.selection.blueprint import Blueprint as Blueprint
 from bnmind.adaptive.selection.blueprint import ShadowTest as ShadowTest
 from bnmind.adaptive.selection.rules import Bound as Bound

@@ -87,30 +87,43 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Annotated, Any, TypeGuard
 
 import numpy as np
+from annotated_types import Gt, Le, Lt, MinLen
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._arguments import checked, checked_if_it_fails, whole_array
+from bnmind._arguments import checked, checked_if_it_fails
 from bnmind._display import Result, Table, finite, picked
 from bnmind._messages import counted
-from bnmind._values import Value
+from bnmind._values import Count, Value
 from bnmind._workers import one_blas_thread
 from bnmind.adaptive.beliefs.belief import MISSING, SkillBelief, updated_batch_anyway
 from bnmind.adaptive.beliefs.estimates import start_belief, start_beliefs
-from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of, cause_order, table_deviations
-from bnmind.adaptive.items.item import Certainty, ParameterCertainty, TableCertainty, with_table
+from bnmind.adaptive.items.bank import (
+    HasBank,
+    ItemBank,
+    bank_of,
+    cause_order,
+    table_deviations,
+    with_tables,
+)
+from bnmind.adaptive.items.item import (
+    Certainty,
+    ParameterCertainty,
+    TableCertainty,
+    deviations,
+    with_table,
+)
 from bnmind.adaptive.learning.em import ResponseLayout
 from bnmind.adaptive.learning.learn import LearningModel, item_certainties
 from bnmind.adaptive.learning.options import LearningOptions
 from bnmind.adaptive.learning.skill_families import maximized
-from bnmind.adaptive.response_models.base import model_near, model_table, parameter_vector
+from bnmind.adaptive.response_models.base import model_table
 from bnmind.adaptive.responses.responses import Responses, responses_to
 from bnmind.adaptive.sessions.session import design_saved, read_log, replayed
 from bnmind.errors import InvalidArgumentError, ModelFileError
 from bnmind.information import Floats
-from bnmind.pgm import Network
 
 if TYPE_CHECKING:
     import pandas
@@ -177,11 +190,11 @@ class Calibration(Result, Value):
 def calibrate_items(
     bank: ItemBank | HasBank,
     responses: Responses | pandas.DataFrame | ArrayLike,
-    items: Sequence[str],
+    items: Annotated[Sequence[str], MinLen(1)],
     *,
-    max_cycles: int = 200,
+    max_cycles: Count = 200,
     anew: bool = False,
-    largest_error: float = 0.05,
+    largest_error: Annotated[float, Gt(0), Le(1)] = 0.05,
 ) -> Calibration:
     """Learn the parameters of some items; all others and the skills stay as they are.
 
@@ -213,26 +226,19 @@ def calibrate_items(
 
     Examples
     --------
-    >>> from bnmind.adaptive import Examinees
     >>> q = [[1, 0], [0, 1]] * 5
     >>> truth = ItemBank.from_qmatrix(q, guess=0.2, slip=0.1)
-    >>> people = Examinees.drawn(truth, 1000, seed=1)
+    >>> people = Responses.drawn(truth, 1000, seed=1)
     >>> guessed = ItemBank.from_qmatrix(q, guess=[0.2] * 9 + [0.4], slip=0.1)
-    >>> data = Responses.of(people.responses)
-    >>> calibration = calibrate_items(guessed, data, ["item_10"])
+    >>> calibration = calibrate_items(guessed, people, ["item_10"])
     >>> gate = calibration.bank.item("item_10").gate
     >>> round(gate.guess, 1), round(gate.slip, 1), calibration.items[0].is_ready
     (0.2, 0.1, True)
     """
     bank = bank_of(bank)
     chosen = tuple(dict.fromkeys(items))
-    places = [bank.position(name) for name in chosen]
-    if not places or max_cycles < 1 or not 0 < largest_error <= 1:
-        raise InvalidArgumentError(
-            "expected items, at least one cycle, and a largest error in (0, 1], got"
-            f" {len(chosen)} items, {max_cycles} and {largest_error}",
-            chosen,
-        )
+    for name in chosen:
+        bank.position(name)  # raises for an unknown one
     data = _columns(responses_to(bank, responses), bank)
     kept = {*bank.item_names, *(v.name for v in bank.hidden)} - set(chosen)
     options = LearningOptions(fixed=kept, starts=1)
@@ -270,21 +276,16 @@ def calibrate_items(
 
 def _columns(responses: Responses, bank: ItemBank) -> Responses:
     """Return the responses with a column for each item of the bank, empty ones too."""
-    codes = np.full((len(responses), len(bank.items)), -1, dtype=np.int8)
-    for column, name in enumerate(responses.items):
-        codes[:, bank.position(name)] = responses.codes[:, column]
+    places = [bank.position(name) for name in responses.items]
+    codes = np.full((len(responses), len(bank.items)), MISSING, dtype=np.int16)
+    codes[:, places] = responses.codes
     most = np.array([len(bank.responses(name)) for name in bank.item_names])
     wrong = np.argwhere(codes >= most)
     if len(wrong):
         row, place = wrong[0].tolist()
         bank.response(bank.item_names[place], int(codes[row, place]))  # raises, and names it
-    return Responses(
-        codes=codes,
-        items=bank.item_names,
-        examinees=responses.examinees,
-        groups=responses.groups,
-        notes=responses.notes,
-    )
+    order = np.array([*places, MISSING])[responses.order]  # the last for `MISSING`
+    return replace(responses, codes=codes, items=bank.item_names, order=order)
 
 
 def _flat(layout: ResponseLayout, chosen: Sequence[str], chances: Floats) -> Floats:
@@ -339,8 +340,6 @@ def _reported(
 
 # --- Earlier answers ------------------------------------------------------------------------------
 
-_STEP = 1e-5
-
 
 def _earlier_counts(bank: ItemBank, layout: ResponseLayout, chosen: Sequence[str]) -> Floats:
     """Return the pseudo-counts of earlier answers, in the layout."""
@@ -366,25 +365,16 @@ def _counts_of_curve(bank: ItemBank, name: str, certainty: ParameterCertainty) -
 
     They are those of w examinees drawn from the bank. Their information about the parameters is w
     times that of one, I; the weight is such that w tr(C I) is the number of uncertain parameters,
-    as if C were the inverse of w I.
+    as if C were the inverse of w I. The sum of the variances of the cells, each over its chance, is
+    tr(C I).
     """
     item, cpd = bank.item(name), bank.network.cpd(name)
     assert item.gate is not None
-    numbers = parameter_vector(item.gate)
     table = model_table(item.gate, cpd.variable, cpd.parents)
-    order = cause_order(bank, name)
     masses = np.zeros(len(table))
-    masses[order] = start_belief(bank).masses([name])[0][: len(table)]
-    slopes = np.zeros((len(numbers), *table.shape))
-    for place, step in enumerate(np.diag(_STEP * np.maximum(1.0, np.abs(numbers)))):
-        up, down = (model_near(item.gate, sign * step) for sign in (1, -1))
-        width = float((parameter_vector(up) - parameter_vector(down))[place])
-        if width > 0:
-            change = [model_table(one, cpd.variable, cpd.parents) for one in (up, down)]
-            slopes[place] = (change[0] - change[1]) / width
-    safe = np.maximum(table, 1e-12)
-    one = np.einsum("g,igr,jgr->ij", masses, slopes / safe, slopes)
-    told = float(np.trace(certainty.covariance @ one))
+    masses[cause_order(bank, name)] = start_belief(bank).masses([name])[0][: len(table)]
+    variances = (deviations(certainty, cpd.variable, cpd.parents, item.gate) ** 2).sum(axis=0)
+    told = float((masses[:, None] * variances / np.maximum(table, 1e-12)).sum())
     uncertain = int(np.count_nonzero(np.diag(certainty.covariance) > 0))
     weight = uncertain / told if told > 0 else 0.0
     return weight * masses[:, None] * table
@@ -412,15 +402,9 @@ class AnsweredTests(Value):
     """The answers of finished tests; see `read_answers`."""
 
     responses: Responses
-    """The responses, a row for each test, in the order of time."""
-    asked: NDArray[np.intp]
-    """``(tests, questions)``: the columns of the items in the order asked; −1 at the end."""
+    """The responses, a row for each test, in the order of time, with the order of the items."""
     pilot: tuple[str, ...] = ()
     """The items that were pilot items in some test; see `PilotItems`."""
-
-    def _faults(self) -> Iterator[str]:
-        if self.asked.ndim != 2 or len(self.asked) != len(self.responses):
-            yield f"expected asked with a row for each test, got shape {self.asked.shape}"
 
 
 @checked
@@ -457,19 +441,16 @@ def read_answers(paths: Sequence[str | os.PathLike[str]], bank: ItemBank) -> Ans
     if not tests:
         raise ModelFileError("expected sessions with answers, got none", None)
     tests.sort(key=lambda test: test[0])
-    codes = np.full((len(tests), len(bank.items)), MISSING, dtype=np.int16)
-    longest = max(len(given) for _, _, given in tests)
-    asked = np.full((len(tests), longest), MISSING, dtype=np.intp)
+    columns = {name: None for _, _, given in tests for name in given}
+    names = sorted(columns, key=bank.position)
+    codes = np.full((len(tests), len(names)), MISSING)
+    order = np.full((len(tests), max(len(given) for _, _, given in tests)), MISSING)
     for row, (_, _, given) in enumerate(tests):
-        places = [bank.position(name) for name in given]
+        places = [names.index(name) for name in given]
         codes[row, places] = list(given.values())
-        asked[row, : len(places)] = places
-    some = np.flatnonzero((codes != MISSING).any(axis=0))
-    column = np.full(len(bank.items) + 1, MISSING, dtype=np.intp)
-    column[some] = np.arange(len(some))
-    names = tuple(bank.item_names[place] for place in some.tolist())
+        order[row, : len(places)] = places
     who = tuple(f"{n}: {name}" for n, (_, name, _) in enumerate(tests, start=1))
-    return AnsweredTests(Responses(codes[:, some], names, who), column[asked], tuple(pilot))
+    return AnsweredTests(Responses(codes, tuple(names), who, order=order), tuple(pilot))
 
 
 @dataclass(frozen=True, eq=False)
@@ -554,16 +535,10 @@ class OnlineCalibration(Value):
         counts[:, number] += weights
         after = TableCertainty(counts, known.rows, known.answers + 1)
         cpd = self.bank.network.cpd(item)
-        changed, table = with_table(
-            replace(self.bank.item(item), certainty=after),
-            cpd.variable,
-            cpd.parents,
-            after.means[list(after.rows)],
-        )
-        items = tuple(changed if one.name == item else one for one in self.bank.items)
-        cpds = (table if one.variable.name == item else one for one in self.bank.network.cpds)
-        bank = replace(self.bank, network=Network(tuple(cpds)), items=items)
-        return OnlineCalibration(bank), OnlineStep(predicted, weights)
+        changed = replace(self.bank.item(item), certainty=after)
+        table = after.means[list(after.rows)]
+        own = {item: with_table(changed, cpd.variable, cpd.parents, table)}
+        return OnlineCalibration(with_tables(self.bank, own)), OnlineStep(predicted, weights)
 
 
 _CHARTS = 1000
@@ -684,10 +659,9 @@ def item_drift(
     responses: Responses | pandas.DataFrame | ArrayLike,
     *,
     rng: np.random.Generator,
-    asked: ArrayLike | None = None,
     pilot: Sequence[str] = (),
-    shift: float = 0.5,
-    false_alarm: float = 0.01,
+    shift: Annotated[float, Gt(0), Le(10)] = 0.5,
+    false_alarm: Annotated[float, Gt(0), Lt(1)] = 0.01,
 ) -> Drift:
     """Return for each item that was answered whether its answers drift from the predictions.
 
@@ -698,12 +672,10 @@ def item_drift(
         parameters look like drift. An item that drifts much also makes the answers to others of its
         skills look strange, so correct or leave out the worst one first.
     responses
-        The responses, or a table of them as for `Responses.of`; examinees in the order of time.
+        The responses, or a table of them as for `Responses.of`; examinees in the order of time. If
+        the items asked depended on the answers, with the order of the items.
     rng
         The source of random numbers for the limits.
-    asked
-        ``(examinees, questions)``, the columns of the items in the order asked, −1 at the end;
-        see `AnsweredTests`. None if the items asked did not depend on the answers.
     pilot
         Items that predict nothing and have no chart.
     shift
@@ -715,15 +687,14 @@ def item_drift(
     Raises
     ------
     InvalidArgumentError
-        If a number is out of range, or ``asked`` does not fit.
+        If a number is out of range, or an item has no such response.
     UnknownNameError
         If the bank has no such item.
 
     Examples
     --------
-    >>> from bnmind.adaptive import Examinees
     >>> bank = ItemBank.from_qmatrix([[1, 0], [0, 1]] * 4, guess=0.2, slip=0.1)
-    >>> codes = np.array(Examinees.drawn(bank, 600, seed=1).responses)
+    >>> codes = np.array(Responses.drawn(bank, 600, seed=1).codes)
     >>> codes[300:, 2] = 1  # the answer has become known
     >>> found = item_drift(bank, Responses.of(codes), rng=np.random.default_rng(1))
     >>> max(found, key=lambda row: row.easier.largest - row.easier.limit).item
@@ -731,30 +702,11 @@ def item_drift(
     >>> 300 <= found[2].easier.noticed < 400
     True
     """
-    if not 0 < shift <= 10 or not 0 < false_alarm < 1:
-        raise InvalidArgumentError(
-            "expected a shift in (0, 10] and a probability of false alarms in (0, 1), got"
-            f" {shift} and {false_alarm}",
-            (shift, false_alarm),
-        )
     bank = bank_of(bank)
-    data = responses_to(bank, responses)
-    columns = np.array([bank.position(name) for name in data.items], dtype=np.intp)
-    codes = np.full((len(data), len(bank.items)), MISSING, dtype=np.int16)
-    codes[:, columns] = data.codes
+    data = _columns(responses_to(bank, responses), bank)
+    codes = np.array(data.codes)
     codes[:, [bank.position(name) for name in pilot]] = MISSING
-    order = None
-    if asked is not None:
-        given = whole_array(asked, "asked")
-        fits = given.ndim == 2 and len(given) == len(codes)
-        if not fits or np.any((given < MISSING) | (given >= len(columns))):
-            raise InvalidArgumentError(
-                f"expected asked as columns of the responses, a row for each of {len(codes)}"
-                " examinees",
-                asked,
-            )
-        order = np.where(given == MISSING, MISSING, columns[given])
-    predicted = _predictions(bank, codes, order)
+    predicted = _predictions(bank, codes, data.order)
     found = []
     for place, name in enumerate(bank.item_names):
         rows = np.flatnonzero(codes[:, place] != MISSING)
@@ -777,7 +729,7 @@ def item_drift(
 
 
 def _predictions(
-    bank: ItemBank, codes: NDArray[np.int16], order: NDArray[np.intp] | None
+    bank: ItemBank, codes: NDArray[np.signedinteger[Any]], order: NDArray[np.intp]
 ) -> Floats:
     """Return the predicted chances of the answers, ``(examinees, items, responses)``."""
     widest = max(len(bank.responses(name)) for name in bank.item_names)
@@ -786,7 +738,7 @@ def _predictions(
         part = slice(start, start + _CHUNK)
         some, table = codes[part], predicted[part]
         rows = np.arange(len(some))
-        if order is not None:
+        if order.size:
             beliefs = start_beliefs(bank, len(some))
             for items in order[part].T:
                 answers = some[rows, items].astype(np.intp)

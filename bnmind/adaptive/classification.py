@@ -62,10 +62,10 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -73,7 +73,7 @@ from numpy.typing import ArrayLike, NDArray
 from bnmind._arguments import check_shape, checked, positions, whole_array
 from bnmind._display import Result, Table, finite, frame_html, picked, text_of
 from bnmind._messages import MOST_FAULTS, counted, first_faults, shown
-from bnmind._values import Value, sealed, told
+from bnmind._values import Value, sealed
 from bnmind.adaptive.beliefs.belief import (
     MISSING,
     BatchBelief,
@@ -90,17 +90,16 @@ from bnmind.adaptive.beliefs.estimates import (
 )
 from bnmind.adaptive.beliefs.tables import n_profiles
 from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of
-from bnmind.adaptive.items.bank_tables import level_of
 from bnmind.adaptive.items.text_tables import (
     TextTable,
-    frame_table,
     is_row_names,
+    level_of,
     names_shown,
-    read_table,
+    table_given,
 )
 from bnmind.adaptive.response_models.base import ability_values
-from bnmind.adaptive.responses.cells import is_examinee_name
-from bnmind.adaptive.responses.responses import Responses
+from bnmind.adaptive.responses.response_tables import is_examinee_name
+from bnmind.adaptive.responses.responses import Responses, responses_to
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TableError
 from bnmind.information import Floats
 
@@ -233,7 +232,7 @@ def read_profiles(
         If a skill has no column, a level is unknown, rows and examinees do not match, or
         several rows have the name of one examinee.
     """
-    table = _headed(_table(path), bank, len(examinees))
+    table = _headed(table_given("profiles", path), bank, len(examinees))
     columns, ids = _columns(table, bank.skills)
     problems = [*table.uneven]
     if absent := [skill for skill in bank.skills if skill not in columns]:
@@ -241,44 +240,28 @@ def read_profiles(
         problems.append(f"there is no column for the {what} {names_shown(absent)}")
     if problems:
         raise TableError(first_faults(problems))
-    body, by_position = _in_order(table.rows, ids, examinees)
-    levels = np.full((len(body), len(bank.skills)), MISSING, dtype=np.intp)
+    rows, by_position = _rows_of(examinees, table, ids)
+    levels = np.full((len(rows), len(bank.skills)), MISSING, dtype=np.intp)
     for k, skill in enumerate(bank.skills):
-        states = bank.variable(skill).states
-        for place, row in enumerate(body):
-            cell = row[columns[skill]]
-            level = _level(cell, states)
-            if level is None and len(problems) < MOST_FAULTS:
+        column, states = table.column(columns[skill]), bank.variable(skill).states
+        for place, row in enumerate(rows):
+            if str(column[row]).strip() in ("", "NA", "nan"):
+                continue
+            if (level := level_of(column[row], states)) is not None:
+                levels[place, k] = level
+            elif len(problems) < MOST_FAULTS:
                 problems.append(
                     f"expected a level of {skill} among {', '.join(states[:10])} for examinee"
-                    f" {examinees[place]}, got {shown(cell)}"
+                    f" {examinees[place]}, got {shown(column[row])}"
                 )
-            levels[place, k] = MISSING if level is None else level
     if problems:
         raise TableError(problems)
     notes = [*table.notes]
-    if by_position and ids is not None:
-        notes.append(
-            "the file of profiles names other examinees than the responses, so its rows are matched"
-            " with them by position"
-        )
-    if by_position and ids is None and not all(name.isdecimal() for name in examinees):
-        notes.append(
-            "the file of profiles has no names of examinees, so its rows are matched with the"
-            " responses by position"
-        )
+    if by_position and (ids is not None or not all(name.isdecimal() for name in examinees)):
+        others = "names other examinees than the responses"
+        what = "has no names of examinees" if ids is None else others
+        notes.append(f"the file of profiles {what}, so its rows are matched with them by position")
     return KnownProfiles(levels, tuple(notes))
-
-
-def _table(source: Any) -> TextTable:
-    """Return the table in a file, or of a data frame."""
-    if hasattr(source, "columns"):
-        return frame_table(source)
-    if not isinstance(source, str | os.PathLike):
-        raise InvalidArgumentError(
-            f"expected profiles in a file or a data frame, got {told(source)}", source
-        )
-    return read_table(source)
 
 
 def _headed(table: TextTable, bank: ItemBank, n_examinees: int) -> TextTable:
@@ -303,7 +286,7 @@ def _headed(table: TextTable, bank: ItemBank, n_examinees: int) -> TextTable:
 
 def _columns(table: TextTable, skills: Sequence[str]) -> tuple[dict[str, int], int | None]:
     """Return the column of each skill that has one, and that with the names of examinees."""
-    header = table.header or ("",) * table.n_columns
+    header = table.names
     ids = [place for place, name in enumerate(header) if name.lower() in _ID_COLUMNS]
     ids += [place for place, name in enumerate(header) if is_examinee_name(name)]
     if table.header and is_row_names(header[0]) and len(header) > len(skills):
@@ -316,43 +299,34 @@ def _columns(table: TextTable, skills: Sequence[str]) -> tuple[dict[str, int], i
     return found, ids[0] if ids else None
 
 
-def _in_order(
-    rows: Sequence[tuple[Any, ...]], ids: int | None, examinees: Sequence[str]
-) -> tuple[Sequence[tuple[Any, ...]], bool]:
+def _rows_of(
+    examinees: Sequence[str], table: TextTable, ids: int | None
+) -> tuple[Sequence[int], bool]:
     """Return the row of each examinee, and whether rows are matched by position."""
-    if ids is not None:
-        by_name = {str(row[ids]): row for row in rows}
-        if all(name in by_name for name in examinees):
-            rows_of = Counter(str(row[ids]) for row in rows)
-            repeated = [
-                f"expected one row for examinee {shown(name)}, got {rows_of[name]}"
-                for name in dict.fromkeys(examinees)
-                if rows_of[name] > 1
-            ]
-            if repeated:
-                raise TableError(first_faults(repeated))
-            return [by_name[name] for name in examinees], False
+    names, n = table.texts(ids), len(table.rows)
+    place_of = {name: row for row, name in enumerate(names)}
+    if ids is not None and place_of.keys() >= {*examinees}:
+        count = Counter(names)
+        if repeated := [name for name in dict.fromkeys(examinees) if count[name] > 1]:
+            raise TableError(
+                first_faults(
+                    f"expected one row for examinee {shown(name)}, got {count[name]}"
+                    for name in repeated
+                )
+            )
+        return [place_of[name] for name in examinees], False
     numbers = [int(name) for name in examinees if name.isdecimal()]
-    if len(numbers) == len(examinees) and 1 <= min(numbers) <= max(numbers) <= len(rows):
-        return [rows[number - 1] for number in numbers], True
-    if len(rows) != len(examinees):
-        n = len(examinees)
-        whom = "the examinee" if n == 1 else f"each of the {n} examinees"
+    if len(numbers) == len(examinees) and 1 <= min(numbers) <= max(numbers) <= n:
+        return [number - 1 for number in numbers], True
+    if n != len(examinees):
+        whom = "the examinee" if len(examinees) == 1 else f"each of the {len(examinees)} examinees"
         raise TableError(
             [
                 f"expected a row for {whom}, or a column examinee"
-                f" with their names; got {counted(len(rows), 'row')} without these names"
+                f" with their names; got {counted(n, 'row')} without these names"
             ]
         )
-    return rows, True
-
-
-def _level(cell: Any, states: Sequence[str]) -> int | None:
-    """Return the level in a cell: `MISSING` if it is empty, None if there is no such level."""
-    text = str(cell).strip()
-    if text in ("", "NA", "nan"):
-        return MISSING
-    return level_of(cell, states)
+    return range(n), True
 
 
 def _share(hits: NDArray[np.bool_]) -> float:
@@ -527,7 +501,7 @@ class Classification(Result, Value):
             The position of the examinee.
         """
         rows = positions([examinee], len(self), "examinee")
-        return person_fit(_given(self.bank, self.responses.codes[rows].astype(np.int16)).alone(0))
+        return person_fit(_given(self.bank, self.responses.codes[rows]).alone(0))
 
     @checked
     def agreement_with(self, levels: ArrayLike | pandas.DataFrame) -> Agreement:
@@ -634,47 +608,50 @@ def classify(
     ([[1, 0], [1, 1]], [[0.99, 0.0], [1.0, 1.0]])
     """
     bank = bank_of(bank)
-    if isinstance(responses, Responses) or hasattr(responses, "columns"):
-        data = Responses.of(responses, expected=bank.item_names).for_bank(bank)
-    else:
-        data = Responses.of(responses, items=bank.item_names).for_bank(bank)
+    data = responses_to(bank, responses).for_bank(bank)
     rows, inverse, counts = data.patterns
     size = max(1, _CELLS // min(n_profiles(bank), TABLE_PROFILES))
-    sums = _ReliabilitySums(bank.skills)
+    joints: _Joints = [{} for _ in range(1 + len(bank.skills))]
     parts: list[dict[str, Any]] = []
     for start in range(0, len(rows), size):
         if progress is not None:
             progress(start, len(rows))
         some = slice(start, start + size)
-        parts.append(_classified(bank, rows[some], counts[some].astype(np.float64), sums))
+        parts.append(_classified(bank, rows[some], counts[some], joints))
     if progress is not None:
         progress(len(rows), len(rows))
 
     def joined(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
         return sealed(np.concatenate(arrays)[inverse])
 
-    marginals = zip(*(part.pop("marginals") for part in parts), strict=True)
+    marginals = [joined(of) for of in zip(*(part.pop("marginals") for part in parts), strict=True)]
+    found = {name: joined([part[name] for part in parts]) for name in parts[0]}
+    whole, *each = map(_consistency, joints or [{}] * (1 + len(bank.skills)))
+    skills = (
+        SkillReliability(skill, float(table.max(axis=1).mean()), consistency)
+        for skill, table, consistency in zip(bank.skills, marginals, each, strict=True)
+    )
+    reliability = Reliability(float(found["probabilities"].mean()), whole, tuple(skills))
     return Classification(
-        bank=bank,
-        responses=data,
-        marginals=tuple(map(joined, marginals)),
-        reliability=sums.result(),
-        **{name: joined([part[name] for part in parts]) for name in parts[0]},
+        bank=bank, responses=data, marginals=tuple(marginals), reliability=reliability, **found
     )
 
 
 def _classified(
-    bank: ItemBank, rows: NDArray[np.signedinteger[Any]], weights: Floats, sums: _ReliabilitySums
+    bank: ItemBank,
+    rows: NDArray[np.signedinteger[Any]],
+    counts: NDArray[np.intp],
+    joints: _Joints,
 ) -> dict[str, Any]:
     """Return the fields of a `Classification` for some response patterns."""
-    beliefs = _given(bank, rows.astype(np.int16))
+    beliefs = _given(bank, rows)
     best = beliefs.profile()
     marginals = [beliefs.marginal(skill) for skill in bank.skills]
     posteriors = beliefs.table
-    if posteriors is not None:  # without other hidden variables, whose axes come last
+    if joints and posteriors is not None:  # without other hidden variables, whose axes come last
         n = math.prod([bank.variable(skill).n_states for skill in bank.skills])
         posteriors = posteriors.reshape(len(rows), n, posteriors.shape[1] // n).sum(axis=-1)
-    sums.add(weights, best, marginals, posteriors)
+        _add_examinees(joints, best, marginals, posteriors * counts[:, None])
     return {
         "profiles": best.levels,
         "probabilities": best.probabilities,
@@ -686,7 +663,7 @@ def _classified(
     }
 
 
-def _given(bank: ItemBank, rows: NDArray[np.int16]) -> BatchBelief:
+def _given(bank: ItemBank, rows: NDArray[np.signedinteger[Any]]) -> BatchBelief:
     """Return the beliefs given the responses, also if some are impossible."""
     try:
         return beliefs_given(bank, rows)
@@ -779,66 +756,44 @@ class Reliability(Value):
     """Each skill by itself."""
 
 
-class _ReliabilitySums:
-    """The sums over examinees from which a `Reliability` is computed."""
+_Joints: TypeAlias = list[dict[int, Floats]]
+"""h of the whole profile, then of each skill: a row of profiles for each classification.
 
-    def __init__(self, skills: tuple[str, ...]) -> None:
-        self.skills = skills
-        self.n = 0.0
-        self.right = 0.0
-        self.skills_right = np.zeros(len(skills))
-        self.profiles: dict[int, Floats] | None = {}
-        self.levels: list[dict[int, Floats]] = [{} for _ in skills]
+Empty if there would be too many cells.
+"""
 
-    def add(
-        self,
-        weights: Floats,
-        best: BatchProfiles,
-        marginals: list[Floats],
-        posteriors: Floats | None,
-    ) -> None:
-        """Add examinees.
 
-        Parameters
-        ----------
-        weights
-            ``(examinees,)``, the number of examinees with each row.
-        best
-            The most probable profiles.
-        marginals
-            For each skill ``(examinees, levels)``.
-        posteriors
-            ``(examinees, profiles)``; None if they are not known.
-        """
-        self.n += float(weights.sum())
-        self.right += float(weights @ best.probabilities)
-        self.skills_right += [float(weights @ table.max(axis=1)) for table in marginals]
-        if posteriors is None or self.profiles is None:
-            return
-        weighted = posteriors * weights[:, None]
-        sizes = tuple(table.shape[1] for table in marginals)
-        tables = [(self.profiles, np.ravel_multi_index(tuple(best.levels.T), sizes))]
-        levels = [table.argmax(axis=1) for table in marginals]
-        tables += zip(self.levels, levels, strict=True)
-        for table, found in tables:
-            for one in np.unique(found).tolist():
-                more = weighted[found == one].sum(axis=0)
-                table[one] = table[one] + more if one in table else more
-        if len(self.profiles) * posteriors.shape[1] > _MOST_CELLS:
-            self.profiles, self.levels = None, [{} for _ in self.skills]
+def _add_examinees(
+    joints: _Joints, best: BatchProfiles, marginals: Sequence[Floats], masses: Floats
+) -> None:
+    """Add some examinees to h.
 
-    def result(self) -> Reliability:
-        """Return the estimates."""
-        skills = tuple(
-            SkillReliability(skill, float(right) / self.n, self._consistency(table))
-            for skill, right, table in zip(self.skills, self.skills_right, self.levels, strict=True)
-        )
-        return Reliability(self.right / self.n, self._consistency(self.profiles or {}), skills)
+    Parameters
+    ----------
+    joints
+        h so far.
+    best
+        The most probable profiles.
+    marginals
+        For each skill ``(examinees, levels)``.
+    masses
+        ``(examinees, profiles)``: the posterior of each, times the number of such examinees.
+    """
+    sizes = [table.shape[1] for table in marginals]
+    whole = np.ravel_multi_index(tuple(best.levels.T), sizes)
+    classes = [whole, *(table.argmax(axis=1) for table in marginals)]
+    for joint, found in zip(joints, classes, strict=True):
+        for one in np.unique(found).tolist():
+            joint[one] = joint.get(one, 0.0) + masses[found == one].sum(axis=0)
+    if len(joints[0]) * masses.shape[1] > _MOST_CELLS:
+        joints.clear()
 
-    def _consistency(self, joint: dict[int, Floats]) -> float:
-        if not joint:
-            return float("nan")
-        table = np.stack(list(joint.values())) / self.n
-        mean = table.sum(axis=0)
-        shares = np.divide(table**2, mean, out=np.zeros_like(table), where=mean > 0)
-        return float(shares.sum())
+
+def _consistency(joint: Mapping[int, Floats]) -> float:
+    """Return P_c of one h, which is not scaled; NaN if it is empty."""
+    if not joint:
+        return float("nan")
+    table = np.stack(list(joint.values()))
+    mean = table.sum(axis=0)
+    shares = np.divide(table**2, mean, out=np.zeros_like(table), where=mean > 0)
+    return float(shares.sum() / mean.sum())

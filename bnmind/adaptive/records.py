@@ -37,7 +37,8 @@ import dataclasses
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -56,10 +57,10 @@ from bnmind._records import (
     fields_given,
     or_table,
     record_from_json,
+    record_of,
 )
 from bnmind._values import Count, Natural
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.items.bank_tables import BANK_PRIOR
 from bnmind.adaptive.items.item import (
     Certainty,
     Item,
@@ -67,6 +68,7 @@ from bnmind.adaptive.items.item import (
     TableCertainty,
     table_certainty,
 )
+from bnmind.adaptive.items.skill_distributions import BANK_PRIOR
 from bnmind.adaptive.response_models.base import ResponseModel, parameter_vector
 from bnmind.adaptive.response_models.gates import NoisySkills
 from bnmind.adaptive.response_models.registry import FORMER_NAMES, RESPONSE_MODELS
@@ -89,25 +91,13 @@ from bnmind.pgm.tabular import DEFAULT_CELLS
 BANK_CELLS = 2**22
 """The default limit of cells in the tables of all items: 32 MB, or one item with 21 skills."""
 
-_Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-
 
 class _SkillRecord(LargeRecord):
     name: str
     label: str = ""
 
 
-class _ItemRecord(LargeRecord):
-    name: str
-    content: str = ""
-    text: str = ""
-    picture: str = ""
-    choices: Annotated[tuple[tuple[str, str], ...], Field(fail_fast=True)] = ()
-    shuffle: bool = True
-    cost: _Positive = 1.0
-    time: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1.0
-    enemies: Annotated[tuple[str, ...], Field(fail_fast=True)] = ()
-    testlet: str = ""
+class _ItemRecord(record_of(Item, "gate", "certainty")):  # type: ignore[misc]
     responses: Names | None = None
     parents: Names | None = None
     gate: dict[str, Any] | None = None
@@ -201,14 +191,8 @@ def bank_from_json(text: str, *, max_cells: int = BANK_CELLS) -> ItemBank:
                 continue
             states = entry.responses or [str(i) for i in range(model.n_responses)]
             parents = [variables[name] for name in entry.parents]
-            try:
+            with _faults_of(entry.name, "a response model", entry.gate, problems):
                 cpds.append(model.cpd(Variable(entry.name, tuple(states)), parents))
-            except InvalidModelError as fault:
-                problems += fault.problems
-            except (TypeError, ValueError, OverflowError) as fault:
-                problems.append(
-                    f"expected a response model for item {entry.name}, got {entry.gate} ({fault})"
-                )
         if problems:
             raise InvalidModelError(problems)
         return _bank(Network(tuple(cpds)), record, items)
@@ -314,24 +298,26 @@ def _of_intercepts(certainty: ParameterCertainty, model: ResponseModel | None) -
     return dataclasses.replace(certainty, covariance=(covariance + covariance.T) / 2)
 
 
-def _certainty(
-    entry: _ItemRecord, model: ResponseModel | None, version: int, problems: list[str]
-) -> Certainty | None:
-    if entry.certainty is None:
-        return None
-    fields = dict(entry.certainty)
+@contextmanager
+def _faults_of(item: str, what: str, given: object, problems: list[str]) -> Iterator[None]:
+    """Collect the faults of what a file says of an item."""
     try:
-        if "counts" in fields:
-            return TableCertainty(**fields)
-        if "model" in fields:
-            fields["model"] = _model_of(fields["model"])
-        certainty = ParameterCertainty(**fields)
-        return certainty if version > 1 else _of_intercepts(certainty, model)
+        yield
     except InvalidModelError as fault:
-        problems += [f"{problem}, in item {entry.name}" for problem in fault.problems]
-    except (BnmindError, TypeError, ValueError, AttributeError, OverflowError) as fault:
-        problems.append(f"expected a certainty of item {entry.name}, got another record ({fault})")
-    return None
+        problems += [f"{problem}, in item {item}" for problem in fault.problems]
+    except TooLargeError:
+        raise
+    except (BnmindError, ArithmeticError, AttributeError, TypeError, ValueError, KeyError) as fault:
+        problems.append(f"expected {what} for item {item}, got {shown(given)} ({fault})")
+
+
+def _certainty_of(record: dict[str, Any], model: ResponseModel | None, version: int) -> Certainty:
+    if "counts" in record:
+        return TableCertainty(**record)
+    if "model" in record:
+        record = {**record, "model": _model_of(record["model"])}
+    certainty = ParameterCertainty(**record)
+    return certainty if version > 1 else _of_intercepts(certainty, model)
 
 
 def _model_record(model: ResponseModel | None) -> dict[str, Any] | None:
@@ -339,21 +325,22 @@ def _model_record(model: ResponseModel | None) -> dict[str, Any] | None:
     kind = next((name for name, row in RESPONSE_MODELS.items() if type(model) is row.make), None)
     if kind is None or model is None:
         return None
-    record: dict[str, Any] = {"kind": kind}
-    for field in dataclasses.fields(model):  # type: ignore[arg-type]
-        value = getattr(model, field.name)
-        if isinstance(value, tuple) and any(isinstance(part, ResponseModel) for part in value):
-            parts = [_model_record(part) for part in value]
-            if None in parts:
-                return None
-            record[field.name] = parts
-        elif isinstance(value, np.ndarray):
-            record[field.name] = value.tolist()
-        elif isinstance(value, Mapping):
-            record[field.name] = dict(value)
-        elif value is not None:
-            record[field.name] = list(value) if isinstance(value, tuple) else value
-    return record
+    fields = dataclasses.fields(model)  # type: ignore[arg-type]
+    values = {field.name: _plain(getattr(model, field.name)) for field in fields}
+    if any(isinstance(value, list) and None in value for value in values.values()):
+        return None  # a step is not registered
+    return {"kind": kind} | {name: value for name, value in values.items() if value is not None}
+
+
+def _plain(value: Any) -> Any:
+    """Return a parameter for JSON."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, tuple):
+        return [_model_record(one) if isinstance(one, ResponseModel) else one for one in value]
+    return value
 
 
 def _model_of(record: Mapping[str, Any]) -> ResponseModel:
@@ -372,29 +359,17 @@ def _parameter(value: Any) -> Any:
     return tuple(_model_of(part) if isinstance(part, dict) else part for part in value)
 
 
-def _model(entry: _ItemRecord, problems: list[str]) -> ResponseModel | None:
-    if entry.gate is None:
-        return None
-    try:
-        return _model_of(entry.gate)
-    except InvalidModelError as fault:
-        problems += [f"{problem}, in item {entry.name}" for problem in fault.problems]
-    except (TypeError, ValueError, KeyError, AttributeError) as fault:
-        problems.append(
-            f"expected a response model for item {entry.name}, got {entry.gate} ({fault})"
-        )
-    return None
-
-
 def _item(entry: _ItemRecord, version: int, problems: list[str]) -> Item:
-    model = _model(entry, problems)
-    fields = {
-        name: getattr(entry, name)
-        for name in Item.__dataclass_fields__.keys() - {"gate", "certainty"}
-    }
+    model = certainty = None
+    if entry.gate is not None:
+        with _faults_of(entry.name, "a response model", entry.gate, problems):
+            model = _model_of(entry.gate)
+    if entry.certainty is not None:
+        with _faults_of(entry.name, "a certainty", entry.certainty, problems):
+            certainty = _certainty_of(entry.certainty, model, version)
+    own = Item.__dataclass_fields__.keys() - {"gate", "certainty"}
     try:
-        certainty = _certainty(entry, model, version, problems)
-        return Item(**fields, gate=model, certainty=certainty)
+        return Item(**{n: getattr(entry, n) for n in own}, gate=model, certainty=certainty)
     except InvalidModelError as fault:
         problems += fault.problems
         return Item(entry.name, gate=model)

@@ -101,7 +101,7 @@ class TableOptions:
         The lowest response counts as 0. The choices of items score columns of answers, if there is
         no key. The names of items are expected as by `Responses.from_csv`.
         """
-        from bnmind.adaptive.items.bank_tables import answer_keys
+        from bnmind.adaptive.responses.answer_keys import answer_keys
 
         key, lowest = self.key, self.lowest
         if key is not None and lowest:
@@ -204,7 +204,7 @@ def profiles_in(
 
 def with_named_prior(bank: adaptive.ItemBank, prior: str | None) -> adaptive.ItemBank:
     """Return a bank with the prior of the option, which names it or its file."""
-    from bnmind.adaptive.items.bank_tables import named_prior, prior_of
+    from bnmind.adaptive.bank_files import named_prior, prior_of
 
     if prior is None:
         return bank

@@ -771,7 +771,6 @@ def calibrate(
     import numpy as np
 
     items = adaptive.read_bank(bank)
-    asked: Any = None
     names = tuple(options.new or ())
     if any(path.suffix.lower() != ".json" for path in tests):
         if len(tests) > 1:
@@ -784,7 +783,7 @@ def calibrate(
                 f"{given[0]} is for a file of responses; the tests are saved sessions"
             )
         saved = working("reading tests", lambda _: adaptive.read_answers(tests, items))
-        responses, asked, names = saved.responses, saved.asked, names or saved.pilot
+        responses, names = saved.responses, names or saved.pilot
     if out is not None and not names:
         raise BnmindError("there is no new item for --out; name one by --new")
     parts: list[str | Table] = [f"{counted(len(responses), 'test')}.", ""]
@@ -807,7 +806,6 @@ def calibrate(
             items.averaged(),
             responses,
             rng=np.random.default_rng(seed or 0),
-            asked=asked,
             pilot=names,
             shift=options.shift,
             false_alarm=options.false_alarm,

@@ -147,18 +147,17 @@ def simulate(
         n = options.examinees or DEFAULT_EXAMINEES
         people = working(
             "drawing examinees",
-            lambda _: adaptive.Examinees.drawn(tests.bank, n, seed=tests.options.seed),
+            lambda _: adaptive.Responses.drawn(tests.bank, n, seed=tests.options.seed),
         )
         result = tests.simulated(people)
     elif not options.learns:
-        answers = file.answers(options.responses, tests.bank)
-        people = adaptive.Examinees.recorded(tests.bank, answers)
+        people = file.answers(options.responses, tests.bank)
         if options.profiles is not None:
-            levels = inputs.profiles_in(options.profiles, tests.bank, answers.examinees).levels
+            levels = inputs.profiles_in(options.profiles, tests.bank, people.examinees).levels
             skills = tuple(tests.bank.variable(name) for name in tests.bank.skills)
             people = replace(people, skills=skills, levels=levels)
         result = tests.simulated(people)
-        result = replace(result, examinees=answers.examinees[: len(result)])
+        result = replace(result, examinees=people.examinees[: len(result)])
     else:
         if tests.designs:
             first = replace(tests.bank, network=first.network)
@@ -208,7 +207,8 @@ class _Tests:
         **more: Any,
     ) -> _Tests:
         """Return the tests with some selectors, by a design or by other options."""
-        from bnmind.adaptive.items.bank_tables import BANK_PRIOR, named_prior
+        from bnmind.adaptive.bank_files import named_prior
+        from bnmind.adaptive.items.skill_distributions import BANK_PRIOR
 
         if test.design is None:
             bank = inputs.with_named_prior(bank, test.prior)
@@ -227,7 +227,7 @@ class _Tests:
         prior = json.loads(first.text).get("prior", BANK_PRIOR)
         return cls(first.bank, selectors, first.stopper, settings, prior, designs)
 
-    def simulated(self, people: adaptive.Examinees) -> adaptive.SimulationResult:
+    def simulated(self, people: adaptive.Responses) -> adaptive.SimulationResult:
         """Return the tests of examinees, whose answers are known."""
 
         def calibrated(design: adaptive.Design) -> adaptive.Design:
@@ -264,7 +264,7 @@ class _Tests:
         self, model: adaptive.ItemBank, answers: adaptive.Responses, options: SimulateOptions
     ) -> adaptive.SimulationResult:
         """Return tests of examinees in folds, whose banks are learned from the other folds."""
-        from bnmind.adaptive.items.bank_tables import prior_of
+        from bnmind.adaptive.bank_files import prior_of
         from bnmind.adaptive.learning.learn import learn
 
         if any(design.eligibility is not None for design in self.designs.values()):

@@ -26,7 +26,6 @@ from bnmind._messages import counted, many
 from bnmind._values import Count, Natural, Value
 from bnmind._workers import results_of
 from bnmind.adaptive import (
-    Examinees,
     ItemBank,
     LearningOptions,
     Responses,
@@ -370,11 +369,11 @@ class TestExperiment(Value):
         return self.n_examinees * len(self.selectors)
 
     @cached_property
-    def people(self) -> Examinees:
+    def people(self) -> Responses:
         """The examinees with their answers to all items."""
         if isinstance(self.examinees, Responses):
-            return Examinees.recorded(self.bank, self.examinees)
-        return Examinees.drawn(self.bank, self.examinees, seed=self.seed)
+            return self.examinees.for_bank(self.bank)
+        return Responses.drawn(self.bank, self.examinees, seed=self.seed)
 
     def batches(self) -> tuple[TestBatch, ...]:
         """Return the batches, one selector after another."""
@@ -429,7 +428,7 @@ class TestBatch(Value):
         return _sent, (self.number, experiment, self.selector, self.first, people)
 
     @cached_property
-    def _people(self) -> Examinees:
+    def _people(self) -> Responses:
         return self.experiment.people.take(np.arange(self.first, self.stop))
 
     def run(self) -> BatchRows:
@@ -448,7 +447,7 @@ class TestBatch(Value):
 
 
 def _sent(
-    number: int, experiment: TestExperiment, selector: str, first: int, people: Examinees
+    number: int, experiment: TestExperiment, selector: str, first: int, people: Responses
 ) -> TestBatch:
     """Return a batch in another process, with its examinees."""
     batch = TestBatch(

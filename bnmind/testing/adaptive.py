@@ -26,7 +26,6 @@ from bnmind.adaptive import (
     BatchSelection,
     Design,
     Dina,
-    Examinees,
     FixedOrder,
     Item,
     ItemBank,
@@ -36,6 +35,7 @@ from bnmind.adaptive import (
     ProfileDistribution,
     Progress,
     RandomItem,
+    Responses,
     Selection,
     Selector,
     Sequential,
@@ -139,7 +139,7 @@ def answers_to(bank: ItemBank, n: int, *, seed: int = 0) -> NDArray[np.intp]:
     widths = [len(bank.responses(name)) for name in bank.item_names]
     answers = np.random.default_rng(seed).integers(0, widths, (n, len(widths)))
     if any(not np.all(bank.channel(name) > 0) for name in bank.item_names):
-        answers = np.array(Examinees.drawn(bank, n, seed=seed).responses)
+        answers = np.array(Responses.drawn(bank, n, seed=seed).codes)
     answers[:1], answers[1:2] = 0, np.array(widths) - 1
     return np.asarray(answers, dtype=np.intp)
 
@@ -169,7 +169,7 @@ def simulated_tests(
     answers: NDArray[np.intp],
 ) -> list[Course]:
     """Return the course of the test of each examinee in one simulation."""
-    people = Examinees.recorded(bank, answers)
+    people = Responses.of(answers, items=bank.item_names)
     options = SimulationOptions(rules=(), seed=_SEED)
     run = simulate(bank, people, {"x": selector}, stopper, options=options).runs[0]
     names = np.array(bank.item_names, dtype=object)

@@ -18,11 +18,11 @@ from bnmind._arguments import checked
 from bnmind.adaptive import (
     RESPONSE_MODELS,
     AbilityGrid,
-    Examinees,
     ItemBank,
     LearningOptions,
     ParametricModel,
     ResponseModel,
+    Responses,
     irt_bank,
     learn,
     read_bank,
@@ -300,13 +300,13 @@ def _check_learning(promises: Promises, kind: Any, n: int) -> None:
     with promises.no_error("it is made from a Q-matrix, with a guess and a slip"):
         bank = ItemBank.from_qmatrix(_Q, 0.2, 0.1, gate=kind)
     _check_posterior(promises, bank)
-    people = Examinees.drawn(bank, n, seed=1)
-    responses = np.asarray(people.responses)
+    people = Responses.drawn(bank, n, seed=1)
+    responses = np.asarray(people.codes)
     short = LearningOptions(starts=1, max_iterations=25)
     with promises.no_error("it is learned from responses and a Q-matrix"):
-        learned = learn(people.responses, _Q, gate=kind, options=short)
+        learned = learn(people.codes, _Q, gate=kind, options=short)
     with promises.no_error("learning goes on from a bank"):
-        further = learn(people.responses, learned.bank, options=short)
+        further = learn(people.codes, learned.bank, options=short)
     for result, about in ((learned, "from a Q-matrix"), (further, "from a bank")):
         right = _log_likelihood(result.bank, responses)
         promises.keep(

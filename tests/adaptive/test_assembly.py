@@ -20,7 +20,6 @@ from bnmind.adaptive import (
     Design,
     Enemies,
     EntropyBelow,
-    Examinees,
     FixedOrder,
     Item,
     ItemBank,
@@ -30,6 +29,7 @@ from bnmind.adaptive import (
     MinimalEntropy,
     ProfileCertain,
     RandomItem,
+    Responses,
     Rule,
     Selector,
     Session,
@@ -210,7 +210,7 @@ def test_minima_hold_under_any_stop_and_live_and_simulated_tests_agree(
         reject()
     rng = np.random.default_rng(seed)
     answers = rng.integers(0, 2, (3, len(bank.items)))
-    run = simulate_designs({"x": design}, Examinees.recorded(bank, answers)).runs[0]
+    run = simulate_designs({"x": design}, Responses.of(answers, items=bank.item_names)).runs[0]
     session = ended(design, answers[0])
     names = [bank.item_names[i] for i in run.asked[0] if i != MISSING]
     assert names == list(session.state.asked)
@@ -258,7 +258,7 @@ def test_a_design_that_no_test_meets_is_refused_with_the_reason(
         Design(bank, stopper=stopper, rules=(Enemies(), Blueprint(bounds)))
     assert len(caught.value.problems) == 1
     if stopper is not None:
-        people, options = Examinees.drawn(bank, 1), SimulationOptions(rules=(Blueprint(bounds),))
+        people, options = Responses.drawn(bank, 1), SimulationOptions(rules=(Blueprint(bounds),))
         with pytest.raises(InvalidArgumentError, match=words):
             simulate(bank, people, {"x": FixedOrder()}, stopper, options=options)
 

@@ -10,7 +10,6 @@ import pytest
 
 from bnmind.adaptive import (
     CrossValidation,
-    Examinees,
     ItemBank,
     Learned,
     LearningOptions,
@@ -32,8 +31,8 @@ from tests.backends import Pickled
 
 Q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1]]
 BANK = ItemBank.from_qmatrix(Q, guess=0.2, slip=0.1)
-PEOPLE = Examinees.drawn(BANK, 60, seed=3)
-ANSWERS = Responses(PEOPLE.responses.astype(np.int8), BANK.item_names)
+PEOPLE = Responses.drawn(BANK, 60, seed=3)
+ANSWERS = Responses(PEOPLE.codes.astype(np.int8), BANK.item_names)
 SELECTORS: dict[str, Selector[SkillBelief]] = {"entropy": MinimalEntropy(), "random": RandomItem()}
 
 BACKENDS = [

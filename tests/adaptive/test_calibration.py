@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from numpy.testing import assert_allclose
 
 from bnmind.adaptive import (
     Design,
-    Examinees,
     ItemBank,
     LearningOptions,
     Logistic,
@@ -45,7 +45,7 @@ GUESSED = ItemBank.from_qmatrix(Q, guess=[0.2] * 12 + [0.4] * 3, slip=[0.1] * 12
 
 @pytest.fixture(scope="module")
 def data() -> Responses:
-    return Responses.of(Examinees.drawn(TRUTH, 1200, seed=1).responses)
+    return Responses.drawn(TRUTH, 1200, seed=1)
 
 
 def test_many_cycles_are_maximum_likelihood_with_fixed_items(data: Responses) -> None:
@@ -107,10 +107,10 @@ def test_one_examinee_at_a_time_agrees_with_the_batch(data: Responses) -> None:
 def test_curves_are_calibrated() -> None:
     slopes = np.c_[np.linspace(0.8, 1.6, 12), np.linspace(-1.5, 1.5, 12)]
     truth = irt_bank(logistic_items(slopes))
-    people = Examinees.drawn(truth, 800, seed=2)
+    people = Responses.drawn(truth, 800, seed=2)
     slopes[5] = (1.0, 1.0)
     guessed = irt_bank(logistic_items(slopes))
-    found = calibrate_items(guessed, Responses.of(people.responses), ["item_6"])
+    found = calibrate_items(guessed, people, ["item_6"])
     gate: Any = found.bank.item("item_6").gate
     true: Any = truth.item("item_6").gate
     certainty: Any = found.bank.item("item_6").certainty
@@ -122,7 +122,7 @@ def test_curves_are_calibrated() -> None:
 def test_halves_of_the_answers_to_a_curve_agree_with_the_whole() -> None:
     known = [Logistic(1.5, b) for b in np.linspace(-2, 2, 10).tolist()]
     truth, guessed = (irt_bank([*known, new]) for new in (Logistic(1.4, 0.6), Logistic()))
-    codes = np.array(Examinees.drawn(truth, 600, seed=2).responses)
+    codes = np.array(Responses.drawn(truth, 600, seed=2).codes)
     first, second, whole = (
         Responses(part, truth.item_names) for part in (codes[:400], codes[400:], codes)
     )
@@ -169,56 +169,52 @@ def test_from_live_tests_to_a_calibrated_bank(tmp_path: pathlib.Path) -> None:
     tests = read_answers(paths, GUESSED)
     assert set(tests.pilot) == set(NEW)
     assert next(who.split(": ")[1] for who in tests.responses.examinees) == "5.json"
-    assert (tests.asked >= 0).sum() == 30 == (tests.responses.codes >= 0).sum()
+    assert (tests.responses.order >= 0).sum() == 30 == (tests.responses.codes >= 0).sum()
     found = calibrate_items(GUESSED, tests.responses, tests.pilot)
     assert sum(row.answers for row in found.items) == 6
     assert not any(row.is_ready for row in found.items)
-    drift = item_drift(GUESSED, tests.responses, rng=rng, asked=tests.asked, pilot=tests.pilot)
+    drift = item_drift(GUESSED, tests.responses, rng=rng, pilot=tests.pilot)
     assert not {row.item for row in drift} & set(NEW)
     with pytest.raises(ModelFileError, match="skills, items or probabilities"):
         read_answers(paths, TRUTH)
 
 
-def adaptive_tests(codes: Any) -> tuple[Responses, Any]:
-    """Return the answers of adaptive tests of recorded examinees, and their order."""
-    people = Examinees.recorded(TRUTH, codes)
+def adaptive_tests(codes: Any) -> Responses:
+    """Return the answers of adaptive tests of recorded examinees, with their order."""
+    people = Responses.of(codes, items=TRUTH.item_names)
     run = simulate_designs(
         {"x": Design(TRUTH, stopper=MaximalItems(6))},
         people,
         options=SimulationOptions(measures=()),
     ).runs[0]
     seen = np.where(run.asked_mask, codes, -1)
-    some = np.flatnonzero((seen >= 0).any(axis=0))
-    column = np.full(len(codes[0]) + 1, -1)
-    column[some] = np.arange(len(some))
-    names = tuple(TRUTH.item_names[place] for place in some)
-    return Responses(seen[:, some], names), column[run.asked]
+    return Responses(seen, TRUTH.item_names, order=run.asked)
 
 
 def test_drift_in_adaptive_tests_is_noticed_and_nothing_else() -> None:
-    codes = np.array(Examinees.drawn(TRUTH, 1500, seed=3).responses)
-    responses, asked = adaptive_tests(codes)
+    codes = np.array(Responses.drawn(TRUTH, 1500, seed=3).codes)
+    responses = adaptive_tests(codes)
     rng = np.random.default_rng(1)
-    plain = item_drift(TRUTH, responses, rng=rng, asked=asked)
+    plain = item_drift(TRUTH, responses, rng=rng)
     assert max(abs(row.z) for row in plain) < 4
     assert sum(row.is_noticed for row in plain) <= 1
     item = max(plain, key=lambda row: row.answers).item
     place = TRUTH.position(item)
     changed = codes.copy()
     changed[700:, place] = np.random.default_rng(2).random(800) < 0.5
-    responses, asked = adaptive_tests(changed)
-    found = {r.item: r for r in item_drift(TRUTH, responses, rng=rng, asked=asked)}
+    responses = adaptive_tests(changed)
+    found = {r.item: r for r in item_drift(TRUTH, responses, rng=rng)}
     charts = [chart for chart in (found[item].easier, found[item].harder) if chart.noticed]
     assert charts
     assert all(chart.noticed is not None and chart.noticed > 600 for chart in charts)
 
 
 def test_the_rate_of_false_alarms() -> None:
-    codes = np.array(Examinees.drawn(TRUTH, 300, seed=4).responses)
+    codes = np.array(Responses.drawn(TRUTH, 300, seed=4).codes)
     rng = np.random.default_rng(1)
     alarms = n = 0
     for seed in range(4):
-        codes = np.array(Examinees.drawn(TRUTH, 300, seed=seed).responses)
+        codes = np.array(Responses.drawn(TRUTH, 300, seed=seed).codes)
         for row in item_drift(TRUTH, Responses.of(codes), rng=rng, false_alarm=0.1):
             alarms += (row.easier.noticed is not None) + (row.harder.noticed is not None)
             n += 2
@@ -233,7 +229,7 @@ def test_wrong_arguments(data: Responses) -> None:
         lambda: calibrate_items(TRUTH, data, ["item_99"]),
         lambda: calibrate_items(TRUTH, data, NEW, max_cycles=0),
         lambda: item_drift(TRUTH, data, rng=rng, shift=0.0),
-        lambda: item_drift(TRUTH, data, rng=rng, asked=[[1]]),
+        lambda: replace(data, order=np.array([[1]])),
         lambda: item_drift(TRUTH, Responses.of([[3] * 15]), rng=rng),
         lambda: calibrate_items(TRUTH, Responses.of([[3] * 15]), NEW),
     ]
@@ -244,10 +240,10 @@ def test_wrong_arguments(data: Responses) -> None:
 
 def test_pilots_in_simulated_tests_are_recovered() -> None:
     pilot = PilotItems(NEW, 2, rule=RandomPilot())
-    people = Examinees.drawn(TRUTH, 900, seed=5)
+    people = Responses.drawn(TRUTH, 900, seed=5)
     design = Design(GUESSED, stopper=MaximalItems(8), pilot=pilot)
     run = simulate_designs({"x": design}, people, options=SimulationOptions(measures=())).runs[0]
-    seen = np.where(run.asked_mask, people.responses, -1)
+    seen = np.where(run.asked_mask, people.codes, -1)
     some = (seen >= 0).any(axis=0)
     names = tuple(np.array(TRUTH.item_names)[some])
     found = calibrate_items(GUESSED, Responses(seen[:, some], names), NEW)

@@ -18,7 +18,6 @@ from bnmind.adaptive import (
     IRT_MODELS,
     Acdm,
     Design,
-    Examinees,
     Gdina,
     Item,
     ItemBank,
@@ -28,6 +27,7 @@ from bnmind.adaptive import (
     PartialCredit,
     Priors,
     ReportOptions,
+    Responses,
     Session,
     TableCertainty,
     irt_bank,
@@ -42,16 +42,18 @@ from bnmind.adaptive import (
     write_bank,
 )
 from bnmind.adaptive.beliefs.estimates import probability_errors
-from bnmind.adaptive.items.bank import cause_order, table_deviations
-from bnmind.adaptive.items.item import drawn_table, with_table
+from bnmind.adaptive.items.bank import cause_order, table_deviations, with_tables
+from bnmind.adaptive.items.item import with_table
 from bnmind.adaptive.response_models.base import (
+    model_near,
+    model_table,
     parameter_names,
     parameter_vector,
     with_parameters,
 )
 from bnmind.errors import InvalidModelError, ModelFileError
 from bnmind.information import Floats
-from bnmind.pgm import Network
+from bnmind.pgm import CPD
 
 Q = [[1, 0], [0, 1], [1, 1]] * 3
 
@@ -97,28 +99,33 @@ def test_an_averaged_bank_is_the_average_over_draws_weighted_by_likelihood(
     assert np.all(np.abs(total / n - joint) < 5 * error + 1e-12)
 
 
+def drawn_table(item: Item, cpd: CPD, rng: np.random.Generator) -> Floats:
+    """Return a table of an item, drawn from the distribution of its parameters."""
+    certainty = item.certainty
+    if isinstance(certainty, TableCertainty):
+        rows = np.array([rng.dirichlet(counts) for counts in certainty.counts])
+        return rows[list(certainty.rows)]
+    assert isinstance(certainty, ParameterCertainty)
+    model = certainty.model or item.gate
+    assert model is not None
+    step = rng.multivariate_normal(np.zeros(len(certainty.covariance)), certainty.covariance)
+    return model_table(model_near(model, step), cpd.variable, cpd.parents)
+
+
 def drawn_tables(bank: ItemBank, item: str, n: int) -> Floats:
     rng = np.random.default_rng(3)
-    known, cpd = bank.item(item), bank.network.cpd(item)
-    assert known.certainty is not None
-    drawn = [
-        drawn_table(known.certainty, cpd.variable, cpd.parents, known.gate, rng=rng)
-        for _ in range(n)
-    ]
+    drawn = [drawn_table(bank.item(item), bank.network.cpd(item), rng) for _ in range(n)]
     return np.array(drawn)[:, cause_order(bank, item)]
 
 
 def drawn_bank(bank: ItemBank, rng: np.random.Generator) -> ItemBank:
     """Return a bank whose uncertain parameters are drawn from their distributions."""
-    items, cpds = [], {cpd.variable.name: cpd for cpd in bank.network.cpds}
+    changed = {}
     for item in bank.items:
-        cpd = cpds[item.name]
-        assert item.certainty is not None
-        table = drawn_table(item.certainty, cpd.variable, cpd.parents, item.gate, rng=rng)
-        changed, cpds[item.name] = with_table(item, cpd.variable, cpd.parents, table)
-        items.append(changed)
-    network = Network(tuple(cpds[cpd.variable.name] for cpd in bank.network.cpds))
-    return dataclasses.replace(bank, network=network, items=tuple(items))
+        cpd = bank.network.cpd(item.name)
+        table = drawn_table(item, cpd, rng)
+        changed[item.name] = with_table(item, cpd.variable, cpd.parents, table)
+    return with_tables(bank, changed)
 
 
 @pytest.mark.parametrize("kind", ["table", "curve", "effects"])
@@ -226,7 +233,7 @@ def test_a_covariance_is_symmetric_up_to_rounding() -> None:
 @pytest.fixture(scope="module")
 def answers() -> Floats:
     bank = ItemBank.from_qmatrix(Q, guess=0.2, slip=0.1)
-    return np.asarray(Examinees.drawn(bank, 400, seed=1).responses)
+    return np.asarray(Responses.drawn(bank, 400, seed=1).codes)
 
 
 def test_learned_counts_agree_with_standard_errors(answers: Floats) -> None:
@@ -277,8 +284,8 @@ def test_priors_count_as_answers(answers: Floats) -> None:
 
 def test_learned_curves_have_the_errors_of_the_information() -> None:
     truth = irt_bank(logistic_items(np.c_[np.linspace(0.8, 1.5, 8), np.linspace(-1, 1, 8)]))
-    people = Examinees.drawn(truth, 300, seed=2)
-    learned = learn_irt(people.responses, IRT_MODELS["2PL"])
+    people = Responses.drawn(truth, 300, seed=2)
+    learned = learn_irt(people.codes, IRT_MODELS["2PL"])
     errors = standard_errors(learned)
     for item in learned.bank.items:
         assert isinstance(item.certainty, ParameterCertainty)
@@ -301,7 +308,7 @@ def test_the_certainty_of_a_flat_curve_is_that_of_its_intercept() -> None:
     rng = np.random.default_rng(5)
     answers = np.column_stack(
         [
-            np.array(Examinees.drawn(irt_bank([Logistic(1.5, 0.0)] * 8), 400, seed=5).responses),
+            np.array(Responses.drawn(irt_bank([Logistic(1.5, 0.0)] * 8), 400, seed=5).codes),
             rng.random(400) < 0.3,
         ]
     )

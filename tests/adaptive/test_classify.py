@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from bnmind.adaptive import (
     Classification,
-    Examinees,
     Gdina,
     Independent,
     ItemBank,
@@ -45,7 +44,7 @@ BANK = ItemBank.from_qmatrix(Q, 0.2, 0.15, skills=Saturated([0.3, 0.2, 0.1, 0.4]
 def test_posteriors_profiles_and_reliability_are_those_of_enumeration(
     bank: ItemBank, seed: int, n: int
 ) -> None:
-    codes = np.array(Examinees.drawn(bank, n, seed=seed).responses)
+    codes = Responses.drawn(bank, n, seed=seed).codes
     gone = np.random.default_rng(seed).random(codes.shape) < 0.3
     gone[:, 0] = gone[0] = False
     codes = np.where(gone, -1, codes)
@@ -90,9 +89,9 @@ def test_posteriors_profiles_and_reliability_are_those_of_enumeration(
 
 
 def test_two_administrations_agree_as_often_as_estimated() -> None:
-    profiles = np.array(Examinees.drawn(BANK, 20_000, seed=1).levels)
+    profiles = np.array(Responses.drawn(BANK, 20_000, seed=1).levels)
     one, two = (
-        classify(BANK, np.array(Examinees.with_profiles(BANK, profiles, seed=seed).responses))
+        classify(BANK, np.array(Responses.with_profiles(BANK, profiles, seed=seed).codes))
         for seed in (2, 3)
     )
     right = (one.profiles == profiles).all(axis=1).mean()
@@ -115,7 +114,7 @@ def test_responses_at_random_do_not_fit() -> None:
     q = [[1, 0], [0, 1]] * 15
     bank = ItemBank.from_qmatrix(q, 0.1, 0.1)
     guesses = np.random.default_rng(1).integers(0, 2, (300, len(q)))
-    usual = np.array(Examinees.drawn(bank, 300, seed=1).responses)
+    usual = np.array(Responses.drawn(bank, 300, seed=1).codes)
     assert (classify(bank, guesses).fit < -1.645).mean() > 0.8
     assert (classify(bank, usual).fit < -1.645).mean() < 0.1
     level = bank.channel("item_1")[1]
@@ -139,7 +138,7 @@ def test_a_bank_of_many_skills_is_classified_by_its_tree() -> None:
     n = 18
     q = np.eye(n, dtype=int).repeat(2, axis=0)
     bank = ItemBank.from_qmatrix(q, 0.2, 0.1, skills=Independent())
-    codes = np.array(Examinees.drawn(bank, 6, seed=1).responses)
+    codes = np.array(Responses.drawn(bank, 6, seed=1).codes)
     found = classify(bank, codes)
     small = ItemBank.from_qmatrix([[1], [1]], 0.2, 0.1)
     for k in range(n):
@@ -151,7 +150,7 @@ def test_a_bank_of_many_skills_is_classified_by_its_tree() -> None:
 
 def test_abilities_have_means_and_standard_errors() -> None:
     bank = irt_bank([Logistic(1.2, b) for b in (-2, -1, 0, 0, 1, 2)])
-    codes = np.array(Examinees.drawn(bank, 50, seed=1).responses)
+    codes = np.array(Responses.drawn(bank, 50, seed=1).codes)
     found = classify(bank, codes)
     np.testing.assert_allclose(found.expected[:, 0], expected_ability(beliefs_given(bank, codes)))
     frame = found.to_frame()
@@ -187,7 +186,7 @@ def test_frames_name_people_skills_and_levels() -> None:
 def test_the_number_of_examinees_is_no_reason_to_leave_consistency_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    people = Examinees.drawn(BANK, 60, seed=1).responses
+    people = Responses.drawn(BANK, 60, seed=1).codes
     found = classify(BANK, people).reliability
     module = sys.modules[classify.__module__]
     monkeypatch.setattr(module, "_MOST_CELLS", 16)  # those of four profiles
@@ -200,7 +199,7 @@ def test_the_number_of_examinees_is_no_reason_to_leave_consistency_out(
 
 def test_a_skill_that_nobody_has_has_no_reliability() -> None:
     bank = ItemBank.from_qmatrix(Q, 0.2, 0.15, skills=Independent([0.0, 0.4]))
-    people = Examinees.drawn(bank, 20, seed=1).responses
+    people = Responses.drawn(bank, 20, seed=1).codes
     reliability = classify(bank, people).eap_reliability
     assert np.isnan(reliability[0])
     assert 0 < reliability[1] < 1

@@ -15,7 +15,6 @@ from bnmind.adaptive import (
     RESPONSE_MODELS,
     Bounds,
     Dina,
-    Examinees,
     Gdina,
     ItemBank,
     Learned,
@@ -116,7 +115,7 @@ def test_effects_add_up_to_the_chances_on_every_link() -> None:
         assert link.chance(np.array([first]))[0] == pytest.approx(chance[2])
 
 
-SMALL = Examinees.drawn(ItemBank.from_qmatrix(Q, 0.2, 0.15), 300, seed=2).responses
+SMALL = Responses.drawn(ItemBank.from_qmatrix(Q, 0.2, 0.15), 300, seed=2).codes
 
 
 @pytest.mark.parametrize(
@@ -178,7 +177,7 @@ def test_a_parameter_without_an_error_says_why() -> None:
 def test_fewer_patterns_than_parameters_give_errors_item_by_item() -> None:
     q = Q * 8
     bank = ItemBank.from_qmatrix(q, 0.2, 0.15)
-    few = learn(Examinees.drawn(bank, 60, seed=1).responses, q, options=ONE)
+    few = learn(Responses.drawn(bank, 60, seed=1).codes, q, options=ONE)
     found = coefficients(few)
     assert found.item_by_item
     assert sum(np.isfinite(row.error) for row in found.rows) > 60

@@ -19,13 +19,13 @@ from bnmind.adaptive import (
     CodeBound,
     ContentOrder,
     Design,
-    Examinees,
     Item,
     ItemBank,
     Logistic,
     MaximalItems,
     Progressive,
     Randomesque,
+    Responses,
     Session,
     ShadowTest,
     SimulationOptions,
@@ -63,7 +63,7 @@ def faults(content: Mapping[str, Any], bank: ItemBank = BANK) -> str:
 def test_the_example_tests_alike_live_and_simulated() -> None:
     made = read_design(FILE, BANK)
     answers = np.random.default_rng(1).integers(0, 2, (20, len(BANK.items)))
-    run = simulate_designs({"x": made}, Examinees.recorded(BANK, answers)).runs[0]
+    run = simulate_designs({"x": made}, Responses.of(answers, items=BANK.item_names)).runs[0]
     session = Session.start(made)
     while not session.stop_reason:
         item = session.next_item()
@@ -300,7 +300,7 @@ def test_exposure_stays_near_its_limit_live_and_simulated() -> None:
         "content": {"codes": {"forms": {"min": 1}}},
         "stop": "items:4",
     }
-    people = Examinees.drawn(BANK, 600, seed=1)
+    people = Responses.drawn(BANK, 600, seed=1)
     start = design_from(content, BANK)
     free = simulate_designs({"x": start}, people).runs[0]
     counted = calibrated(start, people)
@@ -317,7 +317,7 @@ def test_exposure_stays_near_its_limit_live_and_simulated() -> None:
     session = Session.start(again)
     while not session.stop_reason:
         item = session.next_item()
-        session = session.answer(item, int(people.responses[0, BANK.position(item)]))
+        session = session.answer(item, int(people.codes[0, BANK.position(item)]))
     assert [BANK.item_names[i] for i in run.asked[0]] == list(session.state.asked)
     assert again.eligible(0).sum() < len(BANK.items)
     assert json.loads(again.text)["exposure"][0]["counts"] == counts
@@ -335,19 +335,19 @@ def test_exposure_is_at_most_its_limit_and_two_standard_errors(limit: float) -> 
         "exposure": [{"method": "eligibility", "r_max": limit}],
         "stop": "items:6",
     }
-    people = Examinees.drawn(bank, 200, seed=2)
+    people = Responses.drawn(bank, 200, seed=2)
     counted = calibrated(design_from(content, bank), people)
     run = simulate_designs({"x": counted}, people).runs[0]
     assert run.exposure.max() <= limit + 2 * (limit * (1 - limit) / 200) ** 0.5
     # Other examinees of the same population add an error of theirs.
-    others = simulate_designs({"x": counted}, Examinees.drawn(bank, 1000, seed=3)).runs[0]
+    others = simulate_designs({"x": counted}, Responses.drawn(bank, 1000, seed=3)).runs[0]
     error = (limit * (1 - limit) * (1 / 200 + 1 / 1000)) ** 0.5
     assert others.exposure.max() <= limit + 3 * error
 
 
 def test_counts_do_not_depend_on_the_number_of_workers() -> None:
     content = {"exposure": [{"method": "eligibility", "r_max": 0.6}], "stop": "items:4"}
-    people = Examinees.drawn(BANK, 120, seed=1)
+    people = Responses.drawn(BANK, 120, seed=1)
     counts = [
         calibrated(design(**content), people, options=SimulationOptions(workers=n)).eligibility
         for n in (1, 2)
@@ -393,7 +393,7 @@ def check_alike(made: Design) -> tuple[str, ...]:
     """Return the items of a live test, after comparing it with a simulated one."""
     bank = made.bank
     answers = np.random.default_rng(5).integers(0, 2, (3, len(bank.items)))
-    run = simulate_designs({"x": made}, Examinees.recorded(bank, answers)).runs[0]
+    run = simulate_designs({"x": made}, Responses.of(answers, items=bank.item_names)).runs[0]
     session = Session.start(made)
     while not session.stop_reason:
         item = session.next_item()
@@ -412,7 +412,7 @@ def test_progressive_tests_have_a_largest_exposure_too() -> None:
     }
     start = design_from(content, BANK)
     assert start.eligibility is not None
-    people = Examinees.drawn(BANK, 300, seed=1)
+    people = Responses.drawn(BANK, 300, seed=1)
     run = simulate_designs({"x": calibrated(start, people)}, people).runs[0]
     assert isinstance(start.selector, Progressive)
     assert run.exposure.max() < 0.6

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from bnmind.adaptive import (
     Bounds,
     Dina,
-    Examinees,
     Gdina,
     Independent,
     ItemBank,
@@ -24,6 +23,7 @@ from bnmind.adaptive import (
     NoisyAnd,
     Priors,
     ResponseModel,
+    Responses,
     Saturated,
     learn,
 )
@@ -420,7 +420,7 @@ def hard_case() -> tuple[Floats, list[list[int]]]:
     """Return responses to items with so much chance in them that EM is slow."""
     q = [[1, 0], [0, 1], [1, 1]] * 3
     bank = ItemBank.from_qmatrix(q, 0.35, 0.3, skills=Saturated([0.4, 0.1, 0.1, 0.4]))
-    return np.array(Examinees.drawn(bank, 400, seed=8).responses), q
+    return np.array(Responses.drawn(bank, 400, seed=8).codes), q
 
 
 def test_acceleration_saves_more_than_four_of_five_steps_where_em_is_slow() -> None:

@@ -18,7 +18,6 @@ from bnmind.adaptive import (
     CodeBound,
     Design,
     EntropyBelow,
-    Examinees,
     FixedOrder,
     Independent,
     Item,
@@ -28,6 +27,7 @@ from bnmind.adaptive import (
     MaximalItems,
     MinimalEntropy,
     RandomItem,
+    Responses,
     SkillBelief,
     StopBy,
     evaluate_design,
@@ -180,7 +180,7 @@ def test_it_agrees_with_simulation() -> None:
     stopper = AnyOf(MaximalItems(10), EntropyBelow(1.0))
     result = evaluate_design(Design(bank, stopper=stopper))
     n = 4000
-    people = Examinees.drawn(bank, n, seed=3)
+    people = Responses.drawn(bank, n, seed=3)
     run = simulate(bank, people, {"entropy": MinimalEntropy()}, stopper)
     for name in ("pattern_accuracy", "attribute_accuracy", "entropy"):
         mean, error = run.mean("entropy", name)
@@ -198,7 +198,7 @@ def test_it_agrees_with_simulation() -> None:
 def test_ten_items_agree_with_a_hundred_thousand_examinees() -> None:
     bank = read_bank(FRACTIONS)
     result = evaluate_design(Design(bank, stopper=MaximalItems(10)))
-    people = Examinees.drawn(bank, 100_000, seed=1)
+    people = Responses.drawn(bank, 100_000, seed=1)
     run = simulate(bank, people, {"entropy": MinimalEntropy()}, MaximalItems(10))
     for name in ("pattern_accuracy", "attribute_accuracy", "entropy"):
         mean, error = run.mean("entropy", name)

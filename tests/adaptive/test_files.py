@@ -117,7 +117,10 @@ def broken(change: object) -> str:
         ("[]", "bnmind-bank"),
         (broken(lambda r: r.update(version=3)), "made by a newer bnmind"),
         (broken(lambda r: r.update(schema="bnmind-model")), "schema bnmind-bank"),
-        (broken(lambda r: r["items"][0].update(cost=0)), "items.0.cost"),
+        (
+            broken(lambda r: r["items"][0].update(cost=0)),
+            "the cost of item item_1 must be positive",
+        ),
         (broken(lambda r: r["items"][0].update(colour="red")), "items.0: unknown fields: 'colour'"),
         (broken(lambda r: r["items"][0]["gate"].update(guess=2)), "in item item_1"),
         (

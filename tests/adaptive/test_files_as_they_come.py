@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bnmind.adaptive import (
-    Examinees,
     ItemBank,
     LearningOptions,
     MinimalEntropy,
@@ -393,7 +392,7 @@ def test_wordings_and_labels_come_from_tables_and_go_everywhere(tmp_path: Path) 
         ("cr", "common ratio"),
         ("Größe", "size"),
     ]
-    found = simulate(again, Examinees.drawn(again, 3), {"entropy": MinimalEntropy()})
+    found = simulate(again, Responses.drawn(again, 3), {"entropy": MinimalEntropy()})
     assert set(found.steps["item"]) <= {"", *ITEMS}
     learned = learn([[0, 0, 0], [1, 1, 1]], again)
     assert (learned.bank.labels, learned.bank.item("item.1").text) == (bank.labels, "1 + 1 = ?")
@@ -600,7 +599,7 @@ def test_the_column_with_the_names_of_the_responses_names_the_items(tmp_path: Pa
     names = ["14415", "3", "14601", "7"]
     needs = [[1, 0], [0, 1], [1, 1], [1, 0]]
     bank = ItemBank.from_qmatrix(needs, items=names)
-    codes = Examinees.drawn(bank, 60, seed=1).responses
+    codes = Responses.drawn(bank, 60, seed=1).codes
     responses = pd.DataFrame(codes, columns=names)
     expected = learn(responses, pd.DataFrame(needs, index=names)).bank
     columns = {"question": list(map(int, names)), "A": [1, 0, 1, 1], "B": [0, 1, 1, 0]}
@@ -742,7 +741,7 @@ def test_a_key_that_does_not_fit_is_refused() -> None:
 def test_the_command_line_scores_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     bank = ItemBank.from_qmatrix([[1], [1], [1], [1]], 0.2, 0.1)
-    codes = Examinees.drawn(bank, 80, seed=1).responses
+    codes = Responses.drawn(bank, 80, seed=1).codes
     names = list(bank.item_names)
     letters = np.where(codes == 1, "B", np.array(["A", "C"])[np.arange(80) % 2][:, None])
     pd.DataFrame(codes, columns=names).to_csv("scored.csv", index=False)

@@ -13,7 +13,6 @@ from bnmind.adaptive import (
     Bounds,
     Dina,
     Dino,
-    Examinees,
     FunctioningOptions,
     Gdina,
     Independent,
@@ -50,7 +49,7 @@ HARDER = ItemBank.from_qmatrix(
 
 def drawn(n: int, seed: int, *banks: ItemBank) -> tuple[np.ndarray, list[str]]:
     """Return the responses of n examinees of each bank, and their groups."""
-    parts = [Examinees.drawn(bank, n, seed=seed + k).responses for k, bank in enumerate(banks)]
+    parts = [Responses.drawn(bank, n, seed=seed + k).codes for k, bank in enumerate(banks)]
     groups = [f"g{k}" for k in range(len(banks)) for _ in range(n)]
     return np.concatenate(parts), groups
 
@@ -119,7 +118,7 @@ THREE = [[1, 0, 0], [0, 1, 0], [0, 0, 1]] * 3
 
 def test_the_tree_of_skills_is_the_best_of_all_trees() -> None:
     bank = ItemBank.from_qmatrix(THREE, 0.1, 0.1, skills=Saturated(CHAIN))
-    learned = learn(Examinees.drawn(bank, 1500, seed=1).responses, THREE)
+    learned = learn(Responses.drawn(bank, 1500, seed=1).codes, THREE)
     information = mutual_information(learned)
     trees = {
         frozenset(tree): sum(information[pair] for pair in tree)
@@ -147,7 +146,7 @@ def test_the_tree_of_skills_is_the_best_of_all_trees() -> None:
 
 def test_structures_are_compared_on_examinees_they_were_not_learned_from() -> None:
     bank = ItemBank.from_qmatrix(THREE, 0.1, 0.1, skills=Saturated(CHAIN))
-    seen = Responses.of(Examinees.drawn(bank, 900, seed=2).responses, items=bank.item_names)
+    seen = Responses.drawn(bank, 900, seed=2)
     told: list[tuple[int, int]] = []
     found = compare_structures(
         seen, THREE, folds=3, progress=lambda done, of: told.append((done, of))
@@ -331,4 +330,4 @@ def test_a_qmatrix_with_levels_is_not_validated() -> None:
     q = [[2, 0], [1, 1], [0, 1], [1, 0], [2, 1]]
     bank = ItemBank.from_qmatrix(q, 0.1, 0.1, levels=[3, 2])
     with pytest.raises(InvalidArgumentError, match="two levels, got more for skill_1"):
-        validate_qmatrix(learn(Examinees.drawn(bank, 100, seed=1).responses, q))
+        validate_qmatrix(learn(Responses.drawn(bank, 100, seed=1).codes, q))

@@ -11,7 +11,6 @@ import pytest
 from scipy.optimize import minimize
 
 from bnmind.adaptive import (
-    Examinees,
     Gdina,
     Hierarchy,
     HigherOrder,
@@ -38,7 +37,7 @@ TRUTH = HigherOrder(intercepts=(-0.5, 0.0, 0.7), slopes=(2.0, 1.0, 1.5))
 
 def drawn(n: int = 400, seed: int = 1) -> Responses:
     bank = ItemBank.from_qmatrix(Q, 0.15, 0.1, skills=TRUTH)
-    return Responses(np.array(Examinees.drawn(bank, n, seed=seed).responses), bank.item_names)
+    return Responses(np.array(Responses.drawn(bank, n, seed=seed).codes), bank.item_names)
 
 
 def test_the_distribution_is_that_of_the_formula() -> None:
@@ -127,7 +126,7 @@ def test_banks_with_an_ability_serve_in_tests_and_files(tmp_path: Path) -> None:
     bank = read_bank(path)
     assert bank.skills == ("skill_1", "skill_2", "skill_3")
     assert [v.name for v in bank.hidden][-1] == "ability"
-    people = Examinees.drawn(bank, 50, seed=1)
+    people = Responses.drawn(bank, 50, seed=1)
     result = simulate(bank, people, {"entropy": MinimalEntropy()}, MaximalItems(3))
     assert result.mean("entropy", "pattern_accuracy")[0][-1] > 0.3
 
@@ -135,7 +134,7 @@ def test_banks_with_an_ability_serve_in_tests_and_files(tmp_path: Path) -> None:
 def test_levels_above_the_first_are_steps() -> None:
     q = [[1, 1], [2, 0], [0, 1]] * 3
     truth = ItemBank.from_qmatrix(q, 0.1, 0.1, levels=[3, 2], skills=HigherOrder())
-    data = Examinees.drawn(truth, 200, seed=2).responses
+    data = Responses.drawn(truth, 200, seed=2).codes
     found = learn(data, q, skills=HigherOrder(), gate=Gdina)
     assert np.diff(found.record.objectives).min() >= -1e-7
     assert found.model.skills.n_parameters == 2 * 3

@@ -14,7 +14,6 @@ import bnmind.adaptive.beliefs.estimates as beliefs_module
 from bnmind.adaptive import (
     Design,
     DiscriminationIndex,
-    Examinees,
     FixedOrder,
     Independent,
     ItemBank,
@@ -23,6 +22,7 @@ from bnmind.adaptive import (
     MinimalEntropy,
     ModifiedPosteriorWeightedKL,
     PosteriorWeightedKL,
+    Responses,
     ScoringSelector,
     Session,
     SkillBelief,
@@ -190,7 +190,7 @@ def test_an_impossible_answer_ends_no_simulated_test(
 ) -> None:
     monkeypatch.setattr(beliefs_module, "TABLE_PROFILES", most)
     codes = [[1, 0, 1, 1], [1, 1, 1, 0], [0, 0, 0, 1], [0, 1, 1, 0]]
-    people = Examinees.recorded(CERTAIN, codes)
+    people = Responses.of(codes, items=CERTAIN.item_names)
     result = simulate(CERTAIN, people, {"order": FixedOrder()})
     run_of = result.runs[0]
     assert run_of.impossible.tolist() == [True, False, False, True]
@@ -217,7 +217,7 @@ def test_a_bank_of_a_file_with_zeros_serves_everybody(tmp_path: Path) -> None:
     """The poorest items hold a guess for impossible, as if learned from few examinees."""
     rng = np.random.default_rng(1)
     guess, slip = rng.uniform(0.02, 0.3, (2, len(Q)))
-    people = Examinees.drawn(ItemBank.from_qmatrix(Q, guess, slip), 400, seed=3)
+    people = Responses.drawn(ItemBank.from_qmatrix(Q, guess, slip), 400, seed=3)
     poor = np.argsort(-(guess + slip))[:6]
     guess[poor] = 0.0
     slip[poor[:3]] = 0.0
@@ -236,7 +236,7 @@ def test_infinite_scores_no_longer_spoil_the_choice() -> None:
     """With six zeros MPWKL classified .352 of 400 patterns after six items, entropy .525."""
     rng = np.random.default_rng(1)
     guess, slip = (rng.uniform(0.02, 0.3, len(Q)).round(2) for _ in range(2))
-    people = Examinees.drawn(ItemBank.from_qmatrix(Q, guess, slip), 400, seed=3)
+    people = Responses.drawn(ItemBank.from_qmatrix(Q, guess, slip), 400, seed=3)
     guess[np.argsort(-(guess + slip))[:6]] = 0.0
     bank = ItemBank.from_qmatrix(Q, guess, slip)
     selectors = {"mpwkl": ModifiedPosteriorWeightedKL(), "entropy": MinimalEntropy()}

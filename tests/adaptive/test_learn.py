@@ -15,7 +15,6 @@ from bnmind.adaptive import (
     Bounds,
     Dina,
     Dino,
-    Examinees,
     Gdina,
     Graded,
     Hierarchy,
@@ -55,7 +54,7 @@ MAKERS: list[type[ResponseModel]] = [Dina, Dino, NoisyAnd, NoisyOr, Gdina]
 
 def answers(bank: ItemBank, n: int, seed: int, missing: float = 0.0) -> Responses:
     """Return responses drawn from a bank, some of them missing, none of all."""
-    codes = np.array(Examinees.drawn(bank, n, seed=seed).responses)
+    codes = Responses.drawn(bank, n, seed=seed).codes
     gone = np.random.default_rng(seed).random(codes.shape) < missing
     gone[:, 0] = gone[0] = False
     return Responses(np.where(gone, -1, codes), bank.item_names)
@@ -433,7 +432,7 @@ def test_what_cannot_be_learned_is_refused() -> None:
 
 @pytest.mark.parametrize("name", ["gdina", "GDINA", "G-DINA"])
 def test_a_gate_may_be_named(name: str) -> None:
-    codes = Examinees.drawn(ItemBank.from_qmatrix(Q, 0.2, 0.1), 200, seed=1).responses
+    codes = Responses.drawn(ItemBank.from_qmatrix(Q, 0.2, 0.1), 200, seed=1).codes
     options = LearningOptions(starts=1, max_iterations=20)
     named, given = (learn(codes, Q, gate=g, options=options) for g in (name, Gdina))
     assert {type(item.gate) for item in named.bank.items} == {Gdina}

@@ -15,7 +15,6 @@ from bnmind.adaptive import (
     Bounds,
     Dina,
     Dino,
-    Examinees,
     Gdina,
     Graded,
     GradedResponse,
@@ -41,8 +40,8 @@ from tests.modes import examples
 
 Q = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 1]] * 3
 TRUTH = ItemBank.from_qmatrix(Q, 0.05, 0.05, skills=Saturated(np.full(8, 1 / 8)))
-FEW = np.array(Examinees.drawn(TRUTH, 12, seed=2).responses)
-OTHERS = np.array(Examinees.drawn(TRUTH, 400, seed=3).responses)
+FEW = np.array(Responses.drawn(TRUTH, 12, seed=2).codes)
+OTHERS = np.array(Responses.drawn(TRUTH, 400, seed=3).codes)
 LEAST, ROUNDING = 1e-4, 1e-15
 
 

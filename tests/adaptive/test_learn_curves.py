@@ -13,7 +13,6 @@ from bnmind.adaptive import (
     IRT_MODELS,
     AbilityGrid,
     Bounds,
-    Examinees,
     Graded,
     GradedResponse,
     ItemBank,
@@ -66,7 +65,7 @@ def bank_of(models: tuple[ResponseModel, ...], grid: AbilityGrid = GRID) -> Item
 
 
 def answers(bank: ItemBank, n: int, seed: int) -> Responses:
-    return Responses(Examinees.drawn(bank, n, seed=seed).responses, bank.item_names)
+    return Responses(Responses.drawn(bank, n, seed=seed).codes, bank.item_names)
 
 
 def block_of(name: str, priors: Priors | None = None) -> CurveBlock:
@@ -298,7 +297,7 @@ def test_a_prior_of_the_guess_keeps_the_3pl_near_it() -> None:
 
 
 def test_an_item_that_everybody_answers_right_has_no_standard_errors() -> None:
-    codes = np.array(Examinees.drawn(irt_bank([Logistic()] * 4, GRID), 200, seed=1).responses)
+    codes = np.array(Responses.drawn(irt_bank([Logistic()] * 4, GRID), 200, seed=1).codes)
     codes[:, 1] = 1
     found = coefficients(learn_irt(codes, IRT_MODELS["2PL"]))
     assert all(np.isnan(row.error) for row in found.of("item_2").values())

@@ -19,7 +19,6 @@ from bnmind.adaptive import (
     Bounds,
     Dina,
     DiscriminationIndex,
-    Examinees,
     Gdina,
     LeakyOr,
     LearningOptions,
@@ -121,10 +120,7 @@ def test_the_accuracies_of_cdcatr_are_reached_though_parameters_tend_to_zero(
     least = min(bank.channel(name).min() for name in bank.item_names)
     assert (least < 1e-5) == (least_chance == 0)
     skills = tuple(bank.variable(name) for name in bank.skills)
-    codes, numbers = responses.for_bank(bank).codes, np.arange(len(responses))
-    people = Examinees(
-        items=bank.item_names, responses=codes, skills=skills, levels=levels, numbers=numbers
-    )
+    people = replace(responses, skills=skills, levels=levels)
     selectors = {name: selector for name, (selector, _) in known.items()}
     result = simulate(bank, people, selectors, MaximalItems(10))
     for name, (_, accuracies) in known.items():

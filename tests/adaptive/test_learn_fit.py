@@ -9,7 +9,6 @@ import pytest
 
 from bnmind.adaptive import (
     Bounds,
-    Examinees,
     Gdina,
     Independent,
     ItemBank,
@@ -36,7 +35,7 @@ TRUTH = ItemBank.from_qmatrix(Q, 0.2, 0.15, skills=Saturated([0.3, 0.2, 0.1, 0.4
 
 
 def drawn(n: int, seed: int, bank: ItemBank = TRUTH) -> Responses:
-    return Responses.of(Examinees.drawn(bank, n, seed=seed).responses, items=bank.item_names)
+    return Responses.drawn(bank, n, seed=seed)
 
 
 @pytest.mark.parametrize("skills", [Saturated(), Independent()])

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from bnmind.adaptive import (
     Bounds,
     Dina,
-    Examinees,
     Gdina,
     Hierarchy,
     Independent,
@@ -37,7 +36,7 @@ from tests.modes import examples
 
 Q = [[1, 0], [0, 1], [1, 1]] * 5
 BANK = ItemBank.from_qmatrix(Q, 0.15, 0.15, skills=Saturated([0.3, 0.2, 0.1, 0.4]))
-CODES = np.array(Examinees.drawn(BANK, 600, seed=3).responses)
+CODES = np.array(Responses.drawn(BANK, 600, seed=3).codes)
 
 
 def notes(found: Learned) -> dict[str, LearningNote]:
@@ -73,7 +72,7 @@ def test_what_the_order_pools_is_said() -> None:
 
 def test_bounds_and_boundaries_are_told_apart() -> None:
     bank = ItemBank.from_qmatrix(Q, 0.0, 0.3, skills=Saturated(np.full(4, 0.25)))
-    codes = Examinees.drawn(bank, 400, seed=1).responses
+    codes = Responses.drawn(bank, 400, seed=1).codes
     found = learn(codes, Q, options=LearningOptions(bounds=Bounds(slip=(0.0, 0.1))))
     said = notes(found)
     assert set(said["bounded"].names) == {f"item_{n + 1}" for n in range(len(Q))}
@@ -85,7 +84,7 @@ def test_bounds_and_boundaries_are_told_apart() -> None:
 def test_a_response_as_rare_as_it_may_be_is_named_without_a_parameter_at_its_end() -> None:
     q = [[1, 1]] + [[1, 0], [0, 1]] * 4
     truth = ItemBank.from_qmatrix(q, [0.0] + [0.1] * 8, 0.1)
-    codes = Examinees.drawn(truth, 400, seed=1).responses
+    codes = Responses.drawn(truth, 400, seed=1).codes
     found = learn(codes, q, gate=NoisyAnd, options=LearningOptions(starts=1))
     said = notes(found)["boundary"]
     assert (said.names, said.details) == (("item_1",), ("a response in some configuration",))
@@ -112,11 +111,11 @@ def test_constant_items_lone_skills_and_like_profiles_are_named() -> None:
 
 
 def test_nearly_universal_skills_are_named() -> None:
-    codes = np.array(Examinees.with_profiles(BANK, [[1, 0], [1, 1]] * 200, seed=1).responses)
+    codes = np.array(Responses.with_profiles(BANK, [[1, 0], [1, 1]] * 200, seed=1).codes)
     options = LearningOptions(bounds=Bounds((0.0, 0.2), (0.0, 0.2)))
     said = notes(learn(codes, Q, skills=Independent(), options=options))
     assert said["one-sided"].names == ("skill_1",)
-    codes = np.array(Examinees.with_profiles(BANK, [[0, 0], [0, 1]] * 200, seed=1).responses)
+    codes = np.array(Responses.with_profiles(BANK, [[0, 0], [0, 1]] * 200, seed=1).codes)
     said = notes(learn(codes, Q, skills=Independent(), options=options))
     assert said["one-sided"].names == ("skill_1",)
 
@@ -160,7 +159,7 @@ def test_no_entry_of_a_learned_table_is_near_zero_or_one(
 ) -> None:
     q = [[1, 1, 1], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0]] * 3
     truth = ItemBank.from_qmatrix(q, 0.0, 0.05, skills=Saturated([0.4, 0, 0, 0, 0, 0, 0, 0.6]))
-    codes = Examinees.drawn(truth, 60, seed=1).responses
+    codes = Responses.drawn(truth, 60, seed=1).codes
     for most in (2**14, 0):
         options = LearningOptions(monotone=monotone, max_profiles=most, max_iterations=60, starts=1)
         found = learn(codes, q, gate=gate, options=options)
@@ -196,7 +195,7 @@ def test_several_starts_are_the_default_where_there_are_several_maxima() -> None
     assert (usual_starts(irt), usual_starts(BANK)) == (1, MIXTURE_STARTS)
     assert has_ability(irt)
     assert not has_ability(BANK)
-    codes = Examinees.drawn(BANK, 60, seed=5).responses
+    codes = Responses.drawn(BANK, 60, seed=5).codes
     found, one, all_ = (
         learn(codes, Q, options=LearningOptions(starts=n)) for n in (None, 1, MIXTURE_STARTS)
     )

@@ -9,13 +9,13 @@ import pytest
 
 from bnmind.adaptive import (
     IRT_MODELS,
-    Examinees,
     Gdina,
     ItemBank,
     LearningOptions,
     MaximalItems,
     MinimalEntropy,
     NoisyOr,
+    Responses,
     calibrate_items,
     classify,
     coefficients,
@@ -31,7 +31,7 @@ from bnmind.adaptive import (
 from bnmind.errors import InvalidArgumentError, TooLargeError
 
 Q = [[1, 0], [0, 1], [1, 1], [1, 0]]
-CODES = Examinees.drawn(ItemBank.from_qmatrix(Q, 0.2, 0.1), 300, seed=1).responses
+CODES = Responses.drawn(ItemBank.from_qmatrix(Q, 0.2, 0.1), 300, seed=1).codes
 ONE = LearningOptions(starts=1, tolerance=1e-5)
 DINA = learn(CODES, Q, options=ONE)
 
@@ -40,11 +40,11 @@ def test_what_was_learned_stands_for_its_bank(tmp_path: Path) -> None:
     bank, path = DINA.bank, tmp_path / "bank.json"
     assert classify(DINA, CODES).expected.tolist() == classify(bank, CODES).expected.tolist()
     assert start_belief(DINA).bank is bank
-    people = Examinees.drawn(DINA, 20, seed=2)
-    assert np.array_equal(people.responses, Examinees.drawn(bank, 20, seed=2).responses)
+    people = Responses.drawn(DINA, 20, seed=2)
+    assert np.array_equal(people.codes, Responses.drawn(bank, 20, seed=2).codes)
     found = simulate(DINA, people, {"entropy": MinimalEntropy()}, MaximalItems(2))
     assert found.runs[0].lengths.tolist() == [2] * 20
-    assert len(Examinees.recorded(DINA, CODES)) == 300
+    assert len(Responses.of(CODES).for_bank(bank)) == 300
     assert calibrate_items(DINA, CODES, ["item_1"]).items[0].item == "item_1"
     assert len(item_drift(DINA, CODES, rng=np.random.default_rng(1))) == 4
     write_bank(DINA, path)

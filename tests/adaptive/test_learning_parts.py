@@ -20,7 +20,6 @@ from bnmind.adaptive import (
     LOG,
     LOGIT,
     Dina,
-    Examinees,
     Independent,
     ItemBank,
     LearningOptions,
@@ -29,6 +28,7 @@ from bnmind.adaptive import (
     ParametricModel,
     Priors,
     ResponseModel,
+    Responses,
     Saturated,
     Sequential,
     learn,
@@ -90,7 +90,7 @@ def test_slopes_are_those_of_wider_differences(gate: type[ResponseModel]) -> Non
 
 def test_the_size_of_batches_changes_no_sum(monkeypatch: pytest.MonkeyPatch) -> None:
     truth = ItemBank.from_qmatrix(Q, guess=0.2, slip=0.1)
-    answers = Examinees.drawn(truth, 12, seed=1).responses
+    answers = Responses.drawn(truth, 12, seed=1).codes
     options = LearningOptions(starts=1, max_iterations=2, max_profiles=0)
     whole = learn(answers, Q, options=options)
     monkeypatch.setattr(learning_module, "_BATCH_CELLS", 1)
@@ -137,7 +137,7 @@ def test_only_limits_of_probabilities_are_kept_off_zero_and_one() -> None:
 
 def test_the_log_likelihood_of_groups_is_that_of_the_last_iteration() -> None:
     truth = ItemBank.from_qmatrix(Q * 2, guess=0.2, slip=0.1)
-    answers = np.array(Examinees.drawn(truth, 60, seed=1).responses)
+    answers = np.array(Responses.drawn(truth, 60, seed=1).codes)
     options = LearningOptions(starts=1, max_iterations=3)
     found = learn_groups(answers, Q * 2, ["a", "b"] * 30, options=options)
     assert len(set(found.record.log_likelihoods)) > 1
@@ -199,7 +199,7 @@ def test_items_of_all_kinds_but_fixed_ones_have_a_certainty() -> None:
     curved = Llm(-1.4, (1.8, 1.8)), Llm(-1.4, (3.6,)), Llm(-1.4, (3.6,))
     models: list[ResponseModel] = [Dina(0.2, 0.1), Dina(0.2, 0.1), *curved, Dina(0.2, 0.1)]
     truth = ItemBank.from_response_models([[1, 0], [0, 1], [1, 1], *Q], models)
-    answers = Examinees.drawn(truth, 200, seed=1).responses
+    answers = Responses.drawn(truth, 200, seed=1).codes
     options = LearningOptions(starts=1, max_iterations=3, fixed={"item_1"})
     learned = learn(answers, truth, options=options).bank
     known = [item.name for item in learned.items if item.certainty is not None]
@@ -273,7 +273,7 @@ def test_classes_of_complete_tests_are_those_of_all_tests(seed: int) -> None:
 @pytest.mark.parametrize("fixed", [(), ("skill_1",)])
 def test_the_prior_counts_the_skills_that_are_learned(fixed: tuple[str, ...]) -> None:
     truth = ItemBank.from_qmatrix(Q * 2, guess=0.2, slip=0.1, skills=Independent([0.3, 0.6]))
-    answers = Examinees.drawn(truth, 100, seed=1).responses
+    answers = Responses.drawn(truth, 100, seed=1).codes
     options = LearningOptions(starts=1, max_iterations=5, priors=Priors(skills=3.0), fixed={*fixed})
     found = learn(answers, truth, options=options)
     prior = found.record.objectives[-1] - found.record.log_likelihoods[-1]

@@ -11,7 +11,6 @@ import pytest
 
 from bnmind.adaptive import (
     Dina,
-    Examinees,
     Gdina,
     Hierarchy,
     Independent,
@@ -37,7 +36,7 @@ TRUTH = ItemBank.from_qmatrix(Q, 0.2, 0.15, skills=Saturated([0.3, 0.2, 0.1, 0.4
 
 
 def drawn(n: int, seed: int, bank: ItemBank = TRUTH) -> Responses:
-    return Responses.of(Examinees.drawn(bank, n, seed=seed).responses, items=bank.item_names)
+    return Responses.drawn(bank, n, seed=seed)
 
 
 def right_answers(learned: Learned, parameters: Parameters) -> tuple[Floats, Floats]:

@@ -31,13 +31,13 @@ from bnmind.adaptive import (
     CodeBound,
     Design,
     Enemies,
-    Examinees,
     Item,
     ItemBank,
     Loss,
     MaximalItems,
     MinimalEntropy,
     Progress,
+    Responses,
     Rule,
     Session,
     SimulationOptions,
@@ -230,7 +230,7 @@ def _live(design: Design, responses: list[int]) -> Outcome:
 
 
 def _simulated(
-    bank: ItemBank, people: Examinees, selector: Any, stopper: Any, rules: Any
+    bank: ItemBank, people: Responses, selector: Any, stopper: Any, rules: Any
 ) -> list[Outcome]:
     run = simulate(
         bank, people, {"x": selector}, stopper, options=SimulationOptions(rules=rules, seed=7)
@@ -272,7 +272,7 @@ def _compare(
     rng = np.random.default_rng(data.draw(st.integers(0, 999), label="answers"))
     widths = [len(bank.responses(name)) for name in bank.item_names]
     answers = rng.integers(0, widths, (3, len(widths)))
-    people = Examinees.recorded(bank, answers)
+    people = Responses.of(answers, items=bank.item_names)
     designs = [_DesignOfExaminee(bank, selector, stopper, rules, row, seed=7) for row in range(3)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(beliefs_module, "TABLE_PROFILES", data.draw(st.sampled_from([0, 2**16])))

@@ -21,7 +21,6 @@ from bnmind.adaptive import (
     Bounds,
     Dina,
     Dino,
-    Examinees,
     Gdina,
     ItemBank,
     LeakyOr,
@@ -168,7 +167,7 @@ def test_no_general_solver_finds_a_better_m_step(
 def drawn(kind: type[ResponseModel], n: int, seed: int) -> Responses:
     skills = Saturated([0.3, 0.15, 0.15, 0.4])
     truth = ItemBank.from_qmatrix(Q, 0.2, 0.15, gate=kind, skills=skills)
-    return Responses(np.array(Examinees.drawn(truth, n, seed=seed).responses), truth.item_names)
+    return Responses(np.array(Responses.drawn(truth, n, seed=seed).codes), truth.item_names)
 
 
 def observed(kind: type[ResponseModel], codes: Floats, x: Floats) -> float:
@@ -301,7 +300,7 @@ def test_special_cases_do_not_fit_better() -> None:
 @pytest.mark.parametrize("kind", [Acdm, Llm, Rrum, LeakyOr])
 def test_with_one_skill_for_each_item_all_models_are_the_same(kind: type[ResponseModel]) -> None:
     q = [[1, 0], [0, 1]] * 3
-    data = Examinees.drawn(ItemBank.from_qmatrix(q, 0.2, 0.1), 200, seed=4).responses
+    data = Responses.drawn(ItemBank.from_qmatrix(q, 0.2, 0.1), 200, seed=4).codes
     options = LearningOptions(tolerance=1e-10)
     reached = [learn(data, q, gate=gate, options=options) for gate in (Dina, kind)]
     assert reached[0].log_likelihood == pytest.approx(reached[1].log_likelihood, abs=1e-5)
@@ -362,7 +361,7 @@ def test_items_of_nida_hold_the_same_parameters_and_fixed_ones_their_own() -> No
 def test_steps_of_a_sequential_item_may_be_of_any_kind() -> None:
     models = [Sequential((Rrum(0.9, (0.3, 0.4)), Acdm(0.2, (0.3, 0.3))))] * 4
     truth = ItemBank.from_response_models([[1, 1]] * 4, models)
-    data = np.array(Examinees.drawn(truth, 200, seed=1).responses)
+    data = np.array(Responses.drawn(truth, 200, seed=1).codes)
     found = learn(data, truth, options=LearningOptions(max_iterations=30))
     assert np.diff(found.record.objectives).min() >= -1e-7
     assert found.n_parameters == 3 + 4 * 6

@@ -13,7 +13,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bnmind.adaptive import (
-    Examinees,
     Item,
     ItemBank,
     LearningOptions,
@@ -92,7 +91,7 @@ def test_whole_numbers_of_a_data_frame_are_names() -> None:
     bank = ItemBank.from_qmatrix(table)
     assert bank.item_names[0] == "101"
     assert bank.skills == ("1", "2", "3", "4")
-    drawn = Examinees.drawn(bank, 30, seed=1).responses
+    drawn = Responses.drawn(bank, 30, seed=1).codes
     answers = pd.DataFrame(drawn, index=range(5, 35), columns=table.index)
     found = learn(answers, table, options=LearningOptions(max_iterations=2))
     assert found.bank.item_names == bank.item_names
@@ -127,7 +126,7 @@ def test_labels_that_are_missing_are_no_names() -> None:
 @pytest.mark.slow
 def test_names_that_mean_something_to_plots_are_drawn_as_they_are(tmp_path: Path) -> None:
     bank = ItemBank.from_qmatrix(NEEDS, items=NAMES, skill_names=["$x", "a$b$", "_c", "d"])
-    people = Examinees.drawn(bank, 20, seed=1)
+    people = Responses.drawn(bank, 20, seed=1)
     selectors = {name: MinimalEntropy() for name in ("a, b", "$r", "_u", "a_{$")}
     written = save_simulation(simulate(bank, people, selectors, MaximalItems(2)), tmp_path)
     with (tmp_path / "exposure.csv").open(encoding="utf-8", newline="") as file:
@@ -143,7 +142,7 @@ def test_a_bank_of_ordinary_column_names_goes_through_every_command(tmp_path: Pa
     pd.DataFrame(NEEDS, index=pd.Index(NAMES, name="item"), columns=SKILLS).to_csv(q)
     assert [item.name for item in read_qmatrix(q).items] == NAMES
     truth = ItemBank.from_qmatrix(NEEDS, items=NAMES, skill_names=SKILLS)
-    table = pd.DataFrame(Examinees.drawn(truth, 60, seed=1).responses, columns=NAMES)
+    table = pd.DataFrame(Responses.drawn(truth, 60, seed=1).codes, columns=NAMES)
     table.insert(0, "examinee", [f"Zoë, {number}" for number in range(60)])
     table.to_csv(answers, index=False)
 

@@ -18,7 +18,6 @@ from bnmind.adaptive import (
     CodeBound,
     Design,
     Enemies,
-    Examinees,
     Item,
     ItemBank,
     LeastCalibrated,
@@ -28,6 +27,7 @@ from bnmind.adaptive import (
     PilotRule,
     RandomItem,
     RandomPilot,
+    Responses,
     Session,
     SkillsCertain,
     TableCertainty,
@@ -87,7 +87,7 @@ def test_a_live_test_is_a_simulated_one_and_the_rest_as_without_pilots(data: Any
     design = Design(bank_with(testlet=testlet), stopper=stopper, seed=seed, pilot=pilot)
     row = data.draw(st.lists(st.integers(0, 1), min_size=9, max_size=9))
     session = run_live(design, dict(zip(design.bank.item_names, row, strict=True)))
-    people = Examinees.recorded(design.bank, [row])
+    people = Responses.of([row], items=design.bank.item_names)
     run = simulate_designs({"test": design}, people).runs[0]
     asked = [design.bank.item_names[place] for place in run.asked[0] if place >= 0]
     assert tuple(asked) == session.state.asked
@@ -243,7 +243,7 @@ def test_items_with_few_answers_are_asked_more_often() -> None:
         },
     )
     design = Design(bank, stopper=MaximalItems(1), pilot=PilotItems(NEW[:2]))
-    people = Examinees.drawn(bank, 2000, seed=1)
+    people = Responses.drawn(bank, 2000, seed=1)
     asked = simulate_designs({"x": design}, people).runs[0].asked_mask
     share = asked[:, 6].mean()
     assert abs(share - (1 / 2) / (1 / 2 + 1 / 5)) < 5 * np.sqrt(0.2 / 2000)
@@ -275,7 +275,7 @@ def test_selectors_that_draw_and_pilots() -> None:
     design = Design(BANK, RandomItem(), MaximalItems(3), seed=3, pilot=PilotItems(NEW, 2))
     answers = dict.fromkeys(BANK.item_names, 0)
     session = run_live(design, answers)
-    people = Examinees.recorded(BANK, [[0] * 9])
+    people = Responses.of([[0] * 9], items=BANK.item_names)
     run = simulate_designs({"test": design}, people).runs[0]
     assert [BANK.item_names[p] for p in run.asked[0]] == list(session.state.asked)
 

@@ -15,8 +15,8 @@ from bnmind.adaptive import (
     read_prior,
     with_prior,
 )
+from bnmind.adaptive.bank_files import named_prior, prior_of
 from bnmind.adaptive.beliefs.tables import ProfileSpace
-from bnmind.adaptive.items.bank_tables import named_prior, prior_of
 from bnmind.errors import BnmindError, InvalidModelError, ModelFileError
 
 Q = [[1, 0], [0, 1], [1, 1]]

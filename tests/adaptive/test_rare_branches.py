@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import erfc, sqrt
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,6 @@ from bnmind.adaptive import (
     Blueprint,
     Design,
     Dina,
-    Examinees,
     Gdina,
     Independent,
     ItemBank,
@@ -51,7 +51,7 @@ from bnmind.adaptive.learning.model import item_blocks
 from bnmind.adaptive.selection.scores import Ranking
 from bnmind.adaptive.trees import CertifiedInterval, EntropyOfSkills
 from bnmind.adaptive.trees.optimal import ProfileClasses
-from bnmind.errors import InvalidArgumentError
+from bnmind.errors import InvalidArgumentError, TableError
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 7])
@@ -122,28 +122,31 @@ def test_a_table_of_a_tree_shows_what_is_expected_of_the_test() -> None:
     ("change", "words"),
     [
         (
-            {"responses": [[-2, 0]]},
-            "Examinees: expected responses to be an array of whole numbers of at least -1, got -2",
+            {"codes": [[-2, 0]]},
+            "expected a response from 0 to 126, or -1 where there is none, in row 1, column a",
         ),
-        ({"responses": [[0, 0, 0]]}, "expected responses of one or more examinees to 2 items"),
+        (
+            {"codes": [[0, 0, 0]]},
+            "expected whole numbers of shape (examinees, 2), got shape (1, 3)",
+        ),
         ({"levels": [[0, 2]]}, "expected levels of T below 2, got 2"),
         ({"levels": [[0]]}, "expected levels of shape (1, 2), got (1, 1)"),
         (
             {"numbers": [-1]},
-            "Examinees: expected numbers to be an array of whole numbers of at least 0, got -1",
+            "Responses: expected numbers to be an array of whole numbers of at least 0, got -1",
         ),
         (
-            {"responses": [[0, 0]] * 2, "levels": [[0, 0]] * 2, "numbers": [3, 3]},
+            {"codes": [[0, 0]] * 2, "levels": [[0, 0]] * 2, "numbers": [3, 3]},
             "the numbers of examinees must be distinct",
         ),
     ],
 )
 def test_examinees_that_cannot_be_are_refused(change: dict[str, object], words: str) -> None:
-    given: dict[str, object] = {"responses": [[0, 1]], "levels": [[0, 1]], "numbers": [0], **change}
+    given: dict[str, object] = {"codes": [[0, 1]], "levels": [[0, 1]], "numbers": [0], **change}
     skills = tuple(map(SMALL.variable, SMALL.skills))
-    arrays = {name: np.array(value) for name, value in given.items()}
-    with pytest.raises(InvalidArgumentError) as caught:
-        Examinees(skills=skills, items=SMALL.item_names, **arrays)
+    arrays: dict[str, Any] = {name: np.array(value) for name, value in given.items()}
+    with pytest.raises(TableError) as caught:
+        Responses(skills=skills, items=SMALL.item_names, **arrays)
     assert str(caught.value).startswith(words)
 
 
@@ -168,7 +171,7 @@ def test_criteria_of_groups_count_parameters_and_examinees() -> None:
 
 def test_designs_of_different_banks_are_not_compared() -> None:
     other = ItemBank.from_qmatrix([[1, 0], [0, 1]], 0.2, 0.1, skill_names=["S", "T"])
-    people = Examinees.drawn(SMALL, 2, seed=1)
+    people = Responses.drawn(SMALL, 2, seed=1)
     with pytest.raises(InvalidArgumentError, match="the bank of y has other items or skills"):
         simulate_designs({"x": Design(SMALL), "y": Design(other)}, people)
     with pytest.raises(InvalidArgumentError, match="at least one design is needed"):
@@ -303,7 +306,7 @@ def test_chances_of_pairs_are_two_sided_and_corrected_for_the_number_of_pairs() 
         [[1, 0], [0, 1], [1, 1]], 0.2, 0.1, skills=Independent(0.5), items=["a", "b", "c"],
         skill_names=["S", "T"],
     )  # fmt: skip
-    codes = np.array(Examinees.drawn(truth, 80, seed=3).responses)
+    codes = np.array(Responses.drawn(truth, 80, seed=3).codes)
     codes[:25, 1] = codes[:25, 0]  # more alike than independent skills explain
     options = LearningOptions(fixed=frozenset(["S", "T", "a", "b", "c"]), starts=1)
     pairs = pair_fit(learn(Responses(codes, truth.item_names), truth, options=options))

@@ -15,7 +15,6 @@ from scipy.stats import chi2
 from bnmind.adaptive import (
     Acdm,
     Dina,
-    Examinees,
     Gdina,
     ItemBank,
     Learned,
@@ -57,7 +56,7 @@ def learned() -> Learned:
         for item, make in MODELS.items()
     }
     truth = mixed(ItemBank.from_qmatrix(Q, 0.15, 0.1), gates)
-    codes = Examinees.drawn(truth, 1500, seed=3).responses
+    codes = Responses.drawn(truth, 1500, seed=3).codes
     seen = Responses.of(codes, items=truth.item_names)
     return learn(seen, Q, gate=Gdina, options=LearningOptions(tolerance=1e-9))
 
@@ -131,8 +130,8 @@ def test_profiles_that_nobody_has_save_no_parameter() -> None:
     from bnmind.adaptive import Hierarchy
 
     skills = Hierarchy({"skill_2": ("skill_1",)})
-    seen = Examinees.drawn(ItemBank.from_qmatrix(Q, 0.1, 0.1, skills=skills), 300, seed=1)
-    found = reduced_models_by_ratio(learn(seen.responses, Q, gate=Gdina, skills=skills))
+    seen = Responses.drawn(ItemBank.from_qmatrix(Q, 0.1, 0.1, skills=skills), 300, seed=1)
+    found = reduced_models_by_ratio(learn(seen.codes, Q, gate=Gdina, skills=skills))
     assert [test.degrees for test in found[0].tests] == [1, 1, 0, 0, 0]
     assert math.isnan(found[0]["acdm"].p_value)
 

@@ -20,7 +20,6 @@ from bnmind.adaptive import (
     Design,
     Dina,
     Dino,
-    Examinees,
     Gdina,
     Graded,
     GradedResponse,
@@ -282,7 +281,7 @@ def drawn(n: int = 300) -> Responses:
     step = Dina(0.3, 0.15)
     models: list[ResponseModel] = [Sequential((step, step))] * 4 + [Dina(0.2, 0.1)] * 2
     bank = ItemBank.from_response_models(STEPS_Q, models)
-    return Responses(np.array(Examinees.drawn(bank, n, seed=1).responses), bank.item_names)
+    return Responses(np.array(Responses.drawn(bank, n, seed=1).codes), bank.item_names)
 
 
 def test_the_number_of_steps_is_that_of_the_responses() -> None:
@@ -381,7 +380,7 @@ class Faulty(ParametricModel):
 
 def fitted(gate: type[ResponseModel]) -> Learned:
     truth = ItemBank.from_qmatrix(Q, 0.2, 0.15, gate=Llm)
-    data = Examinees.drawn(truth, 300, seed=3).responses
+    data = Responses.drawn(truth, 300, seed=3).codes
     return learn(data, Q, gate=gate, options=LearningOptions(tolerance=1e-9, starts=1))
 
 
@@ -427,13 +426,13 @@ def test_models_of_ones_own_serve_in_tests_and_simulations() -> None:
     bank = ItemBank.from_response_models(
         [[1, 1]] * 2 + [[1, 0]], [Counted(), Counted(0.6), OwnDina()]
     )
-    people = Examinees.drawn(bank, 50, seed=1)
+    people = Responses.drawn(bank, 50, seed=1)
     result = simulate(bank, people, {"entropy": MinimalEntropy()}, MaximalItems(2))
     assert result.mean("entropy", "pattern_accuracy")[0][-1] > 0
     session = Session.start(Design(bank))
     session = session.answer(session.next_item(), 1)
     assert 0 < session.belief.marginal("skill_1")[1] < 1
-    found = learn(people.responses, bank)
+    found = learn(people.codes, bank)
     assert np.diff(found.record.objectives).min(initial=0) >= -1e-8
     names = [p.name for p in standard_errors(found).items]
     assert names == ["works", "works", "guess", "slip"]

@@ -56,7 +56,7 @@ def test_files_frames_and_arrays_say_the_same(tmp_path: Path) -> None:
     array = Responses.of(nans, items=["easy", "hard"], examinees=["ann", "bob", "cid"])
     for found in (file, frame, indexed, array, pickle.loads(pickle.dumps(file))):
         assert found.codes.tolist() == CODES
-        assert found.codes.dtype == np.int8
+        assert found.codes.dtype == np.int16
         assert not found.codes.flags.writeable
         assert found.items == ("easy", "hard")
         assert found.examinees == ("ann", "bob", "cid")

@@ -16,7 +16,6 @@ from bnmind.adaptive import (
     LOG_SCORE,
     MISSING,
     AnyOf,
-    Examinees,
     ItemBank,
     MaximalItems,
     MinimalEntropy,
@@ -34,7 +33,7 @@ from bnmind.errors import InvalidArgumentError, TableError, UnknownNameError
 
 Q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1]]
 BANK = ItemBank.from_qmatrix(Q, guess=0.2, slip=0.1)
-PEOPLE = Examinees.drawn(BANK, 80, seed=3)
+PEOPLE = Responses.drawn(BANK, 80, seed=3)
 RESULT = simulate(
     BANK,
     PEOPLE,
@@ -64,7 +63,7 @@ def test_steps_are_what_happened() -> None:
             continue
         place = run.asked[examinee, step - 1]
         assert row["item"] == BANK.item_names[place]
-        assert row["response"] == PEOPLE.responses[examinee, place]
+        assert row["response"] == PEOPLE.codes[examinee, place]
 
 
 def test_curves_are_means_with_their_bands() -> None:
@@ -88,12 +87,12 @@ def test_curves_are_means_with_their_bands() -> None:
 
 
 def test_means_over_answers_count_each_answer_once() -> None:
-    codes = PEOPLE.responses.copy()
+    codes = PEOPLE.codes.copy()
     codes[:40, 2:] = MISSING
     measures = ACCURACY, BRIER_SCORE, LOG_SCORE, ENTROPY
     result = simulate(
         BANK,
-        Examinees.recorded(BANK, codes),
+        Responses.of(codes, items=BANK.item_names),
         {"x": MinimalEntropy()},
         options=SimulationOptions(measures=measures),
     )
@@ -198,7 +197,7 @@ def test_one_examinee_has_no_errors_to_speak_of() -> None:
 
 
 def test_replay_learns_from_the_others_alone() -> None:
-    answers = Responses(PEOPLE.responses.astype(np.int8), BANK.item_names)
+    answers = Responses(PEOPLE.codes.astype(np.int8), BANK.item_names)
     seen: list[Responses] = []
 
     def learn(others: Responses) -> ItemBank:
@@ -210,8 +209,8 @@ def test_replay_learns_from_the_others_alone() -> None:
     result = replay(learn, answers, selectors, MaximalItems(3), folds=4)
     numbers = fold_numbers(80, folds=4)
     assert numbers.tolist() == (np.random.default_rng(1).permutation(80) % 4).tolist()
-    assert np.array_equal(result.responses, PEOPLE.responses)
-    everyone = Examinees.recorded(BANK, answers)
+    assert np.array_equal(result.responses, PEOPLE.codes)
+    everyone = Responses.of(answers, items=BANK.item_names)
     for fold in range(4):
         others = seen[fold]
         assert others.examinees == tuple(str(n + 1) for n in np.flatnonzero(numbers != fold))
@@ -225,7 +224,7 @@ def test_replay_learns_from_the_others_alone() -> None:
 
 
 def test_a_replay_that_is_ended_has_the_folds_done() -> None:
-    answers = Responses(PEOPLE.responses.astype(np.int8), BANK.item_names)
+    answers = Responses(PEOPLE.codes.astype(np.int8), BANK.item_names)
     selectors: Selectors = {"entropy": MinimalEntropy()}
     folds = []
 
@@ -247,7 +246,7 @@ def test_a_replay_that_is_ended_has_the_folds_done() -> None:
 
 
 def test_replay_tells_bad_input() -> None:
-    answers = Responses(PEOPLE.responses.astype(np.int8), BANK.item_names)
+    answers = Responses(PEOPLE.codes.astype(np.int8), BANK.item_names)
     selectors: Selectors = {"entropy": MinimalEntropy()}
     with pytest.raises(InvalidArgumentError, match="2 to 80 folds"):
         replay(lambda others: BANK, answers, selectors, folds=81)

@@ -22,7 +22,6 @@ from bnmind.adaptive import (
     DiscriminationIndex,
     Enemies,
     EntropyBelow,
-    Examinees,
     FixedOrder,
     GainBelow,
     Item,
@@ -37,6 +36,7 @@ from bnmind.adaptive import (
     ProfileCertain,
     Progress,
     Randomesque,
+    Responses,
     Rule,
     Session,
     SimulationOptions,
@@ -122,7 +122,7 @@ def test_rules_wait_for_nothing_that_is_withheld() -> None:
     assert design.allowed([], ["f"]) == ("a", "b", "c", "d", "e")
     # In a simulation, too: of the testlet an item is set aside, and the test goes on.
     control = SympsonHetter(FixedOrder(("c", "e", "f")), {"e": 0.0})
-    people = Examinees.drawn(BANK, 2)
+    people = Responses.drawn(BANK, 2)
     run = simulate(
         BANK, people, {"x": control}, options=SimulationOptions(rules=(Testlets(),))
     ).run_of("x")
@@ -322,9 +322,9 @@ def test_a_function_stops_simulated_tests_as_it_stops_live_ones() -> None:
         sure = progress.belief.marginal("skill_1").max() > 0.9
         return f"{progress.asked[-1]} of {len(progress.allowed)}" if progress.asked and sure else ""
 
-    people = Examinees.drawn(BANK, 8, seed=1)
+    people = Responses.drawn(BANK, 8, seed=1)
     run = simulate(BANK, people, {"x": DiscriminationIndex()}, StopBy(enough)).run_of("x")
-    for row, reason, answers in zip(run.asked, run.reasons, people.responses, strict=True):
+    for row, reason, answers in zip(run.asked, run.reasons, people.codes, strict=True):
         session = Session.start(Design(BANK, DiscriminationIndex(), StopBy(enough)))
         while not session.stop_reason:
             item = session.next_item()
@@ -387,7 +387,7 @@ def asked(session: Session) -> str:
 
 
 def simulated(bank: ItemBank, rules: tuple[Rule, ...], stopper: Stopper) -> tuple[str, str]:
-    people = Examinees.recorded(bank, np.ones((2, len(bank.items)), dtype=int))
+    people = Responses.of(np.ones((2, len(bank.items)), dtype=int), items=bank.item_names)
     run = simulate(
         bank, people, {"order": FixedOrder()}, stopper, options=SimulationOptions(rules=rules)
     ).runs[0]
@@ -452,7 +452,7 @@ def test_nobody_waits_for_what_cannot_be_asked_any_more() -> None:
         )
     )
     assert asked(session) == "h"
-    people = Examinees.recorded(CODED_BANK, np.ones((2, 8), dtype=int))
+    people = Responses.of(np.ones((2, 8), dtype=int), items=CODED_BANK.item_names)
     run = simulate(
         CODED_BANK,
         people,

@@ -13,11 +13,11 @@ from bnmind.adaptive import (
     SELECTORS,
     BatchBelief,
     BatchSelection,
-    Examinees,
     ItemBank,
     MaximalItems,
     MinimalEntropy,
     QuestionBelief,
+    Responses,
     Selection,
     Selector,
     SkillBelief,
@@ -240,7 +240,7 @@ def test_the_contract_rejects_a_wrong_selector(wrong: Selector[SkillBelief], pro
 
 def test_a_score_that_is_no_number_is_named_in_a_simulation_too() -> None:
     bank = ItemBank.from_qmatrix([[1], [1], [1]], guess=0.0, slip=0.0)
-    people = Examinees.drawn(bank, 3)
+    people = Responses.drawn(bank, 3)
     with pytest.raises(InvalidArgumentError, match="expected a number as the score of 'item_"):
         simulate(bank, people, {"x": ByHand()}, MaximalItems(3))
 

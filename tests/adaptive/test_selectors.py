@@ -24,7 +24,6 @@ from bnmind.adaptive import (
     Dina,
     DiscriminationIndex,
     Enemies,
-    Examinees,
     FixedOrder,
     GradedResponse,
     Independent,
@@ -46,6 +45,7 @@ from bnmind.adaptive import (
     Progressive,
     Randomesque,
     RandomItem,
+    Responses,
     ScoredBy,
     ScoringSelector,
     Selector,
@@ -559,7 +559,7 @@ def test_a_stratified_tests_use_items_more_evenly_than_maximal_information() -> 
             for a, b in zip(rng.lognormal(0, 0.5, 60), rng.normal(0, 1, 60), strict=True)
         ]
     )
-    people = Examinees.drawn(bank, 200, seed=1)
+    people = Responses.drawn(bank, 200, seed=1)
     selectors = {"a": AStratified(12), "fisher": MaximalFisher()}
     result = simulate(bank, people, selectors, MaximalItems(12))
     overlap = {run.selector: run.overlap for run in result.runs}
@@ -608,7 +608,7 @@ def test_the_progressive_method_lowers_the_largest_exposure() -> None:
     bank = ItemBank.from_qmatrix(
         [[1, 0], [0, 1], [1, 1]] * 6, guess=np.linspace(0.05, 0.3, 18), slip=0.1
     )
-    people = Examinees.drawn(bank, 300, seed=1)
+    people = Responses.drawn(bank, 300, seed=1)
     selectors: dict[str, Selector[SkillBelief]] = {
         "plain": MinimalEntropy(),
         "progressive": Progressive(6),
@@ -658,7 +658,7 @@ def test_a_skill_that_is_certain_before_the_test_is_decided(certain: float) -> N
 def test_the_errors_of_decisions_are_bounded() -> None:
     """Wald: about at most α of those without the skill are taken to have it, and vice versa."""
     bank = ItemBank.from_qmatrix([[1]] * 60, guess=0.2, slip=0.1)
-    people = Examinees.drawn(bank, 1000, seed=2)
+    people = Responses.drawn(bank, 1000, seed=2)
     result = simulate(bank, people, {"x": RandomItem()}, SkillsDecided(0.1))
     accuracy = float(result.attributes.accuracy.iloc[0])
     assert accuracy > 0.9
@@ -709,7 +709,7 @@ def test_live_and_simulated_tests_stop_at_the_same_point(
 ) -> None:
     answers = np.random.default_rng(3).integers(0, 2, (4, 15))
     design = Design(LOSS_BANK, selector, stopper, seed=5)
-    run = simulate_designs({"x": design}, Examinees.recorded(LOSS_BANK, answers)).runs[0]
+    run = simulate_designs({"x": design}, Responses.of(answers, items=LOSS_BANK.item_names)).runs[0]
     session = Session.start(design)
     while not session.stop_reason:
         if isinstance(stopper, Plateau):
@@ -872,7 +872,7 @@ SCORED_BANK = ItemBank.from_qmatrix(
     slip=0.1,
     items=ITEMS,
 )
-PEOPLE = Examinees.drawn(SCORED_BANK, 12, seed=4)
+PEOPLE = Responses.drawn(SCORED_BANK, 12, seed=4)
 
 
 def nearest(belief: SkillBelief, items: Sequence[str]) -> list[float]:
@@ -891,7 +891,7 @@ def live(selector: Selector[SkillBelief], row: int) -> list[int]:
     session = Session.start(Design(SCORED_BANK, selector, MaximalItems(4), rules=(Enemies(),)))
     while not session.stop_reason:
         item = session.next_item()
-        session = session.answer(item, int(PEOPLE.responses[row, SCORED_BANK.position(item)]))
+        session = session.answer(item, int(PEOPLE.codes[row, SCORED_BANK.position(item)]))
     return [SCORED_BANK.position(name) for name in session.state.asked]
 
 

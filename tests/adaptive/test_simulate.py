@@ -27,7 +27,6 @@ from bnmind.adaptive import (
     DiscriminationIndex,
     Enemies,
     EntropyBelow,
-    Examinees,
     FixedOrder,
     Item,
     ItemBank,
@@ -41,6 +40,7 @@ from bnmind.adaptive import (
     ProfileCertain,
     Randomesque,
     RandomItem,
+    Responses,
     Selector,
     Session,
     SimulationOptions,
@@ -66,7 +66,7 @@ from tests.modes import examples
 
 Q = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 1], [1, 1, 1], [1, 0, 0]]
 BANK = ItemBank.from_qmatrix(Q, guess=0.2, slip=0.1)
-PEOPLE = Examinees.drawn(BANK, 120, seed=3)
+PEOPLE = Responses.drawn(BANK, 120, seed=3)
 SELECTORS: dict[str, Selector[SkillBelief]] = {
     "entropy": MinimalEntropy(),
     "gdi": DiscriminationIndex(),
@@ -97,12 +97,12 @@ def near(found: Floats, expected: Floats, n: int) -> bool:
     return bool(np.all(np.abs(found - expected) <= 5.5 * deviation + 4 / n))
 
 
-def measured(belief: SkillBelief, examinees: Examinees, row: int) -> dict[str, float]:
+def measured(belief: SkillBelief, examinees: Responses, row: int) -> dict[str, float]:
     """Return the measures of one examinee from a belief about one, by their definitions."""
     bank = belief.bank
     hits, squares, logs = [], [], []
     for place, name in enumerate(bank.item_names):
-        given = int(examinees.responses[row, place])
+        given = int(examinees.codes[row, place])
         if given == MISSING:
             continue
         chances = belief.predict(name)
@@ -130,7 +130,7 @@ def measured(belief: SkillBelief, examinees: Examinees, row: int) -> dict[str, f
 @given(st.data())
 def test_a_simulated_test_is_a_session(data: st.DataObject) -> None:
     bank = data.draw(banks())
-    people = Examinees.drawn(bank, 6, seed=data.draw(st.integers(0, 9)))
+    people = Responses.drawn(bank, 6, seed=data.draw(st.integers(0, 9)))
     stopper = AnyOf((MaximalItems(3), AllOf((MaximalItems(2), EntropyBelow(0.4)))))
     result = simulate(bank, people, {"entropy": MinimalEntropy()}, stopper)
     run = result.runs[0]
@@ -145,7 +145,7 @@ def test_a_simulated_test_is_a_session(data: st.DataObject) -> None:
                 break
             place = bank.position(session.next_item())
             assert run.asked[row, step] == place
-            session = session.answer(session.next_item(), int(people.responses[row, place]))
+            session = session.answer(session.next_item(), int(people.codes[row, place]))
             step += 1
         assert run.lengths[row] == step
         batch_reason = str(run.reasons[row])
@@ -172,7 +172,7 @@ def test_a_live_test_draws_as_the_first_examinee_of_a_simulation(selector: Any, 
     asked = []
     while not session.stop_reason:
         asked.append(BANK.position(session.next_item()))
-        session = session.answer(session.next_item(), int(PEOPLE.responses[0, asked[-1]]))
+        session = session.answer(session.next_item(), int(PEOPLE.codes[0, asked[-1]]))
     assert result.runs[0].asked[0].tolist() == asked
     assert asked != sorted(asked)
 
@@ -182,9 +182,9 @@ def test_a_live_test_draws_as_the_first_examinee_of_a_simulation(selector: Any, 
 def test_replay_asks_only_what_was_answered(data: st.DataObject) -> None:
     seed = data.draw(st.integers(0, 99))
     rng = np.random.default_rng(seed)
-    codes = np.where(rng.random(PEOPLE.responses.shape) < 0.4, MISSING, PEOPLE.responses)
+    codes = np.where(rng.random(PEOPLE.codes.shape) < 0.4, MISSING, PEOPLE.codes)
     codes[np.all(codes == MISSING, axis=1), 0] = 1
-    people = Examinees.recorded(BANK, codes)
+    people = Responses.of(codes, items=BANK.item_names)
     result = simulate(BANK, people.take(range(8)), {"entropy": MinimalEntropy()}, MaximalItems(3))
     for row in range(8):
         there = [n for n, c in zip(BANK.item_names, codes[row], strict=True) if c != MISSING]
@@ -225,11 +225,11 @@ def test_tests_depend_neither_on_other_selectors_nor_on_other_examinees(name: st
 
 
 def test_examinees_are_the_same_however_many_there_are() -> None:
-    few = Examinees.drawn(BANK, 5, seed=3)
-    assert np.array_equal(few.responses, PEOPLE.responses[:5])
+    few = Responses.drawn(BANK, 5, seed=3)
+    assert np.array_equal(few.codes, PEOPLE.codes[:5])
     assert np.array_equal(few.levels, PEOPLE.levels[:5])
-    others = Examinees.drawn(BANK, 5, seed=4)
-    assert not np.array_equal(others.responses, few.responses)
+    others = Responses.drawn(BANK, 5, seed=4)
+    assert not np.array_equal(others.codes, few.codes)
 
 
 def test_the_luck_of_selectors_is_another_for_each_seed_and_examinee() -> None:
@@ -247,11 +247,11 @@ def test_the_luck_of_selectors_is_another_for_each_seed_and_examinee() -> None:
 @given(st.data())
 def test_examinees_are_drawn_from_the_model(data: st.DataObject) -> None:
     bank = data.draw(banks(max_skills=2))
-    people = Examinees.drawn(bank, 600, seed=1)
+    people = Responses.drawn(bank, 600, seed=1)
     prior = start_belief(bank)
     for place, name in enumerate(bank.item_names):
         expected = prior.predict(name)
-        found = np.bincount(people.responses[:, place], minlength=len(expected)) / 600
+        found = np.bincount(people.codes[:, place], minlength=len(expected)) / 600
         assert near(found, expected, 600)
         assert np.all(found[expected == 0] == 0)
     for column, name in enumerate(bank.skills):
@@ -263,14 +263,14 @@ def test_examinees_are_drawn_from_the_model(data: st.DataObject) -> None:
 def test_given_profiles_answer_as_their_profiles_do() -> None:
     certain = ItemBank.from_qmatrix(Q, guess=0.0, slip=0.0)
     levels = np.array([[1, 1, 1], [0, 0, 0], [1, 0, 1]])
-    people = Examinees.with_profiles(certain, levels)
+    people = Responses.with_profiles(certain, levels)
     needs = np.array(Q)
     expected = np.all(levels[:, None, :] >= needs[None], axis=2)
-    assert np.array_equal(people.responses, expected)
+    assert np.array_equal(people.codes, expected)
     result = simulate(certain, people, {"entropy": MinimalEntropy()})
     assert np.all(result.values("entropy", "pattern_accuracy")[:, -1] == 1)
     with pytest.raises(InvalidArgumentError, match="expected levels"):
-        Examinees.with_profiles(certain, levels + 1)
+        Responses.with_profiles(certain, levels + 1)
 
 
 def test_enemies_testlets_and_balance_are_heeded() -> None:
@@ -284,7 +284,7 @@ def test_enemies_testlets_and_balance_are_heeded() -> None:
     bank = ItemBank.from_qmatrix(
         [[1, 0], [0, 1], [1, 1], [1, 1], [0, 1]], guess=0.2, slip=0.1, items=items
     )
-    people = Examinees.drawn(bank, 50, seed=1)
+    people = Responses.drawn(bank, 50, seed=1)
     rules = (Enemies(), Blueprint((CodeBound("y", 0, 2),)), Testlets())
     run = simulate(
         bank, people, {"random": RandomItem()}, options=SimulationOptions(rules=rules)
@@ -313,7 +313,7 @@ def test_what_is_set_aside_counts_as_selected() -> None:
 
 
 def test_exposure_control_keeps_to_its_limit() -> None:
-    people = Examinees.drawn(BANK, 1000, seed=5)
+    people = Responses.drawn(BANK, 1000, seed=5)
     free = SympsonHetter(MinimalEntropy())
     limit = 0.7
     before = simulate(BANK, people, {"x": free}, MaximalItems(4)).runs[0].exposure.max()
@@ -342,7 +342,7 @@ def test_ineligible_items_are_not_asked() -> None:
 
 def test_examinees_of_another_model_are_tested_too() -> None:
     other = ItemBank.from_qmatrix(Q, guess=0.3, slip=0.3)
-    people = Examinees.drawn(other, 400, seed=2)
+    people = Responses.drawn(other, 400, seed=2)
     right = simulate(other, people, {"x": MinimalEntropy()}, MaximalItems(6))
     wrong = simulate(BANK, people, {"x": MinimalEntropy()}, MaximalItems(6))
     # Who believes in better items is too sure.
@@ -351,7 +351,7 @@ def test_examinees_of_another_model_are_tested_too() -> None:
     assert known > 0.2
     assert wrong.mean("x", "pattern_accuracy")[0][-1] < known + 0.05
     renamed = ItemBank.from_qmatrix(Q, guess=0.3, slip=0.3, skill_names=["a", "b", "skill_3"])
-    result = simulate(BANK, Examinees.drawn(renamed, 10), {"x": MinimalEntropy()}, MaximalItems(2))
+    result = simulate(BANK, Responses.drawn(renamed, 10), {"x": MinimalEntropy()}, MaximalItems(2))
     assert np.all(np.isnan(result.values("x", "pattern_accuracy")))
     assert result.attributes["skill"].tolist() == ["skill_3"]
 
@@ -364,7 +364,7 @@ def test_banks_with_many_profiles_are_simulated_by_a_tree() -> None:
     bank = ItemBank.from_qmatrix(needs, skills=_chain(18), guess=0.2, slip=0.1)
     assert n_profiles(bank) > 2**16
     assert start_beliefs(bank, 1).table is None
-    people = Examinees.drawn(bank, 6, seed=int(rng.integers(9)))
+    people = Responses.drawn(bank, 6, seed=int(rng.integers(9)))
     result = simulate(
         bank,
         people,
@@ -378,7 +378,7 @@ def test_banks_with_many_profiles_are_simulated_by_a_tree() -> None:
             place = int(number)
             scores = MinimalEntropy().select(belief, _left(bank, belief))
             assert scores.item == bank.item_names[place]
-            belief = belief.update(bank.item_names[place], int(people.responses[row, place]))
+            belief = belief.update(bank.item_names[place], int(people.codes[row, place]))
         for name, value in measured(belief, people, row).items():
             assert result.values("x", name)[row, -1] == pytest.approx(value, abs=1e-9), name
 
@@ -402,12 +402,12 @@ def test_abilities_are_measured_in_irt_banks() -> None:
     curves = logistic_items(np.stack([rng.uniform(0.8, 1.6, 30), rng.normal(size=30)], axis=1))
     bank = irt_bank(curves)
     finer = irt_bank(curves, AbilityGrid.normal(n_points=301, reach=4))
-    people = Examinees.drawn(finer, 200, seed=1)
+    people = Responses.drawn(finer, 200, seed=1)
     result = simulate(bank, people, {"fisher": MaximalFisher()}, MaximalItems(15))
     truth = np.array(finer.variable("ability").states, dtype=float)[people.levels[:, 0]]
     belief = start_belief(bank)
     for place in result.runs[0].asked[0].tolist():
-        belief = belief.update(bank.item_names[place], int(people.responses[0, place]))
+        belief = belief.update(bank.item_names[place], int(people.codes[0, place]))
     ability = result.values("fisher", ABILITY.name)
     assert ability[0, -1] == pytest.approx(float(expected_ability(belief)), abs=1e-9)
     error = result.values("fisher", ABILITY_ERROR.name)
@@ -464,27 +464,26 @@ def test_bad_input_is_reported() -> None:
         simulate(BANK, PEOPLE, SELECTORS, options=SimulationOptions(batch_size=0))
     with pytest.raises(InvalidArgumentError, match="seed to be a whole number of at least 0"):
         simulate(BANK, PEOPLE, SELECTORS, options=SimulationOptions(seed=-1))
-    with pytest.raises(InvalidArgumentError, match="at least 1 examinee"):
-        Examinees.drawn(BANK, 0)
+    with pytest.raises(
+        InvalidArgumentError, match="n_examinees to be a whole number of at least 1"
+    ):
+        Responses.drawn(BANK, 0)
     with pytest.raises(TableError, match="row 2, column item_3, got 2"):
-        Examinees.recorded(BANK, [[1] * 8, [0, 0, 2, 0, 0, 0, 0, 0]])
+        Responses.of([[1] * 8, [0, 0, 2, 0, 0, 0, 0, 0]], items=BANK.item_names).for_bank(BANK)
     # Examinees without responses are left out, with a note of the responses.
-    assert len(Examinees.recorded(BANK, [[1] * 8, [-1] * 8])) == 1
+    assert len(Responses.of([[1] * 8, [-1] * 8], items=BANK.item_names)) == 1
     more = ItemBank.from_qmatrix([*Q, [1, 0, 0]], guess=0.2, slip=0.1)
-    with pytest.raises(UnknownNameError, match="item_9"):
+    with pytest.raises(TableError, match="item_9"):
         simulate(more, PEOPLE, SELECTORS)
-    twos, nothing = np.full((1, 8), 2, dtype=np.int16), np.empty((1, 0), dtype=np.intp)
-    graded = Examinees(
-        items=BANK.item_names, responses=twos, skills=(), levels=nothing, numbers=np.array([0])
-    )
-    with pytest.raises(InvalidArgumentError, match="from 0 to 1"):
+    graded = Responses(np.full((1, 8), 2), BANK.item_names)
+    with pytest.raises(TableError, match="from 0 to 1"):
         simulate(BANK, graded, SELECTORS)
 
 
 def test_examinees_and_results_are_immutable_and_travel() -> None:
     for thing in (PEOPLE, PEOPLE.take([2, 1])):
         again = pickle.loads(pickle.dumps(thing))
-        assert np.array_equal(again.responses, thing.responses)
+        assert np.array_equal(again.codes, thing.codes)
         assert np.array_equal(again.numbers, thing.numbers)
         with pytest.raises(ValueError, match="read-only"):
             again.levels[0, 0] = 1
@@ -496,7 +495,7 @@ def test_examinees_and_results_are_immutable_and_travel() -> None:
 
 
 PROFILE_BANK = ItemBank.from_qmatrix([[1, 0], [0, 1], [1, 1]] * 3, 0.2, 0.1)
-PROFILES = Examinees.drawn(PROFILE_BANK, 30, seed=2)
+PROFILES = Responses.drawn(PROFILE_BANK, 30, seed=2)
 
 
 def simulated(stopper: Stopper, **options: Any) -> SimulationResult:
@@ -520,7 +519,7 @@ def test_posteriors_and_profiles_are_those_of_live_beliefs(batch_size: int) -> N
             for step in range(int(run.lengths[examinee]) + 1):
                 if step:
                     item = int(run.asked[examinee, step - 1])
-                    code = int(PROFILES.responses[examinee, item])
+                    code = int(PROFILES.codes[examinee, item])
                     belief = belief.update(PROFILE_BANK.item_names[item], code)
                 for skill in PROFILE_BANK.skills:
                     rows = frame.loc[(run.selector, examinee, step, skill), "probability"]
@@ -548,13 +547,17 @@ def test_without_the_option_only_the_ends_are_kept() -> None:
 
 
 def test_replays_keep_the_order_of_the_examinees() -> None:
-    codes = np.array(PROFILES.responses)
+    codes = np.array(PROFILES.codes)
     options = SimulationOptions(posteriors=True)
     selectors = {"random": RandomItem()}
     stopper = MaximalItems(9)
     one = replay(lambda _: PROFILE_BANK, codes, selectors, stopper, folds=3, options=options)
     known = simulate(
-        PROFILE_BANK, Examinees.recorded(PROFILE_BANK, codes), selectors, stopper, options=options
+        PROFILE_BANK,
+        Responses.of(codes, items=PROFILE_BANK.item_names),
+        selectors,
+        stopper,
+        options=options,
     )
     ends = [result.runs[0].posteriors[:, -1] for result in (one, known)]
     np.testing.assert_allclose(ends[0], ends[1], atol=1e-12)

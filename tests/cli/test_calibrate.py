@@ -7,7 +7,7 @@ import pathlib
 import numpy as np
 import pytest
 
-from bnmind.adaptive import Examinees, ItemBank, read_bank, write_bank
+from bnmind.adaptive import ItemBank, Responses, read_bank, write_bank
 from tests.command_line import assert_one_line_error, run, run_json
 
 Q = [[1, 0], [0, 1], [1, 1]] * 4
@@ -18,7 +18,7 @@ TRUTH = ItemBank.from_qmatrix(Q, guess=0.2, slip=0.1)
 def here(tmp_path: pathlib.Path) -> pathlib.Path:
     guessed = ItemBank.from_qmatrix(Q, guess=[0.2] * 11 + [0.4], slip=0.1)
     write_bank(guessed, tmp_path / "bank.json")
-    codes = np.array(Examinees.drawn(TRUTH, 600, seed=1).responses)
+    codes = np.array(Responses.drawn(TRUTH, 600, seed=1).codes)
     codes[300:, 0] = 1
     rows = "\n".join(",".join(map(str, row)) for row in codes.tolist())
     (tmp_path / "r.csv").write_text(",".join(TRUTH.item_names) + "\n" + rows + "\n")
@@ -48,7 +48,7 @@ def test_what_is_wrong_is_said(here: pathlib.Path) -> None:
         ((bank, answers, "--out", str(here / "x.json")), "--new"),
         ((bank, answers, answers), "one file of responses"),
         ((bank, bank), "session"),
-        ((bank, answers, "--false-alarm", "2"), "false alarms"),
+        ((bank, answers, "--false-alarm", "2"), "false_alarm to be a number between 0 and 1"),
         ((bank, bank, "--missing", "-9"), "--missing is for a file of responses"),
     ):
         assert_one_line_error(run("calibrate", *arguments), what)

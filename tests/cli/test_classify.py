@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from bnmind.adaptive import (
-    Examinees,
     ItemBank,
     Logistic,
     Responses,
@@ -31,8 +30,8 @@ def _in_a_directory_with_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         needs, 0.2, 0.1, items=list("abcdefghi"), skill_names=["add", "carry"]
     )
     write_bank(bank, "bank.json")
-    people = Examinees.drawn(bank, 60, seed=1)
-    frame = pd.DataFrame(people.responses, columns=list(bank.item_names))
+    people = Responses.drawn(bank, 60, seed=1)
+    frame = pd.DataFrame(people.codes, columns=list(bank.item_names))
     frame.insert(0, "id", [f"x{n}" for n in range(60)])
     frame.to_csv("r.csv", index=False)
     truth = pd.DataFrame(people.levels, columns=list(bank.skills), index=frame["id"])
@@ -86,7 +85,7 @@ def test_profiles_in_another_order_are_noticed() -> None:
 def test_a_bank_of_an_ability_has_a_reliability() -> None:
     bank = irt_bank([Logistic(1.0, b) for b in (-1, 0, 1)])
     write_bank(bank, "ability.json")
-    codes = Examinees.drawn(bank, 30, seed=1).responses
+    codes = Responses.drawn(bank, 30, seed=1).codes
     pd.DataFrame(codes, columns=list(bank.item_names)).to_csv("r.csv", index=False)
     shown = run("classify", "ability.json", "r.csv").stdout
     assert "mean standard error" in shown

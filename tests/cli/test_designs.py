@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from bnmind.adaptive import Examinees, read_bank
+from bnmind.adaptive import Responses, read_bank
 from tests.command_line import assert_one_line_error, run
 
 ROOT = Path(__file__).parents[2]
@@ -119,9 +119,9 @@ def test_the_selector_of_a_design_is_compared_with_others() -> None:
 
 
 def test_true_profiles_are_compared_with_the_classes_found() -> None:
-    people = Examinees.drawn(read_bank(BANK), 20, seed=1)
+    people = Responses.drawn(read_bank(BANK), 20, seed=1)
     names = people.items
-    rows = [",".join(names)] + [",".join(map(str, row)) for row in people.responses.tolist()]
+    rows = [",".join(names)] + [",".join(map(str, row)) for row in people.codes.tolist()]
     Path("answers.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     skills = [skill.name for skill in people.skills]
     rows = [",".join(skills)] + [",".join(map(str, row)) for row in people.levels.tolist()]

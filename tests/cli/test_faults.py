@@ -145,8 +145,8 @@ def test_a_clock_that_is_put_back_during_a_test(
     times = [event["at"] for event in json.loads(Path("ann.json").read_text())["events"]]
     assert len(times) == 3
     assert times == sorted(times, reverse=True)
-    answers = read_answers(["ann.json"], bank)
-    order = [answers.responses.items[column] for column in answers.asked[0] if column >= 0]
+    answers = read_answers(["ann.json"], bank).responses
+    order = [answers.items[column] for column in answers.order[0] if column >= 0]
     assert tuple(order) == session.state.asked
 
 

@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from bnmind.adaptive import Examinees, ItemBank, SimulationResult, read_bank, write_bank
+from bnmind.adaptive import ItemBank, Responses, SimulationResult, read_bank, write_bank
 from bnmind.cli.shared.terminal import until_interrupted
 from bnmind.fitting.em import climb
 from tests.command_line import run
 
 Q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1]]
 BANK = ItemBank.from_qmatrix(Q, guess=0.2, slip=0.1)
-PEOPLE = Examinees.drawn(BANK, 60, seed=1)
+PEOPLE = Responses.drawn(BANK, 60, seed=1)
 
 
 @pytest.fixture(autouse=True)
@@ -27,9 +27,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     write_bank(BANK, "bank.json")
     rows = [",".join((*PEOPLE.items, "group"))]
-    rows += [
-        ",".join(map(str, (*row, "ab"[n % 2]))) for n, row in enumerate(PEOPLE.responses.tolist())
-    ]
+    rows += [",".join(map(str, (*row, "ab"[n % 2]))) for n, row in enumerate(PEOPLE.codes.tolist())]
     Path("r.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     rows = ["skill_1,skill_2", *(",".join(map(str, row)) for row in Q)]
     Path("q.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bnmind.adaptive import Dino, Examinees, ItemBank
+from bnmind.adaptive import Dino, ItemBank, Responses
 from tests.command_line import assert_one_line_error, run, run_json
 
 Q = np.array([[1, 0], [0, 1], [1, 1], [1, 0], [0, 1], [1, 1], [1, 0]])
@@ -17,7 +17,7 @@ Q = np.array([[1, 0], [0, 1], [1, 1], [1, 0], [0, 1], [1, 1], [1, 0]])
 def _in_a_directory_with_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     bank = ItemBank.from_qmatrix(Q, 0.15, 0.1)
-    codes = Examinees.drawn(bank, 800, seed=1).responses.tolist()
+    codes = Responses.drawn(bank, 800, seed=1).codes.tolist()
     names = ",".join(bank.item_names)
     rows = [",".join(map(str, row)) for row in codes]
     Path("r.csv").write_text("\n".join([names, *rows]) + "\n")
@@ -52,7 +52,7 @@ def test_a_model_is_judged() -> None:
 def test_it_is_said_which_test_of_simpler_models_to_trust() -> None:
     q = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1]] * 2 + [[1, 1, 0], [0, 1, 1], [1, 0, 1]] * 2)
     bank = ItemBank.from_qmatrix(q, 0.2, 0.2, Dino)
-    codes = Examinees.drawn(bank, 500, seed=101).responses.tolist()
+    codes = Responses.drawn(bank, 500, seed=101).codes.tolist()
     Path("d.csv").write_text(
         "\n".join([",".join(bank.item_names), *(",".join(map(str, row)) for row in codes)]) + "\n"
     )

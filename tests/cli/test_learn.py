@@ -16,7 +16,6 @@ from bnmind.adaptive import (
     RESPONSE_MODELS,
     Dina,
     Dino,
-    Examinees,
     Item,
     ItemBank,
     LearningOptions,
@@ -43,7 +42,7 @@ def _in_a_directory_with_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.chdir(tmp_path)
     Path("q.csv").write_text(Q)
     needs = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1]]
-    codes = Examinees.drawn(ItemBank.from_qmatrix(needs), 200, seed=1).responses
+    codes = Responses.drawn(ItemBank.from_qmatrix(needs), 200, seed=1).codes
     rows = ["id,a,b,c,d,e", *(f"x{n}," + ",".join(map(str, row)) for n, row in enumerate(codes))]
     rows[5] = "x4,1,,,0,"
     Path("r.csv").write_text("\n".join(rows))
@@ -135,7 +134,7 @@ def test_names_of_models_may_have_any_case() -> None:
 @pytest.mark.parametrize(("gate", "n_parameters"), [("2PL", 10), ("rasch", 6)])
 def test_a_bank_of_one_ability_is_learned_as_the_same_model(gate: str, n_parameters: int) -> None:
     curves = [Logistic(0.8, b) for b in (-3, -1, 0, -2, -3)]
-    codes = Examinees.drawn(irt_bank(curves), 1000, seed=6).responses
+    codes = Responses.drawn(irt_bank(curves), 1000, seed=6).codes
     Path("lsat.csv").write_text("\n".join(",".join(map(str, row)) for row in ["abcde", *codes]))
     first = run_json("learn", "lsat.csv", "--gate", gate, "--out", "lsat.json")
     again = run_json("learn", "lsat.csv", "--bank", "lsat.json")

@@ -12,7 +12,6 @@ import pytest
 
 from bnmind.adaptive import (
     Bounds,
-    Examinees,
     ItemBank,
     LearningOptions,
     MaximalItems,
@@ -38,8 +37,8 @@ def _in_a_directory_with_a_bank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     # Drawing takes most of the time; tests/lab/test_adaptive.py looks at the pictures.
     monkeypatch.setattr("bnmind.lab.simulations.png", lambda figure: b"")
     write_bank(BANK, "bank.json")
-    people = Examinees.drawn(BANK, 60, seed=5)
-    codes = people.responses.astype(object)
+    people = Responses.drawn(BANK, 60, seed=5)
+    codes = people.codes.astype(object)
     codes[3, 2] = ""
     _write("responses.csv", [BANK.item_names, *codes.tolist()])
     needs = [[name, *row] for name, row in zip(BANK.item_names, Q, strict=True)]
@@ -63,7 +62,7 @@ def test_every_step_of_a_short_test_is_shown() -> None:
 
 def test_json_agrees_with_the_library() -> None:
     found = run_json("simulate", "bank.json", "--stop", "items:3", "--examinees", "50")
-    people = Examinees.drawn(BANK, 50)
+    people = Responses.drawn(BANK, 50)
     selectors: dict[str, Selector[SkillBelief]] = {
         "entropy": MinimalEntropy(),
         "random": RandomItem(),

@@ -17,12 +17,12 @@ from matplotlib.patches import Rectangle
 from bnmind.adaptive import (
     ABILITY,
     AnyOf,
-    Examinees,
     ItemBank,
     MaximalItems,
     MinimalEntropy,
     ProfileCertain,
     RandomItem,
+    Responses,
     SimulationOptions,
     SimulationResult,
     irt_bank,
@@ -42,7 +42,7 @@ from bnmind.lab import (
 BANK = ItemBank.from_qmatrix([[1, 0], [0, 1], [1, 1], [1, 0], [0, 1]], guess=0.2, slip=0.1)
 RESULT = simulate(
     BANK,
-    Examinees.drawn(BANK, 60, seed=1),
+    Responses.drawn(BANK, 60, seed=1),
     {"entropy": MinimalEntropy(), "random": RandomItem()},
     AnyOf((MaximalItems(4), ProfileCertain(0.8))),
 )
@@ -106,7 +106,7 @@ def test_all_measures_are_in_one_picture() -> None:
 
 def test_large_banks_and_long_tests_are_drawn_too() -> None:
     bank = ItemBank.from_qmatrix([[1, 0], [0, 1]] * 40, guess=0.4, slip=0.4)
-    people = Examinees.drawn(bank, 30, seed=1)
+    people = Responses.drawn(bank, 30, seed=1)
     result = simulate(bank, people, {"x": RandomItem()}, ProfileCertain(0.95))
     curve = np.asarray(plot_exposure(result).axes[0].lines[0].get_ydata(), dtype=float)
     assert np.all(np.diff(curve) <= 0)
@@ -140,7 +140,7 @@ def test_files_hold_the_frames(tmp_path: Path) -> None:
     assert len(pictures) == 4 + 1
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in pictures)
     bank = irt_bank(logistic_items([[1.0, 0.0], [1.0, 1.0]]))
-    people = Examinees.drawn(bank, 5)
+    people = Responses.drawn(bank, 5)
     of_ability = simulate(
         bank, people, {"x": RandomItem()}, options=SimulationOptions(measures=[ABILITY])
     )

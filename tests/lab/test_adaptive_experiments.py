@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from bnmind.adaptive import (
     STOPPERS,
-    Examinees,
     ItemBank,
     MaximalItems,
     MinimalEntropy,
@@ -35,7 +34,7 @@ from bnmind.lab import (
 from tests.modes import examples
 
 BANK = ItemBank.from_qmatrix([[1, 0], [0, 1], [1, 1], [1, 0]], guess=0.2, slip=0.1)
-PEOPLE = Examinees.drawn(BANK, 11, seed=3)
+PEOPLE = Responses.drawn(BANK, 11, seed=3)
 TEXT = """
 kind = "tests"
 bank = "bank.json"
@@ -97,9 +96,7 @@ def test_tests_are_kept_in_stores(tmp_path: Path) -> None:
 
 
 def test_recorded_responses_are_replayed() -> None:
-    lines = [",".join(BANK.item_names)] + [
-        ",".join(map(str, row)) for row in PEOPLE.responses.tolist()
-    ]
+    lines = [",".join(BANK.item_names)] + [",".join(map(str, row)) for row in PEOPLE.codes.tolist()]
     Path("answers.csv").write_text("\n".join(lines))
     text = TEXT.replace("examinees = 11\n", 'responses = "answers.csv"\n')
     experiment = experiment_from_text(text)
@@ -114,7 +111,7 @@ def test_only_its_own_answers_travel_with_a_batch() -> None:
     experiment = TestExperiment(
         bank=BANK,
         selectors={"entropy": MinimalEntropy()},
-        examinees=Responses(PEOPLE.responses, BANK.item_names),
+        examinees=Responses(PEOPLE.codes, BANK.item_names),
         batch_examinees=4,
     )
     for batch in experiment.batches():
@@ -154,14 +151,14 @@ def test_what_is_written_reads_back(stops: list[list[str]], seed: int) -> None:
         bank=BANK,
         selectors={"entropy": MinimalEntropy()},
         stopper=stopper_by_names(texts),
-        examinees=Responses(PEOPLE.responses, BANK.item_names) if seed % 2 else 5,
+        examinees=Responses(PEOPLE.codes, BANK.item_names) if seed % 2 else 5,
         seed=seed,
     )
     again = experiment_from_text(experiment_to_toml(experiment))
     assert isinstance(again, TestExperiment)
     assert experiment_to_toml(again) == experiment_to_toml(experiment)
     assert again.stopper == experiment.stopper
-    assert again.people.responses.tolist() == experiment.people.responses.tolist()
+    assert again.people.codes.tolist() == experiment.people.codes.tolist()
 
 
 @pytest.mark.parametrize(

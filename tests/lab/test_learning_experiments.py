@@ -8,7 +8,6 @@ import pytest
 
 from bnmind.adaptive import (
     Bounds,
-    Examinees,
     ItemBank,
     LearningOptions,
     Priors,
@@ -27,7 +26,7 @@ from bnmind.lab import (
 )
 
 BANK = ItemBank.from_qmatrix([[1, 0], [0, 1], [1, 1], [1, 0]], guess=0.2, slip=0.1)
-ANSWERS = Responses(Examinees.drawn(BANK, 40, seed=3).responses, BANK.item_names)
+ANSWERS = Responses(Responses.drawn(BANK, 40, seed=3).codes, BANK.item_names)
 OPTIONS = LearningOptions(
     starts=3, seed=2, bounds=Bounds((0.0, 0.4), (0.0, 0.3)), max_iterations=30
 )

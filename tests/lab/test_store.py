@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bnmind.adaptive import Examinees, ItemBank, RandomItem, simulate
+from bnmind.adaptive import ItemBank, RandomItem, Responses, simulate
 from bnmind.errors import BnmindError
 from bnmind.lab import (
     Comparison,
@@ -91,7 +91,7 @@ def test_comparisons_and_simulations_share_a_directory(
         monkeypatch.setattr(f"bnmind.lab.{module}.png", lambda figure: b"")
         monkeypatch.setattr(f"bnmind.lab.{module}.svg", lambda figure: b"")
     bank = ItemBank.from_qmatrix([[1], [1]], guess=0.2, slip=0.1)
-    tests = simulate(bank, Examinees.drawn(bank, 5, seed=1), {"random": RandomItem()})
+    tests = simulate(bank, Responses.drawn(bank, 5, seed=1), {"random": RandomItem()})
     written = (
         *save_comparison(comparison, tmp_path, vector=True),
         *save_simulation(tests, tmp_path, vector=True),

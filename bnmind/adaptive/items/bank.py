@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,97 +15,43 @@ from numpy.typing import ArrayLike, NDArray
 from bnmind._arguments import checked, checked_if_it_fails
 from bnmind._display import MOST_ROWS, table_html
 from bnmind._messages import close_names, counted, did_you_mean, shown
-from bnmind._values import Value, told
-from bnmind.adaptive.items.item import Certainty, Item, averaged_items, certainty_faults, deviations
-from bnmind.adaptive.items.qmatrix import QMatrix, bank_parts, skill_levels
-from bnmind.adaptive.items.skill_distributions import ProfileDistribution
+from bnmind._values import Value, sealed, told
+from bnmind.adaptive.items.item import (
+    Certainty,
+    Item,
+    certainty_faults,
+    deviations,
+    mean_table,
+    with_table,
+)
+from bnmind.adaptive.items.qmatrix import QMatrix, bank_parts, skill_cpds, skill_levels
+from bnmind.adaptive.items.skill_distributions import ABILITY, AbilityGrid, ProfileDistribution
 from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.adaptive.response_models.curves import Logistic
 from bnmind.adaptive.response_models.gates import Dina
 from bnmind.adaptive.response_models.registry import gate_of
 from bnmind.errors import InvalidArgumentError, InvalidModelError, UnknownNameError
 from bnmind.information import Floats
-from bnmind.pgm import FunctionalCPD, Network, Variable
+from bnmind.pgm import CPD, FunctionalCPD, Network, Variable
 from bnmind.pgm.variable import format_label
 
 if TYPE_CHECKING:
     import pandas
 
-# --- The structure of an item bank, derived from its network --------------------------------------
-#
-#
-
-
-def hidden_variables(
-    network: Network, skills: Sequence[str], items: Sequence[str]
-) -> tuple[Variable, ...]:
-    """Return the skills, then the other hidden variables on which skills or items depend."""
-    parents = {cpd.variable.name: cpd.parents for cpd in network.cpds}
-    needed = {*skills, *items}
-    for variable in reversed(network.variables):  # children before parents
-        if variable.name in needed:
-            needed |= {v.name for v in parents[variable.name]}
-    needed -= {*items, *skills}
-    others = [v for v in network.variables if v.name in needed]
-    return (*(network.variable(name) for name in skills), *others)
-
-
-def item_channel(network: Network, item: str, parents: Sequence[str]) -> Floats:
-    """Return the chance of each response, ``(parent configurations, responses)``."""
-    table = np.real(network.cpd(item).to_factor().sum_to((item, *parents)).values)
-    channel = np.ascontiguousarray(table.reshape(len(table), -1).T)
-    channel.setflags(write=False)
-    return channel
-
-
-def stacked(channels: Sequence[Floats]) -> Floats:
-    """Return channels in one array padded with zeros, ``(items, configurations, responses)``."""
-    shape = np.max([channel.shape for channel in channels], axis=0)
-    padded = np.zeros((len(channels), *shape))
-    for row, channel in zip(padded, channels, strict=True):
-        row[: channel.shape[0], : channel.shape[1]] = channel
-    return padded
-
-
-def nearest_skills(
-    network: Network, skills: Sequence[str], items: Sequence[str]
-) -> NDArray[np.bool_]:
-    """Return whether an item depends on a skill directly, ``(items, skills)``."""
-    place = {name: number for number, name in enumerate(skills)}
-    reached: dict[str, set[int]] = {}
-    for cpd in network.cpds:  # parents before children
-        nearest: set[int] = set()
-        for v in cpd.parents:
-            nearest |= {place[v.name]} if v.name in place else reached[v.name]
-        reached[cpd.variable.name] = nearest
-    matrix = np.zeros((len(items), len(skills)), dtype=bool)
-    for row, name in zip(matrix, items, strict=True):
-        row[list(reached[name])] = True
-    matrix.setflags(write=False)
-    return matrix
-
-
 # --- The faults of an item bank: names, structure, and response models ----------------------------
-#
-#
 
 _CHECKED_CELLS = 2**16
 """Tables of more cells are not compared with their response models."""
 
 
-def _doubled(names: Sequence[str]) -> list[str]:
-    return sorted(name for name, count in Counter(names).items() if count > 1)
-
-
-def bank_faults(
+def _faults_of(
     network: Network, skills: Sequence[str], items: Sequence[Item], labels: Sequence[str]
 ) -> list[str]:
     """Return all faults of the parts of a bank; if names are wrong, only those."""
     return (
         _name_faults(network, skills, items, labels)
-        or _structure_faults(network, skills, [item.name for item in items])
-        or _choice_faults(network, items)
-        or [fault for item in items for fault in _model_faults(network, item)]
-        or [fault for item in items for fault in _certainty_faults(network, item)]
+        or _structure_faults(network, skills, items)
+        or [fault for item in items for fault in _model_faults(network.cpd(item.name), item)]
     )
 
 
@@ -115,25 +60,26 @@ def _name_faults(
 ) -> list[str]:
     """Return a fault for each name that is unknown, repeated or missing."""
     items = [item.name for item in bank_items]
-    are_skills, are_items = frozenset(skills), frozenset(items)
     known = {v.name: v for v in network.variables}
-    problems = [f"the skill {name} occurs more than once" for name in _doubled(skills)]
-    problems += [f"the item {name} occurs more than once" for name in _doubled(items)]
+    both = (("skill", skills), ("item", items))
+    problems = [
+        f"the {kind} {name} occurs more than once"
+        for kind, names in both
+        for name in sorted(name for name, count in Counter(names).items() if count > 1)
+    ]
     problems += [
-        f"{name} cannot be both a skill and an item" for name in sorted(are_skills & are_items)
+        f"{name} cannot be both a skill and an item" for name in sorted({*skills} & {*items})
     ]
     problems += [
         f"the network has no variable for {kind} {name}{_meant(name, known)}"
-        for kind, names in (("skill", skills), ("item", items))
+        for kind, names in both
         for name in names
         if name not in known
     ]
     if len(labels) != len(skills):
         problems.append(f"expected {len(skills)} labels of skills, got {len(labels)}")
-    if not skills:
-        problems.append("a bank needs at least one skill")
-    if not items:
-        problems.append("a bank needs at least one item")
+    problems += [f"a bank needs at least one {kind}" for kind, names in both if not names]
+    are_items = frozenset(items)
     problems += [
         f"{other}, an enemy of {item.name}, is not an item"
         for item in bank_items
@@ -149,75 +95,56 @@ def _meant(name: str, known: Iterable[str]) -> str:
     return f"; {question}" if question else ""
 
 
-def _choice_faults(network: Network, items: Sequence[Item]) -> list[str]:
-    """Return a fault for each item with a choice that counts as no response of it."""
-    problems = []
-    for item in items:
-        if item.choices:
-            states = network.variable(item.name).states
-            unknown = [text for text, response in item.choices if response not in states]
-            problems += [
-                f"the choice {text} of item {item.name} must count as one of its responses:"
-                f" {', '.join(states)}"
-                for text in unknown[:1]
-            ]
-    return problems
-
-
-def _structure_faults(network: Network, skills: Sequence[str], items: Sequence[str]) -> list[str]:
+def _structure_faults(
+    network: Network, skills: Sequence[str], bank_items: Sequence[Item]
+) -> list[str]:
     """Return a fault for each item or skill in a wrong place of the network."""
-    are_skills, are_items = frozenset(skills), frozenset(items)
-    known = {v.name: v for v in network.variables}
-    children = {v.name: cpd.variable.name for cpd in network.cpds for v in cpd.parents}
+    items = [item.name for item in bank_items]
     problems = [
-        f"item {name} must not have children, but has {children[name]}"
+        f"item {name} must not have children, but has {children[-1]}"
         for name in items
-        if name in children
+        if (children := network.children(name))
     ]
     problems += [
-        f"{name} needs at least two {what}, got {known[name].n_states}"
+        f"{name} needs at least two {what}, got {network.variable(name).n_states}"
         for what, names in (("levels", skills), ("responses", items))
         for name in names
-        if known[name].n_states < 2
+        if network.variable(name).n_states < 2
     ]
-    below_skills: set[str] = set()
-    for cpd in network.cpds:  # parents before children
-        if any(v.name in are_skills or v.name in below_skills for v in cpd.parents):
-            below_skills.add(cpd.variable.name)
-    measured: set[str] = set()
-    for cpd in reversed(network.cpds):
-        if cpd.variable.name in are_items or cpd.variable.name in measured:
-            measured.update(v.name for v in cpd.parents)
-    problems += [f"item {name} depends on no skill" for name in items if name not in below_skills]
+    below, measured = set(network.descendants(skills)), set(network.ancestors(items))
+    problems += [f"item {name} depends on no skill" for name in items if name not in below]
     problems += [f"no item depends on skill {name}" for name in skills if name not in measured]
     return problems
 
 
-def _certainty_faults(network: Network, item: Item) -> list[str]:
-    """Return a fault if the certainty of an item is that of other parameters."""
+def _model_faults(cpd: CPD, item: Item) -> list[str]:
+    """Return what is wrong with an item: its choices, its response model, or its certainty.
+
+    Its distribution must be that of the response model.
+    """
+    states = cpd.variable.states
+    strange = [text for text, response in item.choices if response not in states]
+    if strange:
+        return [
+            f"the choice {strange[0]} of item {item.name} must count as one of its responses:"
+            f" {', '.join(states)}"
+        ]
+    if not (item.gate is None or cpd.n_cells > _CHECKED_CELLS or isinstance(cpd, FunctionalCPD)):
+        try:
+            expected = item.gate.cpd(cpd.variable, cpd.parents)
+        except InvalidModelError as fault:
+            return list(fault.problems)
+        values = expected.to_factor().values
+        if not np.allclose(values, cpd.to_factor().values, rtol=0, atol=1e-9):
+            return [
+                f"the distribution of {item.name} is not that of its response model {item.gate}"
+            ]
     if item.certainty is None:
         return []
-    cpd = network.cpd(item.name)
     return certainty_faults(item.certainty, cpd.variable, cpd.parents, item.gate)
 
 
-def _model_faults(network: Network, item: Item) -> list[str]:
-    """Return a fault if the distribution of an item is not that of its response model."""
-    cpd = network.cpd(item.name)
-    if item.gate is None or cpd.n_cells > _CHECKED_CELLS or isinstance(cpd, FunctionalCPD):
-        return []
-    try:
-        expected = item.gate.cpd(cpd.variable, cpd.parents)
-    except InvalidModelError as fault:
-        return list(fault.problems)
-    if np.allclose(expected.to_factor().values, cpd.to_factor().values, rtol=0, atol=1e-9):
-        return []
-    return [f"the distribution of {item.name} is not that of its response model {item.gate}"]
-
-
 # --- Item banks: a network in which some variables are skills and some are items ------------------
-#
-#
 
 _STACKED_CELLS = 2**20
 """All channels are stored in one padded array if it has at most this many cells."""
@@ -271,7 +198,7 @@ class ItemBank(Value):
         self._set(labels=self.labels or self.skills)
 
     def _faults(self) -> list[str]:
-        return bank_faults(self.network, self.skills, self.items, self.labels or self.skills)
+        return _faults_of(self.network, self.skills, self.items, self.labels or self.skills)
 
     @classmethod
     @checked
@@ -349,9 +276,9 @@ class ItemBank(Value):
             parameter is out of range; the message names row and column.
         """
         q = QMatrix.of(q_matrix, items=items, skills=skill_names)
-        sizes = skill_levels(q, skills, levels)
-        models = q.response_models(guess, slip, gate_of(gate), levels=sizes)
-        return cls(*bank_parts(q, models, skills, levels))
+        cpds = skill_cpds(q, skills, levels)
+        models = q.response_models(guess, slip, gate_of(gate), levels=skill_levels(q, cpds))
+        return cls(*bank_parts(q, models, cpds))
 
     @classmethod
     @checked
@@ -386,7 +313,7 @@ class ItemBank(Value):
             The names of the skills.
         """
         q = QMatrix.of(q_matrix, items=items, skills=skill_names)
-        return cls(*bank_parts(q, response_models, skills, levels))
+        return cls(*bank_parts(q, response_models, skill_cpds(q, skills, levels)))
 
     def __repr__(self) -> str:
         title = f"{self.title}: " if self.title else ""
@@ -433,10 +360,13 @@ class ItemBank(Value):
         >>> bank.averaged().channel("a").tolist()
         [[0.75, 0.25], [0.5, 0.5]]
         """
-        if all(item.certainty is None for item in self.items):
-            return self
-        network, items = averaged_items(self.network, self.items)
-        return replace(self, network=network, items=items)
+        changed = {}
+        for item in self.items:
+            if item.certainty is not None:
+                cpd = self.network.cpd(item.name)
+                table = mean_table(item.certainty, cpd.variable, cpd.parents, item.gate)
+                changed[item.name] = with_table(item, cpd.variable, cpd.parents, table)
+        return with_tables(self, changed) if changed else self
 
     @cached_property
     def item_names(self) -> tuple[str, ...]:
@@ -523,7 +453,10 @@ class ItemBank(Value):
     @cached_property
     def hidden(self) -> tuple[Variable, ...]:
         """The skills, then the other hidden variables on which skills or items depend."""
-        return hidden_variables(self.network, self.skills, self.item_names)
+        others = {*self.network.ancestors((*self.skills, *self.item_names))}
+        others -= {*self.skills, *self.item_names}
+        skills = (self.network.variable(name) for name in self.skills)
+        return (*skills, *(v for v in self.network.variables if v.name in others))
 
     def hidden_network(self) -> Network:
         """Return the network of the hidden variables alone."""
@@ -552,9 +485,7 @@ class ItemBank(Value):
     def cause_numbers(self) -> NDArray[np.intp]:
         """The index of each item's cause in `causes`, ``(items,)``."""
         place = {cause: number for number, cause in enumerate(self.causes)}
-        numbers = np.array([place[cause] for cause in self._causes], dtype=np.intp)
-        numbers.setflags(write=False)
-        return numbers
+        return sealed(np.array([place[cause] for cause in self._causes], dtype=np.intp))
 
     @checked_if_it_fails
     def n_configurations(self, cause: Sequence[str]) -> int:
@@ -564,8 +495,11 @@ class ItemBank(Value):
     @cached_property
     def item_channels(self) -> tuple[Floats, ...]:
         """The channel of each item, by its position; see `channel`."""
-        pairs = zip(self.item_names, self._causes, strict=True)
-        return tuple(item_channel(self.network, item, cause) for item, cause in pairs)
+        channels = []
+        for name, cause in zip(self.item_names, self._causes, strict=True):
+            table = np.real(self.network.cpd(name).to_factor().sum_to((name, *cause)).values)
+            channels.append(sealed(np.ascontiguousarray(table.reshape(len(table), -1).T)))
+        return tuple(channels)
 
     @checked_if_it_fails
     def channel(self, item: str) -> Floats:
@@ -587,7 +521,7 @@ class ItemBank(Value):
         if self._stack is not None:
             height, width = self._shapes[positions].max(axis=0, initial=1)
             return self._stack[positions, :height, :width]
-        return stacked([self.item_channels[position] for position in positions])
+        return _stacked([self.item_channels[position] for position in positions])
 
     @cached_property
     def _shapes(self) -> NDArray[np.intp]:
@@ -597,7 +531,7 @@ class ItemBank(Value):
     def _stack(self) -> Floats | None:
         """All channels, padded; None if the array would be too large."""
         cells = len(self.items) * int(np.prod(self._shapes.max(axis=0)))
-        return stacked(self.item_channels) if cells <= _STACKED_CELLS else None
+        return _stacked(self.item_channels) if cells <= _STACKED_CELLS else None
 
     @cached_property
     def q_matrix(self) -> NDArray[np.bool_]:
@@ -605,7 +539,32 @@ class ItemBank(Value):
 
         That is, the skill is a parent, or an ancestor with no other skill between.
         """
-        return nearest_skills(self.network, self.skills, self.item_names)
+        reached: dict[str, NDArray[np.bool_]] = dict(
+            zip(self.skills, np.eye(len(self.skills), dtype=bool), strict=True)
+        )
+        rows = {}
+        for cpd in self.network.cpds:  # parents before children
+            name, nothing = cpd.variable.name, np.zeros(len(self.skills), dtype=bool)
+            rows[name] = np.logical_or.reduce([nothing, *(reached[v.name] for v in cpd.parents)])
+            reached.setdefault(name, rows[name])
+        return sealed(np.array([rows[name] for name in self.item_names]))
+
+
+def _stacked(channels: Sequence[Floats]) -> Floats:
+    """Return channels in one array padded with zeros, ``(items, configurations, responses)``."""
+    shape = np.max([channel.shape for channel in channels], axis=0)
+    padded = np.zeros((len(channels), *shape))
+    for row, channel in zip(padded, channels, strict=True):
+        row[: channel.shape[0], : channel.shape[1]] = channel
+    return padded
+
+
+def with_tables(bank: ItemBank, changed: Mapping[str, tuple[Item, CPD]]) -> ItemBank:
+    """Return a bank in which some items have other properties and another distribution."""
+    items = tuple(changed[i.name][0] if i.name in changed else i for i in bank.items)
+    cpds = {cpd.variable.name: cpd for cpd in bank.network.cpds}
+    cpds |= {name: cpd for name, (_, cpd) in changed.items()}
+    return replace(bank, network=Network(tuple(cpds.values())), items=items)
 
 
 class HasBank(Protocol):
@@ -664,8 +623,93 @@ def with_certainties(bank: ItemBank, certainties: Mapping[str, Certainty]) -> It
     """
     for name in certainties:
         bank.position(name)
-    items = [
-        dataclasses.replace(item, certainty=certainties.get(item.name, item.certainty))
-        for item in bank.items
-    ]
-    return dataclasses.replace(bank, items=tuple(items))
+    items = (
+        replace(item, certainty=certainties.get(item.name, item.certainty)) for item in bank.items
+    )
+    return replace(bank, items=tuple(items))
+
+
+# --- Items that measure one ability ---------------------------------------------------------------
+#
+# The order of parameters (a, b, c, d) and D = 1 are those of catsim; its item arrays can be used.
+# The curves are `Logistic` and `GradedResponse`, in `bnmind.adaptive.response_models`.
+
+
+@checked
+def logistic_items(parameters: ArrayLike) -> tuple[Logistic, ...]:
+    """Return logistic response models from an array of parameters, as used by catsim.
+
+    Parameters
+    ----------
+    parameters
+        ``(items, 2 to 5)``: discrimination a, difficulty b, and optionally
+        pseudo-guessing c and upper asymptote d. A fifth column, catsim's exposure rates,
+        is ignored.
+
+    Raises
+    ------
+    InvalidModelError
+        If the shape is wrong or a parameter is out of range; the message names the row.
+
+    Examples
+    --------
+    >>> logistic_items([[1.2, -0.5], [0.8, 1.0]])[1]
+    Logistic(slope=0.8, difficulty=1.0, lower=0.0, upper=1.0)
+    """
+    try:
+        table = np.asarray(parameters, dtype=np.float64)
+    except (ValueError, TypeError):
+        raise InvalidModelError(
+            [f"expected a table of numbers, a row for each item, got {shown(parameters)}"]
+        ) from None
+    if table.ndim != 2 or not 2 <= table.shape[1] <= 5:
+        raise InvalidModelError(
+            [f"expected 2 to 5 parameters for each item, got an array of shape {table.shape}"]
+        )
+    items, problems = [], []
+    for number, row in enumerate(table[:, :4].tolist()):
+        try:
+            items.append(Logistic(*row))
+        except InvalidModelError as fault:
+            problems += [f"{problem}, in row {number + 1}" for problem in fault.problems]
+    if problems:
+        raise InvalidModelError(problems)
+    return tuple(items)
+
+
+@checked
+def irt_bank(
+    response_models: Sequence[ResponseModel],
+    grid: AbilityGrid | None = None,
+    *,
+    items: Sequence[Item | str] | None = None,
+    ability: str = ABILITY,
+) -> ItemBank:
+    """Return the bank of items that measure one ability.
+
+    Parameters
+    ----------
+    response_models
+        The curve of each item: `Logistic`, `GradedResponse`, or a class of your own.
+    grid
+        The abilities; default ``AbilityGrid.normal()``.
+    items
+        The items or their names, in the order of the response models.
+    ability
+        The name of the latent variable.
+
+    Examples
+    --------
+    >>> bank = irt_bank(logistic_items([[1.2, -0.5], [0.8, 1.0]]))
+    >>> bank.channel("item_1").shape
+    (81, 2)
+    """
+    needs = np.ones((len(response_models), 1), dtype=np.intp)
+    network = (grid or AbilityGrid.normal()).network(ability)
+    return ItemBank.from_response_models(
+        needs,
+        response_models,
+        skills=network,
+        items=items,
+        skill_names=[ability],
+    )

@@ -53,7 +53,7 @@ from bnmind.adaptive.response_models.gates import GuessSlip
 from bnmind.adaptive.response_models.tables import Gdina
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
-from bnmind.pgm import Network, TabularCPD, Variable
+from bnmind.pgm import TabularCPD, Variable
 from bnmind.pgm.variable import format_name
 
 
@@ -333,26 +333,6 @@ def table_certainty(
     return TableCertainty(counts[first], tuple(rows.reshape(-1).tolist()), certainty.answers)
 
 
-def drawn_table(
-    certainty: Certainty,
-    item: Variable,
-    parents: Sequence[Variable],
-    model: ResponseModel | None,
-    *,
-    rng: np.random.Generator,
-) -> Floats:
-    """Return a drawn table, ``(parent configurations, responses)``; as `mean_table`."""
-    if isinstance(certainty, TableCertainty):
-        shares = np.maximum(rng.standard_gamma(certainty.counts), 1e-300)
-        drawn: Floats = (shares / shares.sum(axis=1, keepdims=True))[list(certainty.rows)]
-        return drawn
-    known = _known(certainty, model)
-    roots = _roots(certainty.covariance)
-    if not len(roots):
-        return model_table(known, item, parents)
-    return model_table(model_near(known, rng.standard_normal(len(roots)) @ roots), item, parents)
-
-
 def _known(certainty: ParameterCertainty, model: ResponseModel | None) -> ResponseModel:
     known = certainty.model or model
     assert known is not None  # as `certainty_faults` checks
@@ -382,19 +362,6 @@ def _quadrature(n: int) -> tuple[Floats, Floats]:
     weights = weights / weights.sum()
     nodes = np.array(list(product(places, repeat=n)))
     return nodes, np.array([math.prod(row) for row in product(weights, repeat=n)])
-
-
-def averaged_items(network: Network, items: tuple[Item, ...]) -> tuple[Network, tuple[Item, ...]]:
-    """Return a network and items with mean tables; those of certain items do not change."""
-    cpds = {cpd.variable.name: cpd for cpd in network.cpds}
-    averaged = []
-    for item in items:
-        cpd = cpds[item.name]
-        if item.certainty is not None:
-            table = mean_table(item.certainty, cpd.variable, cpd.parents, item.gate)
-            item, cpds[item.name] = with_table(item, cpd.variable, cpd.parents, table)
-        averaged.append(item)
-    return Network(tuple(cpds[cpd.variable.name] for cpd in network.cpds)), tuple(averaged)
 
 
 def with_table(

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._arguments import checked
+from bnmind._arguments import check_shape, checked
 from bnmind._messages import (
     MOST_FAULTS,
     close_names,
@@ -38,6 +38,7 @@ from bnmind.adaptive.items.text_tables import (
     names_shown,
     number_of,
     read_table,
+    rectangular,
 )
 from bnmind.adaptive.response_models.base import ResponseModel, made_for_skills
 from bnmind.errors import InvalidModelError, TooLargeError
@@ -51,19 +52,10 @@ _CROSSES = frozenset(["x", "+", "✓", "✔", "✗", "×", "•"])
 _EMPTY = frozenset(["", "nan", "NaN", "<NA>"])
 
 
-@dataclass(frozen=True, eq=False)
-class QMatrixParts:
-    """The parts of a Q-matrix that were read from a table."""
-
-    needs: NDArray[Any]
-    """``(items, skills)`` of objects, not checked."""
-    items: tuple[str, ...]
-    skills: tuple[str, ...]
-    notes: tuple[str, ...]
-
-
-def qmatrix_parts(table: TextTable, expected: Sequence[str] = ()) -> QMatrixParts:
-    """Return the parts of the Q-matrix in a table.
+def _parts(
+    table: TextTable, expected: Sequence[str]
+) -> tuple[NDArray[Any], tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Return the entries of the Q-matrix in a table, its items and skills, and notes.
 
     The names of the items are in a column ``item``, in the only one that holds expected names, or
     in the first column, if it has no name, counts the rows, or holds texts. Empty cells are 0, and
@@ -100,23 +92,15 @@ def qmatrix_parts(table: TextTable, expected: Sequence[str] = ()) -> QMatrixPart
     if set(items) & set(skills) and are_numbered(skills):
         notes.append(renamed_skills(skills))
         skills = tuple(f"skill_{number}" for number in range(1, len(skills) + 1))
-    needs = np.empty((len(rows), len(columns)), dtype=object)
-    n_empty = n_crosses = 0
-    for cells, row in zip(needs, rows, strict=True):
-        for k, column in enumerate(columns):
-            cell = row[column]
-            is_cross = isinstance(cell, str) and cell.strip().lower() in _CROSSES
-            is_empty = not _is_given(cell)
-            n_crosses += is_cross
-            n_empty += is_empty
-            number = None if is_cross or is_empty else number_of(cell)
-            whole = int(number) if number is not None and number % 1 == 0 else None
-            cells[k] = int(is_cross) if is_cross or is_empty else cell if whole is None else whole
+    cells = [row[column] for row in rows for column in columns]
+    n_crosses = sum(map(_is_cross, cells))
+    n_empty = len(cells) - sum(map(_is_given, cells))
     if n_crosses:
         notes.append(f"{counted(n_crosses, 'marked cell')} read as 1")
     if n_empty:
         notes.append(f"{counted(n_empty, 'empty cell')} read as 0")
-    return QMatrixParts(needs, items, skills, tuple(notes))
+    needs = np.fromiter(map(_entry, cells), dtype=object, count=len(cells))
+    return needs.reshape(len(rows), len(columns)), items, skills, tuple(notes)
 
 
 def renamed_skills(skills: Sequence[str]) -> str:
@@ -130,13 +114,27 @@ def renamed_skills(skills: Sequence[str]) -> str:
 def _holds_texts(rows: Sequence[tuple[Any, ...]], column: int) -> bool:
     """Return whether a column has texts, and no number or cross."""
     given = [row[column] for row in rows if _is_given(row[column])]
-    return bool(given) and not any(
-        number_of(cell) is not None or str(cell).strip().lower() in _CROSSES for cell in given
-    )
+    return bool(given) and all(map(_is_text, given))
 
 
 def _is_given(cell: Any) -> bool:
     return cell is not None and str(cell).strip() not in _EMPTY
+
+
+def _is_cross(cell: Any) -> bool:
+    return isinstance(cell, str) and cell.strip().lower() in _CROSSES
+
+
+def _is_text(cell: Any) -> bool:
+    return _is_given(cell) and number_of(cell) is None and not _is_cross(cell)
+
+
+def _entry(cell: Any) -> Any:
+    """Return the level in a cell; what is none as it is."""
+    if _is_cross(cell) or not _is_given(cell):
+        return int(_is_cross(cell))
+    number = number_of(cell)
+    return cell if number is None or number % 1 else int(number)
 
 
 def _item_column(
@@ -153,11 +151,7 @@ def _item_column(
     numbers = [number_of(cell) for cell in first]
     if not header[0] or _counts(numbers):
         return 0
-    has_texts = any(
-        number is None and _is_given(cell) and str(cell).strip().lower() not in _CROSSES
-        for cell, number in zip(first, numbers, strict=True)
-    )
-    return 0 if has_texts and len(set(map(str, first))) == len(first) else None
+    return 0 if any(map(_is_text, first)) and len(set(map(str, first))) == len(first) else None
 
 
 def _holds_names(rows: Sequence[tuple[Any, ...]], column: int, expected: Sequence[str]) -> bool:
@@ -263,10 +257,9 @@ class QMatrix(Value):
         if hasattr(table, "columns"):
             table = frame_table(table)
         if isinstance(table, TextTable):
-            parts = qmatrix_parts(table, expected)
-            items = parts.items if items is None else items
-            skills = parts.skills if skills is None else skills
-            table, notes = parts.needs, parts.notes
+            table, own_items, own_skills, notes = _parts(table, expected)
+            items = own_items if items is None else items
+            skills = own_skills if skills is None else skills
         needs = _cells(table)
         n_rows, n_columns = needs.shape if needs.ndim == 2 else (0, 0)
         if items is None:
@@ -329,6 +322,8 @@ class QMatrix(Value):
         ------
         InvalidModelError
             If a parameter is out of range; the message names the item.
+        InvalidArgumentError
+            If there is not one number of levels for each skill.
         """
         problems, columns = [], []
         for what, parameter in (("guesses", guess), ("slips", slip)):
@@ -343,9 +338,8 @@ class QMatrix(Value):
         if problems:
             raise InvalidModelError(problems)
         models: list[ResponseModel] = []
-        each = np.asarray(levels)
-        fits = each.ndim == 0 or each.shape == (len(self.skills),)  # else faulty, said later
-        sizes = np.broadcast_to(each if fits else 2, (len(self.skills),))
+        sizes = np.full(len(self.skills), levels) if np.ndim(levels) == 0 else np.array(levels)
+        check_shape(sizes, "levels", (len(self.skills),))
         for item, needs, g, s in zip(self.items, self.needs, *columns, strict=True):
             needed = needs > 0
             try:
@@ -364,18 +358,7 @@ def _cells(table: Any) -> NDArray[Any]:
         raise InvalidModelError(
             [f"expected a Q-matrix as a table, got the path {shown(table)}; use pandas.read_csv"]
         )
-    try:
-        entries = np.asarray(table)
-    except ValueError:
-        sizes = [np.size(row) for row in table]
-        raise InvalidModelError(
-            [
-                f"expected {counted(sizes[0], 'cell')} in row {row} of the Q-matrix, got {size}"
-                for row, size in enumerate(sizes, 1)
-                if size != sizes[0]
-            ]
-            or ["the Q-matrix must be a table of items and skills"]
-        ) from None
+    entries = rectangular(table, "cell", " of the Q-matrix", InvalidModelError)
     return entries.astype(object) if entries.dtype.kind not in "biuf" else entries
 
 
@@ -383,19 +366,16 @@ def _entry_faults(
     entries: NDArray[Any], names: Sequence[str], skills: Sequence[str]
 ) -> Iterator[str]:
     """Yield the wrong entries of a Q-matrix, then empty rows and columns."""
-    whole = np.ones(entries.shape, dtype=np.intp)  # a wrong entry is not also missing
-    n_wrong = 0
-    for row, column in np.ndindex(entries.shape):
-        cell = entries[row, column : column + 1].tolist()[0]  # as a Python number
-        level = _level(cell)
-        if level is not None:
-            whole[row, column] = level
-        elif (n_wrong := n_wrong + 1) <= MOST_FAULTS:
-            yield (
-                f"expected a whole number from 0 to {MAX_LEVEL} in row {row + 1} (item"
-                f" {one_line(names[row], longest=60)}), column {skills[column]} of the Q-matrix,"
-                f" got {shown(cell)}"
-            )
+    cells = entries.tolist()
+    levels = [[_level(cell) for cell in row] for row in cells]
+    wrong = [(r, c) for r, row in enumerate(levels) for c, level in enumerate(row) if level is None]
+    for row, column in wrong[:MOST_FAULTS]:
+        yield (
+            f"expected a whole number from 0 to {MAX_LEVEL} in row {row + 1} (item"
+            f" {one_line(names[row], longest=60)}), column {skills[column]} of the Q-matrix,"
+            f" got {shown(cells[row][column])}"
+        )
+    whole = np.array(levels) != 0  # a wrong entry is not also missing
     for row in np.flatnonzero(~np.any(whole, axis=1))[:MOST_FAULTS].tolist():
         name = one_line(names[row], longest=60)
         yield f"item {name} needs no skill, in row {row + 1} of the Q-matrix"
@@ -433,8 +413,7 @@ def _name_faults(kind: str, line: str, names: Sequence[Any]) -> list[str]:
 def bank_parts(
     q: QMatrix,
     response_models: Sequence[ResponseModel],
-    skills: ProfileDistribution | Network | None,
-    levels: int | Sequence[int],
+    skills: Sequence[CPD],
 ) -> tuple[Network, tuple[str, ...], tuple[Item, ...]]:
     """Return the network, skills and items of the bank of a Q-matrix and response models."""
     problems: list[str] = []
@@ -445,7 +424,7 @@ def bank_parts(
                 f" got {len(response_models)}"
             ]
         )
-    cpds = _skill_cpds(q, skills, levels)
+    cpds = list(skills)
     by_name = {cpd.variable.name: cpd.variable for cpd in cpds}
     items = []
     cells = 0
@@ -480,20 +459,19 @@ def bank_parts(
     return Network(tuple(cpds)), q.skills, tuple(items)
 
 
-def skill_levels(
-    q: QMatrix, skills: ProfileDistribution | Network | None, levels: int | Sequence[int]
-) -> int | Sequence[int]:
-    """Return the numbers of levels, which a network of the skills determines itself."""
-    if not isinstance(skills, Network):
-        return levels
-    known = {v.name: v.n_states for v in skills.variables}
-    return [known.get(name, 2) for name in q.skills]  # an unknown name is said later
+def skill_levels(q: QMatrix, skills: Sequence[CPD]) -> list[int]:
+    """Return the number of levels of each skill, given the distributions of all."""
+    known = {cpd.variable.name: cpd.variable.n_states for cpd in skills}
+    return [known[name] for name in q.skills]
 
 
-def _skill_cpds(
+def skill_cpds(
     q: QMatrix, skills: ProfileDistribution | Network | None, levels: int | Sequence[int]
 ) -> list[CPD]:
-    """Return the distributions of the skills and of other hidden variables."""
+    """Return the distributions of the skills and of other hidden variables.
+
+    A network of the skills determines the numbers of levels itself.
+    """
     if isinstance(skills, Network):
         known = {v.name for v in skills.variables}
         if unknown := [name for name in q.skills if name not in known]:
@@ -504,10 +482,7 @@ def _skill_cpds(
                 for name, question in close.items()
             )
         # Variables on which no skill depends, such as items, tell nothing about the skills.
-        needed = set(q.skills)
-        for cpd in reversed(skills.cpds):  # children before parents
-            if cpd.variable.name in needed:
-                needed.update(v.name for v in cpd.parents)
+        needed = {*q.skills, *skills.ancestors(q.skills)}
         return [cpd for cpd in skills.cpds if cpd.variable.name in needed]
     each = np.asarray(levels)
     fits = each.ndim == 0 or each.shape == (len(q.skills),)

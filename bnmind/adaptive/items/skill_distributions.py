@@ -23,6 +23,9 @@ References
 ----------
 J. de la Torre and J. Douglas, "Higher-order latent trait models for cognitive diagnosis",
 Psychometrika 2004.
+
+R. D. Bock and M. Aitkin, "Marginal maximum likelihood estimation of item parameters",
+Psychometrika 1981 (quadrature).
 """
 
 from __future__ import annotations
@@ -31,21 +34,25 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Annotated, Any, Protocol
 
 import numpy as np
-from annotated_types import Ge, Le
+from annotated_types import Ge, Gt, Le, MinLen
 from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked
 from bnmind._messages import each_of, shown
 from bnmind._registry import Argument, Registered
-from bnmind._values import Finite, NonNegative, Value
+from bnmind._values import Bounded, Finite, NonNegative, Value
 from bnmind.adaptive.response_models.links import logistic
 from bnmind.errors import InvalidArgumentError, InvalidModelError, TooLargeError
 from bnmind.information import Floats
-from bnmind.pgm import CPD, TabularCPD, Variable
+from bnmind.pgm import CPD, Network, TabularCPD, Variable
+
+ABILITY = "ability"
+"""The default name of one ability behind the skills, or in place of them."""
 
 _REACH = 4.0
 """The ends of the grid of abilities, in standard deviations."""
@@ -100,7 +107,7 @@ class HigherOrder(Value):
     intercepts: _Number | Sequence[_Number] = 0.0
     slopes: NonNegative | Sequence[NonNegative] = 1.0
     one_slope: bool = field(default=False, kw_only=True)
-    ability: str = "ability"
+    ability: str = ABILITY
     n_points: Annotated[int, Ge(2), Le(1000)] = 15
 
     _error = InvalidModelError
@@ -151,6 +158,12 @@ def table_of_steps(steps: Floats) -> Floats:
     table: Floats = reached * np.concatenate([1 - steps, ones])
     return table
 
+
+BANK_PRIOR = "bank"
+"""The name of the distribution in the bank."""
+
+UNIFORM_PRIOR = "uniform"
+"""The name of the uniform distribution."""
 
 MAX_PROFILES = 2**16
 """The limit of profiles in a saturated distribution; 12 skills have 4096."""
@@ -399,3 +412,77 @@ def _level_rows(mastery: Any, skills: Sequence[Variable]) -> list[Floats]:
     if problems:
         raise InvalidModelError(problems)
     return rows
+
+
+# --- One ability on a grid, as in unidimensional item response theory -----------------------------
+
+_SMALL = Bounded(1e150)
+"""Numbers whose squares do not overflow."""
+
+
+@dataclass(frozen=True)
+class AbilityGrid(Value):
+    """A grid of abilities with their prior probabilities.
+
+    Parameters
+    ----------
+    points
+        Increasing abilities, at least two.
+    weights
+        Their probabilities, summing to one within 1e-6.
+    """
+
+    points: Annotated[tuple[float, ...], MinLen(2)]
+    weights: tuple[Annotated[float, Ge(0)], ...]
+
+    _error = InvalidModelError
+
+    def _faults(self) -> Iterator[str]:
+        if not all(low < high for low, high in pairwise(self.points)):
+            yield "expected increasing abilities"
+        if len(self.weights) != len(self.points) or abs(sum(self.weights) - 1) > 1e-6:
+            told = f"{len(self.weights)} of the sum {sum(self.weights):.9g}"
+            yield f"expected {len(self.points)} probabilities that sum to one, got {told}"
+
+    @classmethod
+    @checked
+    def normal(
+        cls,
+        mean: Annotated[float, _SMALL] = 0.0,
+        deviation: Annotated[float, Gt(0), _SMALL] = 1.0,
+        *,
+        n_points: Annotated[int, Ge(2), Le(10**6)] = 81,
+        reach: Annotated[float, Gt(0), _SMALL] = 5.0,
+    ) -> AbilityGrid:
+        """Return an evenly spaced grid, weighted by the density of a normal distribution.
+
+        Parameters
+        ----------
+        mean, deviation
+            The mean and the standard deviation of the normal distribution.
+        n_points
+            The number of abilities.
+        reach
+            The distance from the mean to each end of the grid, in standard deviations.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If a number is not finite, the deviation or the reach is not positive, or there are
+            fewer than 2 points or too many.
+        """
+        steps = np.linspace(-float(reach), float(reach), n_points)
+        density = np.exp(-(steps**2) / 2)
+        return cls(tuple(mean + deviation * steps), tuple(density / density.sum()))
+
+    @checked
+    def network(self, name: str = ABILITY) -> Network:
+        """Return the network of the ability alone; its states are the numbers as text.
+
+        Parameters
+        ----------
+        name
+            The name of the ability.
+        """
+        variable = Variable(name, tuple(f"{point:.12g}" for point in self.points))
+        return Network((TabularCPD(variable, (), np.array(self.weights)),))

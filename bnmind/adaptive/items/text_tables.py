@@ -1,4 +1,4 @@
-"""Tables in text and other files: reading them, their answers, and the names of their columns.
+"""Tables in text and other files: reading them, and matching the names of their columns.
 
 Tables of files as R, Excel, SPSS and other programs write them, and of data frames.
 
@@ -16,162 +16,23 @@ import io
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from bnmind._files import LARGE_FILE, read_bytes
 from bnmind._messages import counted, first_faults
-from bnmind.errors import ModelFileError
+from bnmind._values import told
+from bnmind.errors import InvalidArgumentError, InvalidModelError, ModelFileError
 from bnmind.junction.cases.case_files import WORKBOOK, plain_cell, read_by, read_sheet
 from bnmind.pgm.variable import format_label
 
 if TYPE_CHECKING:
     import pandas as pd
-
-# --- Tables in files that are no text: Excel, SPSS, Stata and Parquet -----------------------------
-#
-# pandas reads them. It needs openpyxl for Excel, pyreadstat for SPSS and pyarrow for Parquet, which
-# the extra ``files`` installs. A file is known by its first bytes, whatever its name.
-
-_PACKED_SPSS = b"$FL3"
-_MOST_PACKED = 1100
-"""The most bytes that zlib makes of one."""
-
-_MOST_ROWS = 20_000_000
-
-
-@dataclass(frozen=True)
-class DataCells:
-    """The cells of a table in a file that is no text."""
-
-    names: tuple[str, ...] | None
-    """The names of the columns; None if the first row may hold them."""
-    rows: list[list[Any]]
-    """Texts, numbers and truth values; "" where there is nothing."""
-    notes: tuple[str, ...] = ()
-
-
-_Read = Callable[[str | os.PathLike[str], bytes], DataCells]
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Kind:
-    """A format, known by its first bytes."""
-
-    mark: bytes
-    name: str
-    library: str
-    """The library that reads it, apart from pandas; "" if none."""
-    read: _Read
-    within: int = 0
-    """How many bytes may come before the mark."""
-
-    def is_of(self, data: bytes) -> bool:
-        """Return whether a content has the mark."""
-        return data.find(self.mark, 0, self.within + len(self.mark)) >= 0
-
-
-def data_cells(path: str | os.PathLike[str], data: bytes) -> DataCells | None:
-    """Return the cells of a table that is no text; None for all other files.
-
-    Parameters
-    ----------
-    path
-        The file, for messages.
-    data
-        Its content.
-
-    Raises
-    ------
-    ModelFileError
-        If the library for the format is missing, or cannot read the file.
-    """
-    kind = next((kind for kind in _KINDS if kind.is_of(data)), None)
-    if kind is None:
-        return None
-    return read_by(kind.library, path, kind.name, lambda: kind.read(path, data))
-
-
-def _excel(path: str | os.PathLike[str], data: bytes) -> DataCells:
-    sheet = read_sheet(path, data)
-    return DataCells(None, sheet.rows, sheet.notes)
-
-
-def _spss(path: str | os.PathLike[str], data: bytes) -> DataCells:
-    """Return the cells of an SPSS file; values that it declares as missing are empty."""
-    import pyreadstat
-
-    # The library would set memory aside for all rows that a damaged file claims to have.
-    _frame, claimed = pyreadstat.read_sav(os.fspath(path), metadataonly=True)
-    packed = data.startswith(_PACKED_SPSS)
-    if (claimed.number_rows or 0) > min(_MOST_ROWS, len(data) * (_MOST_PACKED if packed else 1)):
-        raise ModelFileError(
-            f"{path} claims to have {claimed.number_rows:,} rows, too many for its"
-            f" {len(data):,} bytes; it may be damaged",
-            os.fspath(path),
-        )
-    frame, _about = pyreadstat.read_sav(os.fspath(path))
-    return _of_frame(frame)
-
-
-def _spss_portable(path: str | os.PathLike[str], _: bytes) -> DataCells:
-    """Return the cells of a portable SPSS file."""
-    import pyreadstat
-
-    frame, _about = pyreadstat.read_por(os.fspath(path))
-    return _of_frame(frame)
-
-
-def _stata(_: str | os.PathLike[str], data: bytes) -> DataCells:
-    import pandas as pd
-
-    return _of_frame(pd.read_stata(io.BytesIO(data), convert_categoricals=False))
-
-
-def _parquet(_: str | os.PathLike[str], data: bytes) -> DataCells:
-    import pandas as pd
-
-    frame = pd.read_parquet(io.BytesIO(data), engine="pyarrow")
-    if list(frame.index) != list(range(len(frame.index))):
-        frame = frame.reset_index(names=[""] if frame.index.nlevels == 1 else None)
-    return _of_frame(frame)
-
-
-def _of_frame(frame: pd.DataFrame) -> DataCells:
-    return DataCells(tuple(map(str, frame.columns)), _rows(frame))
-
-
-def _rows(frame: pd.DataFrame) -> list[list[Any]]:
-    """Return the cells of a data frame."""
-    columns = [
-        list(map(plain_cell, frame.iloc[:, place].tolist())) for place in range(frame.shape[1])
-    ]
-    return [list(row) for row in zip(*columns, strict=True)]
-
-
-_STATA = (
-    b"<stata_dta>",
-    *(bytes([release, order, 1, 0]) for release in (113, 114, 115) for order in (1, 2)),
-)
-
-_KINDS = (
-    _Kind(mark=b"PK\x03\x04", name=WORKBOOK, library="openpyxl", read=_excel),
-    _Kind(mark=b"$FL2", name="an SPSS file", library="pyreadstat", read=_spss),
-    _Kind(mark=_PACKED_SPSS, name="an SPSS file", library="pyreadstat", read=_spss),
-    # Before the mark are 456 characters, in lines of 80.
-    _Kind(
-        mark=b"SPSSPORT",
-        name="a portable SPSS file",
-        library="pyreadstat",
-        read=_spss_portable,
-        within=480,
-    ),
-    *(_Kind(mark=mark, name="a Stata file", library="", read=_stata) for mark in _STATA),
-    _Kind(mark=b"PAR1", name="a Parquet file", library="pyarrow", read=_parquet),
-)
-
 
 # --- Tables of files as R, Excel, SPSS and other programs write them, and of data frames ----------
 #
@@ -239,6 +100,11 @@ class TextTable:
         """The number of columns."""
         return len(self.header) if self.header is not None else max(map(len, self.rows), default=0)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name of each column, "" if it has none."""
+        return ("",) * self.n_columns if self.header is None else self.header
+
     @cached_property
     def _columns(self) -> tuple[tuple[Any, ...], ...]:
         return tuple(zip(*self.rows, strict=True))
@@ -246,6 +112,10 @@ class TextTable:
     def column(self, place: int) -> Sequence[Any]:
         """Return the cells of a column of a table whose rows are even."""
         return self._columns[place] if self.rows else ()
+
+    def texts(self, place: int | None) -> tuple[str, ...]:
+        """Return the texts in a column; none if there is no such column."""
+        return () if place is None else tuple(str(cell).strip() for cell in self.column(place))
 
 
 def number_of(cell: Any) -> float | None:
@@ -269,6 +139,21 @@ def number_of(cell: Any) -> float | None:
         return None
 
 
+def level_of(cell: object, states: Sequence[str]) -> int | None:
+    """Return the level in a cell, by its name or its position; None if there is no such level.
+
+    >>> level_of("high", ("low", "high")), level_of(" 1 ", ("low", "high")), level_of(2, ("0", "1"))
+    (1, 1, None)
+    """
+    text = str(cell).strip()
+    if text in states:
+        return states.index(text)
+    number = number_of(cell)
+    if number is None or number % 1 or not 0 <= number < len(states):
+        return None
+    return int(number)
+
+
 def read_table(path: str | os.PathLike[str], *, fixed_width: int | None = None) -> TextTable:
     """Return the table in a text file, or in one of Excel, SPSS, Stata or Parquet.
 
@@ -287,14 +172,10 @@ def read_table(path: str | os.PathLike[str], *, fixed_width: int | None = None) 
         If the file cannot be read, is empty, or is no table; the message names it.
     """
     data = read_bytes(path, most=LARGE_FILE)
-    cells = data_cells(path, data)
-    if cells is not None:
-        if not cells.rows:
+    if (found := _data_table(path, data)) is not None:
+        if not found.rows:
             raise ModelFileError(f"{path} is empty", str(path))
-        if cells.names is not None:
-            return TextTable(cells.names, tuple(map(tuple, cells.rows)), notes=cells.notes)
-        table = _trimmed(table_of(cells.rows))
-        return replace(table, notes=(*cells.notes, *table.notes))
+        return found
     text, notes = _decode(path, data)
     lines = [line for line in text.split("\n") if line.strip()]
     if fixed_width is not None:
@@ -447,6 +328,43 @@ def frame_table(frame: Any) -> TextTable:
     return TextTable(tuple(header), tuple(rows))
 
 
+def table_given(what: str, source: Any) -> TextTable:
+    """Return the table in a file, or of a data frame; ``what`` names it in an error.
+
+    Raises
+    ------
+    ModelFileError
+        If the file cannot be read.
+    InvalidArgumentError
+        If the source is something else.
+    """
+    if hasattr(source, "columns"):
+        return frame_table(source)
+    if isinstance(source, str | os.PathLike):
+        return read_table(source)
+    raise InvalidArgumentError(
+        f"expected {what} to be a file or a data frame, got {told(source)}", source
+    )
+
+
+def rectangular(
+    table: Any, cell: str, where: str, error: type[InvalidArgumentError | InvalidModelError]
+) -> NDArray[Any]:
+    """Return an array of rows; raises an error that names rows of other lengths."""
+    try:
+        return np.asarray(table)
+    except ValueError:
+        sizes = [np.size(row) for row in table]
+    faults = [
+        f"expected {counted(sizes[0], cell)} in row {number}{where}, got {size}"
+        for number, size in enumerate(sizes, 1)
+        if size != sizes[0]
+    ]
+    raise error(
+        faults or [f"expected {where} as rows of {cell}s, got {counted(len(sizes), 'row')}"]
+    )
+
+
 def _decode(path: str | os.PathLike[str], data: bytes) -> tuple[str, tuple[str, ...]]:
     """Return the text of a file, and a note if its encoding had to be guessed."""
     for mark, what, remedy in _OTHER_FILES:
@@ -534,17 +452,21 @@ def _trimmed(table: TextTable) -> TextTable:
     rows = list(table.rows)
     while rows and not any(cell != "" for cell in rows[-1]):
         rows.pop()
-    empty = [
+    kept = [
         place
-        for place in range(table.n_columns)
-        if rows
-        and (table.header is None or not table.header[place])
-        and all(row[place] == "" for row in rows)
+        for place, name in enumerate(table.names)
+        if name or not rows or any(row[place] != "" for row in rows)
     ]
-    notes = tuple(_trimming(len(table.rows) - len(rows), len(empty)))
+    notes = [
+        f"{counted(number, f'empty {what}')} {where} left out"
+        for number, what, where in (
+            (len(table.rows) - len(rows), "row", "at the end"),
+            (table.n_columns - len(kept), "column", "without a name"),
+        )
+        if number
+    ]
     if not notes:
         return table
-    kept = sorted(set(range(table.n_columns)).difference(empty))
     return replace(
         table,
         header=None if table.header is None else tuple(table.header[place] for place in kept),
@@ -553,120 +475,101 @@ def _trimmed(table: TextTable) -> TextTable:
     )
 
 
-def _trimming(n_rows: int, n_columns: int) -> Iterator[str]:
-    if n_rows:
-        yield f"{counted(n_rows, 'empty row')} at the end left out"
-    if n_columns:
-        yield f"{counted(n_columns, 'empty column')} without a name left out"
+# --- Tables in files that are no text: Excel, SPSS, Stata and Parquet -----------------------------
+#
+# pandas reads them. It needs openpyxl for Excel, pyreadstat for SPSS and pyarrow for Parquet, which
+# the extra ``files`` installs. A file is known by its first bytes, whatever its name.
+
+_PACKED_SPSS = b"$FL3"
+_MOST_PACKED = 1100
+"""The most bytes that zlib makes of one."""
+
+_MOST_ROWS = 20_000_000
 
 
-_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
-
-@dataclass(frozen=True)
-class AnswerKey:
-    """The response that each answer to an item counts as, such as the letter of a choice.
-
-    Examples
-    --------
-    >>> key = AnswerKey.of_right("b", ("2/5", "5/6", "2/6"))
-    >>> [key.code(answer) for answer in ("B", "5/6", 2, "A")], AnswerKey.of_right("3").code(3.0)
-    ([1, 1, 1, 0], 1)
-    """
-
-    codes: Mapping[Hashable, int]
-    """The position of the response by the answer."""
-    others: int | None = None
-    """That of any other answer; None if there is none."""
-    is_optional: bool = False
-    """Whether a column may hold scored responses instead of answers."""
-
-    @classmethod
-    def of_right(
-        cls, right: Any, choices: Sequence[str] = (), *, is_optional: bool = False
-    ) -> AnswerKey:
-        """Return the key of an item with one right answer: a text, or the letter of a choice."""
-        answers = {_plain(right)}
-        if choices:
-            place = _place(str(right), choices)
-            answers = {_plain(text) for text in (choices[place], _LETTERS[place], place + 1)}
-        return cls(dict.fromkeys(answers, 1), 0, is_optional)
-
-    @classmethod
-    def of_choices(
-        cls, choices: Sequence[tuple[str, int]], *, is_optional: bool = False
-    ) -> AnswerKey:
-        """Return the key of an item whose choices count as responses, by text or letter."""
-        letters = {
-            _plain(letter): code for letter, (_, code) in zip(_LETTERS, choices, strict=False)
-        }
-        return cls(letters | {_plain(text): code for text, code in choices}, None, is_optional)
-
-    def code(self, answer: Any) -> int | None:
-        """Return the position of the response that an answer counts as; None if it has none."""
-        return self.codes.get(_plain(answer), self.others)
-
-
-def _plain(answer: Any) -> Hashable:
-    """Return an answer as it is compared: a number, or a text in lower case."""
-    number = number_of(answer)
-    return " ".join(str(answer).split()).lower() if number is None else number
-
-
-def choices_in(cell: str, key: str, responses: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Return the choices in a cell, each with the response that it counts as.
-
-    Parameters
-    ----------
-    cell
-        The texts, separated by ``|``, or else by semicolons.
-    key
-        The right text, or its letter or number; for an item with two responses the right choice
-        counts as the last, and the others as the first. Empty if each text ends in ``=`` and
-        the response.
-    responses
-        The responses of the item.
+def _data_table(path: str | os.PathLike[str], data: bytes) -> TextTable | None:
+    """Return a table that is no text; None for all other files.
 
     Raises
     ------
-    ValueError
-        If the key is no choice, or there is none and a text has no response.
-
-    Examples
-    --------
-    >>> choices_in("2/5 | 5/6 | 2/6", "B", ["0", "1"])
-    (('2/5', '0'), ('5/6', '1'), ('2/6', '0'))
-    >>> choices_in("never = 0; often = 2", "", ["0", "1", "2"])
-    (('never', '0'), ('often', '2'))
+    ModelFileError
+        If the library for the format is missing, or cannot read the file.
     """
-    texts = texts_in(cell)
-    if not key:
-        pairs = [text.rpartition("=") for text in texts]
-        if not all(response.strip() in responses for _, _, response in pairs):
-            raise ValueError(
-                f"expected a key, or a response after each choice, one of {', '.join(responses)}"
-            )
-        return tuple((text.strip(), response.strip()) for text, _, response in pairs)
-    if len(responses) != 2:
-        raise ValueError("a key fits an item with two responses; otherwise write CHOICE = RESPONSE")
-    right = _place(key, texts)
-    return tuple((text, responses[place == right]) for place, text in enumerate(texts))
+    for name, library, is_of, read in _FORMATS:
+        if is_of(data):
+            return read_by(library, path, name, partial(read, path, data))
+    return None
 
 
-def texts_in(cell: str) -> list[str]:
-    """Return the texts in a cell, separated by ``|``, or else by semicolons."""
-    return [part.strip() for part in cell.split("|" if "|" in cell else ";")]
+def _excel(path: str | os.PathLike[str], data: bytes) -> TextTable:
+    sheet = read_sheet(path, data)
+    table = _trimmed(table_of(sheet.rows))
+    return replace(table, notes=(*sheet.notes, *table.notes))
 
 
-def _place(key: str, texts: Sequence[str]) -> int:
-    if key in texts:
-        return texts.index(key)
-    if len(key) == 1 and key.upper() in _LETTERS[: len(texts)]:
-        return _LETTERS.index(key.upper())
-    if key.isdecimal() and 1 <= int(key) <= len(texts):
-        return int(key) - 1
-    raise ValueError(f"expected the key to be one of the choices {', '.join(texts)}, got {key}")
+def _spss(path: str | os.PathLike[str], data: bytes) -> TextTable:
+    """Return the table in an SPSS file; values that it declares as missing are empty."""
+    import pyreadstat
 
+    # The library would set memory aside for all rows that a damaged file claims to have.
+    _frame, claimed = pyreadstat.read_sav(os.fspath(path), metadataonly=True)
+    packed = data.startswith(_PACKED_SPSS)
+    if (claimed.number_rows or 0) > min(_MOST_ROWS, len(data) * (_MOST_PACKED if packed else 1)):
+        raise ModelFileError(
+            f"{path} claims to have {claimed.number_rows:,} rows, too many for its"
+            f" {len(data):,} bytes; it may be damaged",
+            os.fspath(path),
+        )
+    return _of_columns(pyreadstat.read_sav(os.fspath(path))[0])
+
+
+def _spss_portable(path: str | os.PathLike[str], _: bytes) -> TextTable:
+    import pyreadstat
+
+    return _of_columns(pyreadstat.read_por(os.fspath(path))[0])
+
+
+def _stata(_: str | os.PathLike[str], data: bytes) -> TextTable:
+    import pandas as pd
+
+    return _of_columns(pd.read_stata(io.BytesIO(data), convert_categoricals=False))
+
+
+def _parquet(_: str | os.PathLike[str], data: bytes) -> TextTable:
+    import pandas as pd
+
+    frame = pd.read_parquet(io.BytesIO(data), engine="pyarrow")
+    if list(frame.index) != list(range(len(frame.index))):
+        frame = frame.reset_index(names=[""] if frame.index.nlevels == 1 else None)
+    return _of_columns(frame)
+
+
+def _of_columns(frame: pd.DataFrame) -> TextTable:
+    columns = (frame.iloc[:, place].tolist() for place in range(frame.shape[1]))
+    rows = zip(*(list(map(plain_cell, column)) for column in columns), strict=True)
+    return TextTable(tuple(map(str, frame.columns)), tuple(rows))
+
+
+_STATA = (
+    b"<stata_dta>",
+    *(bytes([release, order, 1, 0]) for release in (113, 114, 115) for order in (1, 2)),
+)
+
+_Format: TypeAlias = tuple[
+    str, str, Callable[[bytes], bool], Callable[[str | os.PathLike[str], bytes], TextTable]
+]
+_FORMATS: tuple[_Format, ...] = (
+    (WORKBOOK, "openpyxl", lambda data: data.startswith(b"PK\x03\x04"), _excel),
+    ("an SPSS file", "pyreadstat", lambda data: data.startswith((b"$FL2", _PACKED_SPSS)), _spss),
+    # Before the mark are 456 characters, in lines of 80.
+    ("a portable SPSS file", "pyreadstat", lambda data: b"SPSSPORT" in data[:488], _spss_portable),
+    ("a Stata file", "", lambda data: data.startswith(_STATA), _stata),
+    ("a Parquet file", "pyarrow", lambda data: data.startswith(b"PAR1"), _parquet),
+)
+"""The name of each format, the library that reads it beside pandas, its mark, and its reader."""
+
+
+# --- Names ----------------------------------------------------------------------------------------
 
 _NUMBERED = re.compile(r"(.*?)[ ._-]*0*(\d+)")
 _NUMBERED_WORDS = frozenset(

@@ -53,8 +53,7 @@ from bnmind.adaptive.learning.model import learning_inputs
 from bnmind.adaptive.learning.options import LearningOptions
 from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.adaptive.response_models.gates import Dina
-from bnmind.adaptive.responses.examinees import fold_numbers
-from bnmind.adaptive.responses.responses import Responses
+from bnmind.adaptive.responses.responses import Responses, fold_numbers
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.pgm import CPD, Network, TabularCPD
@@ -179,9 +178,9 @@ def compare_models(models: Mapping[str, Learned]) -> Comparison:
 
     Examples
     --------
-    >>> from bnmind.adaptive import Dino, Examinees, ItemBank, learn
+    >>> from bnmind.adaptive import Dino, ItemBank, Responses, learn
     >>> q = [[1, 0], [0, 1], [1, 1], [1, 1]]
-    >>> seen = Examinees.drawn(ItemBank.from_qmatrix(q, 0.1, 0.1), 500, seed=1).responses
+    >>> seen = Responses.drawn(ItemBank.from_qmatrix(q, 0.1, 0.1), 500, seed=1).codes
     >>> compare_models({"DINA": learn(seen, q), "DINO": learn(seen, q, gate=Dino)}).best_by_bic
     'DINA'
     """
@@ -406,11 +405,11 @@ def skill_tree(learned: Learned, *, root: str | None = None) -> Network:
 
     Examples
     --------
-    >>> from bnmind.adaptive import Examinees, ItemBank, Responses, learn
+    >>> from bnmind.adaptive import ItemBank, Responses, learn
     >>> q = [[1, 0, 0], [0, 1, 0], [0, 0, 1]] * 3
     >>> chain = [[[0.5, 0.1], [0.05, 0.05]], [[0.0, 0.0], [0.05, 0.25]]]
     >>> truth = ItemBank.from_qmatrix(q, 0.1, 0.1, skills=Saturated(chain))
-    >>> seen = Examinees.drawn(truth, 2000, seed=1).responses
+    >>> seen = Responses.drawn(truth, 2000, seed=1).codes
     >>> tree = skill_tree(learn(seen, q))
     >>> [(v.name, tree.parents(v.name)) for v in tree.variables]
     [('skill_1', ()), ('skill_2', ('skill_1',)), ('skill_3', ('skill_2',))]

@@ -306,9 +306,9 @@ def reduced_models_by_ratio(
 
     Examples
     --------
-    >>> from bnmind.adaptive import Examinees, Gdina, ItemBank, learn
+    >>> from bnmind.adaptive import Gdina, ItemBank, Responses, learn
     >>> q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1], [1, 1]]
-    >>> seen = Examinees.drawn(ItemBank.from_qmatrix(q, 0.1, 0.1), 1000, seed=1).responses
+    >>> seen = Responses.drawn(ItemBank.from_qmatrix(q, 0.1, 0.1), 1000, seed=1).codes
     >>> found = reduced_models_by_ratio(learn(seen, q, gate=Gdina))
     >>> [(item.item, item.method, item.chosen) for item in found]
     [('item_3', 'two-step likelihood ratio', 'dina'), ('item_6', 'two-step likelihood ratio', \
@@ -488,9 +488,9 @@ def predicted_cutoff(learned: Learned) -> float:
 
     Examples
     --------
-    >>> from bnmind.adaptive import Examinees, ItemBank, learn
+    >>> from bnmind.adaptive import ItemBank, Responses, learn
     >>> q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1], [1, 1]]
-    >>> seen = Examinees.drawn(ItemBank.from_qmatrix(q, 0.1, 0.1), 1000, seed=1).responses
+    >>> seen = Responses.drawn(ItemBank.from_qmatrix(q, 0.1, 0.1), 1000, seed=1).codes
     >>> round(predicted_cutoff(learn(seen, q)), 2)
     0.91
     """
@@ -522,9 +522,9 @@ def validate_qmatrix(learned: Learned, *, cutoff: float = 0.95) -> QValidation:
 
     Examples
     --------
-    >>> from bnmind.adaptive import Examinees, Gdina, ItemBank, Responses, learn
+    >>> from bnmind.adaptive import Gdina, ItemBank, Responses, learn
     >>> truth = ItemBank.from_qmatrix([[1, 0], [0, 1], [1, 1], [1, 0], [0, 1], [1, 1]], 0.1, 0.1)
-    >>> seen = Responses.of(Examinees.drawn(truth, 2000, seed=1).responses, items=truth.item_names)
+    >>> seen = Responses.drawn(truth, 2000, seed=1)
     >>> wrong = [[1, 0], [0, 1], [1, 0], [1, 0], [0, 1], [1, 1]]
     >>> found = validate_qmatrix(learn(seen, wrong, gate=Gdina))
     >>> [(item.item, item.proposed.skills) for item in found.changes]

@@ -844,9 +844,9 @@ def judge(
 
     Examples
     --------
-    >>> from bnmind.adaptive import Examinees, Gdina, ItemBank, learn
+    >>> from bnmind.adaptive import Gdina, ItemBank, Responses, learn
     >>> q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1], [1, 1]]
-    >>> seen = Examinees.drawn(ItemBank.from_qmatrix(q, 0.1, 0.1), 1000, seed=1).responses
+    >>> seen = Responses.drawn(ItemBank.from_qmatrix(q, 0.1, 0.1), 1000, seed=1).codes
     >>> found = judge(learn(seen, q, gate=Gdina))
     >>> [(item.item, item.chosen) for item in found.models]
     [('item_3', 'dina'), ('item_6', 'dina')]

@@ -12,7 +12,13 @@ from numpy.typing import ArrayLike
 
 from bnmind._messages import counted, listed
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.items.qmatrix import QMatrix, bank_parts, renamed_skills, skill_levels
+from bnmind.adaptive.items.qmatrix import (
+    QMatrix,
+    bank_parts,
+    renamed_skills,
+    skill_cpds,
+    skill_levels,
+)
 from bnmind.adaptive.items.skill_distributions import Independent, ProfileDistribution, Saturated
 from bnmind.adaptive.items.text_tables import are_numbered, match_names
 from bnmind.adaptive.learning.blocks import (
@@ -229,15 +235,15 @@ def bank_to_learn(
     q = model if isinstance(model, QMatrix) else QMatrix.of(model)
     if skills is None:
         skills = Saturated() if len(q.skills) <= SATURATED_SKILLS else Independent()
-    levels = skill_levels(q, skills, (q.needs.max(axis=0) + 1).tolist())
-    models = q.response_models(*_START, gate, levels=levels)
+    cpds = skill_cpds(q, skills, (q.needs.max(axis=0) + 1).tolist())
+    models = q.response_models(*_START, gate, levels=skill_levels(q, cpds))
     if n_responses and (gate is Sequential or isinstance(gate, StepsOf)):
         numbers = [n_responses.get(name, 2) for name in q.item_names]
         models = tuple(
             Sequential((model,) * (n - 1)) if n > 2 else model
             for model, n in zip(models, numbers, strict=True)
         )
-    return ItemBank(*bank_parts(q, models, skills, levels))
+    return ItemBank(*bank_parts(q, models, cpds))
 
 
 def item_rules(bank: ItemBank, options: LearningOptions) -> tuple[ItemRule, ...]:

@@ -103,7 +103,7 @@ from bnmind.adaptive.beliefs.belief import MISSING
 from bnmind.adaptive.learning.em import ResponseLayout, TableExpectation
 from bnmind.adaptive.learning.learn import Learned
 from bnmind.adaptive.learning.standard_errors import item_slopes, skill_scores, table_expectation
-from bnmind.adaptive.responses.examinees import Examinees
+from bnmind.adaptive.responses.responses import Responses
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
 
@@ -470,7 +470,7 @@ def predictive_check(learned: Learned, *, n_drawn: int = 100, seed: int = 0) -> 
     is_given = codes != MISSING
     pairs = np.argwhere(np.triu(np.ones((codes.shape[1], codes.shape[1])), 1) > 0)
     observed = _statistics(codes, is_given, pairs)
-    everyone = Examinees.drawn(learned.bank, n_drawn * len(codes), seed=seed).responses
+    everyone = Responses.drawn(learned.bank, n_drawn * len(codes), seed=seed).codes
     drawn = [_statistics(table, is_given, pairs) for table in np.split(everyone, n_drawn)]
     comparisons = []
     for kind, seen in enumerate(observed):

@@ -437,9 +437,9 @@ def coefficients(learned: Learned, *, link: LinkFunction = IDENTITY) -> Coeffici
 
     Examples
     --------
-    >>> from bnmind.adaptive import Examinees, Gdina, ItemBank, learn
+    >>> from bnmind.adaptive import Gdina, ItemBank, Responses, learn
     >>> q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1], [1, 1]]
-    >>> seen = Examinees.drawn(ItemBank.from_qmatrix(q, 0.2, 0.1), 1000, seed=1).responses
+    >>> seen = Responses.drawn(ItemBank.from_qmatrix(q, 0.2, 0.1), 1000, seed=1).codes
     >>> found = coefficients(learn(seen, q, gate=Gdina))
     >>> [(row.name, round(row.value, 1)) for row in found.of("item_2").values()]
     [('intercept', 0.2), ('effect of skill_2', 0.7)]

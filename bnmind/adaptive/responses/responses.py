@@ -1,468 +1,71 @@
-"""Tables of the responses of examinees to items."""
+"""The responses of examinees to items: recorded, drawn from a model, learned and replayed alike."""
 
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
+from annotated_types import Ge, Le
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._arguments import checked, positions
+from bnmind._arguments import checked, positions, whole_array
 from bnmind._messages import (
     MOST_FAULTS,
     counted,
     each_of,
     first_faults,
-    in_shell,
+    many,
     shown,
-    some_names,
 )
-from bnmind._values import Value, sealed
+from bnmind._values import Count, Natural, Value, sealed
 from bnmind.adaptive.beliefs.belief import MISSING
-from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.items.bank_tables import answer_keys
+from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of
 from bnmind.adaptive.items.text_tables import (
-    ABOVE_NAMES,
-    AnswerKey,
-    NameMatch,
     TextTable,
     are_numbered,
     frame_table,
     match_names,
     names_shown,
-    number_of,
     read_table,
+    rectangular,
 )
-from bnmind.adaptive.responses.cells import (
+from bnmind.adaptive.responses.answer_keys import answer_keys
+from bnmind.adaptive.responses.response_tables import (
     FEW_CELLS,
     MAX_CODE,
     MISSING_CODES,
-    WRONG,
-    CellCodes,
-    ColumnOptions,
-    ColumnRoles,
+    TableOptions,
+    answered_rows,
     format_place,
     how_to_declare,
-    is_examinee_name,
     left_out_note,
-    roles_of,
-    wrong_cells,
+    read_responses,
+    wide_table,
 )
-from bnmind.errors import BnmindError, InvalidArgumentError, TableError
+from bnmind.errors import (
+    BnmindError,
+    InvalidArgumentError,
+    InvalidModelError,
+    TableError,
+    TooLargeError,
+)
+from bnmind.information import Floats
+from bnmind.pgm import Variable
 from bnmind.pgm.variable import format_label, name_fault
 
 if TYPE_CHECKING:
     import pandas
 
-# --- Long tables of responses, with a row for each response, as wide ones -------------------------
-#
-# A table is long if it has one column of each kind: examinees, items, and responses, known by their
-# names; that of the items also by holding nothing but names of expected items.
+MAX_NUMBERS = 2**27
+"""The limit of random numbers drawn in advance for examinees: a gigabyte."""
 
-_ITEMS = re.compile(
-    r"(items?|questions?|tasks?|exercises?|problems?|variable|aufgaben?|fragen?)"
-    r"([ ._-]?(id|nr|no|name|code))?",
-    re.IGNORECASE,
-)
-_RESPONSES = re.compile(
-    r"responses?|resp|scores?|scored|correct|is[ ._-]?correct|answers?|value|result|outcome|rating"
-    r"|antwort|wert|punkte|richtig",
-    re.IGNORECASE,
-)
-
-_MOST_CELLS = 2_000_000
-"""Cells that a wide table may have in any case."""
-
-_MOST_FOR_EACH = 1000
-"""Cells that it may have besides, for each response."""
-
-
-def wide_table(table: TextTable, options: ColumnOptions) -> TextTable:
-    """Return a table with a row for each examinee; a table that is not long as it is.
-
-    Raises
-    ------
-    TableError
-        If an examinee has two responses to an item, a name is missing, or there are far fewer
-        responses than pairs of an examinee and an item.
-    """
-    header = table.header
-    if header is None or len(header) < 3:
-        return table
-    who = _only(header, is_examinee_name) if options.id_column is None else None
-    if options.id_column in header:
-        who = header.index(options.id_column)
-    item = _only(header, _ITEMS.fullmatch)
-    item = _holding(table, options.expected) if item is None else item
-    response = _only(header, _RESPONSES.fullmatch)
-    if who is None or item is None or response is None:
-        return table
-    group = header.index(options.group_column) if options.group_column in header else None
-    people: dict[str, dict[str, int]] = {}
-    items: dict[str, None] = {}
-    groups: dict[str, str] = {}
-    problems = []
-    for number, row in enumerate(table.rows):
-        person, name = str(row[who]).strip(), str(row[item]).strip()
-        if not person or not name:
-            problems.append(f"row {number + 1} has no {'item' if person else 'examinee'}")
-            continue
-        answers = people.setdefault(person, {})
-        items.setdefault(name)
-        if name in answers:
-            problems.append(
-                f"examinee {person} has two responses to item {name}, in rows"
-                f" {answers[name] + 1} and {number + 1}"
-            )
-        answers[name] = number
-        if group is not None:
-            groups.setdefault(person, str(row[group]).strip())
-    if len(people) * len(items) > _MOST_CELLS + _MOST_FOR_EACH * len(table.rows):
-        problems.insert(
-            0,
-            f"{len(table.rows):,} responses of {len(people):,} examinees to {len(items):,} items"
-            f" are fewer than one for {_MOST_FOR_EACH:,} pairs of both: the table is too empty, or"
-            f" the column {header[who]} or {header[item]} holds something else",
-        )
-    if problems:
-        raise TableError(first_faults(problems))
-    kept = {who, item, response, *([] if group is None else [group])}
-    left_out = [name for place, name in enumerate(header) if place not in kept]
-    notes = [
-        f"each row is one response: {header[response]} of {header[who]} to {header[item]}",
-        *([f"other columns were left out: {names_shown(left_out)}"] if left_out else []),
-    ]
-    names = ["examinee", *([] if group is None else [header[group]]), *items]
-    blank = [""] * len(items)
-    places = {name: place for place, name in enumerate(items, len(names) - len(items))}
-    rows = []
-    for person, answers in people.items():
-        cells = [person, *([] if group is None else [groups[person]]), *blank]
-        for name, number in answers.items():
-            cells[places[name]] = table.rows[number][response]
-        rows.append(tuple(cells))
-    return TextTable(tuple(names), tuple(rows), notes=(*table.notes, *notes))
-
-
-def _holding(table: TextTable, expected: Sequence[str] | None) -> int | None:
-    """Return the only column that holds nothing but names of expected items."""
-    names = {name.strip() for name in expected or ()}
-    places = [
-        place
-        for place in range(table.n_columns if names else 0)
-        if {str(cell).strip() for cell in table.column(place)} <= names
-    ]
-    return places[0] if len(places) == 1 else None
-
-
-def _only(header: Sequence[str], is_kind: Callable[[str], object]) -> int | None:
-    """Return the only column whose name is of a kind; None if there is none, or several."""
-    places = [place for place, name in enumerate(header) if is_kind(name.strip())]
-    return places[0] if len(places) == 1 else None
-
-
-# --- Notes on responses that were read, and may mean something else than responses ----------------
-#
-#
-
-_ABOUT_PEOPLE = re.compile(
-    r"age|alter|sex|gender|geschlecht|class|klasse|school|schule|booklet|heft|testheft|form"
-    r"|country|land|language|sprache|weight|gewicht|year|jahr|date|datum|grade ?level",
-    re.IGNORECASE,
-)
-"""Names of columns that tell of people or of the test, and hardly ever of an item."""
-
-_FEWEST_UNUSED = 2
-"""This many responses that nobody gave, just below the highest one, make that one doubtful."""
-
-
-def doubts(codes: NDArray[np.int64], items: Sequence[str], *, named: bool) -> list[str]:
-    """Return notes on items whose responses tell nothing, or may be none.
-
-    Parameters
-    ----------
-    codes
-        ``(examinees, items)``: positions of responses, or `MISSING`.
-    items
-        The names of the items.
-    named
-        Whether the items were known by their names, so that no other column is among them.
-
-    Examples
-    --------
-    >>> doubts(np.array([[0, 11, 1], [1, 12, 9], [1, 11, 0]]), ["q1", "age", "q2"], named=False)
-    ... # doctest: +NORMALIZE_WHITESPACE
-    ['column age counts as an item; if it is none, leave it out (--ignore age)',
-     'in q2 nobody gave the responses just below 9; if 9 stands for a missing response, declare it
-      (--missing 9)']
-    """
-    notes = _constant_items(codes, items) if len(codes) > 1 else []
-    people = [] if named else [name for name in items if _ABOUT_PEOPLE.fullmatch(name.strip())]
-    if people:
-        columns = "column" if len(people) == 1 else "columns"
-        count, none = ("counts as an item", "it is none, leave it")
-        if len(people) > 1:
-            count, none = ("count as items", "they are none, leave them")
-        options = " ".join(f"--ignore {in_shell(name)}" for name in people[:3])
-        more = " …" if len(people) > 3 else ""
-        notes.append(f"{columns} {names_shown(people)} {count}; if {none} out ({options}{more})")
-    return [*notes, *_missing_codes(codes, items, frozenset(people))]
-
-
-def _missing_codes(
-    codes: NDArray[np.int64], items: Sequence[str], people: frozenset[str]
-) -> list[str]:
-    """Return a note for each number that may stand for a missing response."""
-    highest = codes.max(axis=0, initial=MISSING)
-    notes = []
-    for code in sorted(MISSING_CODES & set(highest.tolist())):
-        names = []
-        for place in np.flatnonzero(highest == code).tolist():
-            given = np.unique(codes[:, place])
-            below = given[(given != MISSING) & (given < code)]
-            if len(below) and code - below[-1] > _FEWEST_UNUSED and items[place] not in people:
-                names.append(items[place])
-        if names:
-            notes.append(
-                f"in {names_shown(names)} nobody gave the responses just below {code}; if {code}"
-                f" stands for a missing response, declare it (--missing {code})"
-            )
-    return notes
-
-
-def _constant_items(codes: NDArray[np.int64], items: Sequence[str]) -> list[str]:
-    """Return a note about the items with the same response from all who answered them."""
-    least = np.where(codes == MISSING, np.iinfo(codes.dtype).max, codes).min(axis=0, initial=2**62)
-    same = np.flatnonzero(least == codes.max(axis=0, initial=MISSING)).tolist()
-    if not same:
-        return []
-    names = names_shown([items[place] for place in same])
-    return [f"all responses to these items are equal, so they tell nothing: {names}"]
-
-
-# --- Responses from tables: their codes, names and groups, with notes on all that was guessed -----
-#
-#
-
-
-@dataclass(frozen=True, eq=False)
-class ReadResponses:
-    """The parts of responses that were read from a table."""
-
-    codes: NDArray[np.int64]
-    items: tuple[str, ...]
-    _: KW_ONLY
-    examinees: tuple[str, ...]
-    groups: tuple[str, ...]
-    notes: tuple[str, ...]
-    problems: tuple[str, ...]
-    """The faults of cells that are no responses."""
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The name of each examinee, or the number of the row."""
-        return self.examinees or tuple(str(row + 1) for row in range(len(self.codes)))
-
-
-@dataclass(frozen=True)
-class GivenNames:
-    """Names that replace those of a table; None for those of the table."""
-
-    items: tuple[str, ...] | None = None
-    examinees: tuple[str, ...] | None = None
-
-
-NO_NAMES = GivenNames()
-"""No names are replaced."""
-
-
-def read_responses(
-    table: TextTable,
-    missing: Iterable[str | float],
-    options: ColumnOptions,
-    names: GivenNames = NO_NAMES,
-) -> ReadResponses:
-    """Return the responses in a table, wide or long, without examinees who gave none.
-
-    Raises
-    ------
-    TableError
-        If rows have too few or too many cells, columns have no names, or there are not as many
-        names as given.
-    UnknownNameError
-        If a column that was named does not exist.
-    """
-    if table.uneven or table.n_columns == 0:
-        raise TableError(table.uneven or ["the first line must name the items"])
-    if table.header is None:
-        # A first column of texts holds names of examinees.
-        first = [""] if all(number_of(cell) is None for cell in table.column(0)) else []
-        numbers = range(1, table.n_columns + 1 - len(first))
-        header = (*first, *(f"item_{number}" for number in numbers))
-        note = "the first line has no names; the items are named by position, item_1 and so on"
-        table = replace(table, header=header, notes=(*table.notes, note))
-    table = wide_table(table, options)
-    cells = CellCodes(tuple(missing))
-    roles = roles_of(table, cells, options)
-    items = roles.names if names.items is None else names.items
-    ids = _read_column(table, roles.examinee) if names.examinees is None else names.examinees
-    labels = ids or tuple(str(row + 1) for row in range(len(table.rows)))
-    unnamed = [
-        str(place + 1)
-        for name, place in zip(roles.names, roles.items, strict=True)
-        if not name and names.items is None
-    ]
-    problems = [f"column {number} has no name" for number in unnamed]
-    if len(unnamed) > 1:
-        problems = [f"columns {some_names(unnamed)} have no name; {ABOVE_NAMES}"]
-    if len(items) != len(roles.items):
-        problems.append(f"expected {counted(len(roles.items), 'item')}, got {len(items)}")
-    if len(labels) != len(table.rows):
-        problems.append(f"expected {counted(len(table.rows), 'examinee')}, got {len(labels)}")
-    if problems:
-        raise TableError(first_faults(problems))
-    codes = np.full((len(table.rows), len(items)), MISSING, dtype=np.int64)
-    keys = _keys(table, roles, cells, options, items)
-    scored = [f"the answers to {counted(len(keys), 'item')} were scored by the key"] * bool(keys)
-    wrong = []
-    for number, place in enumerate(roles.items):
-        column = table.column(place)
-        codes[:, number] = cells.of(column, keys.get(number))
-        rows = np.flatnonzero(codes[:, number] == WRONG)
-        wrong += [(row, number, column[row]) for row in rows.tolist()]
-    wrong.sort(key=lambda cell: cell[:2])
-    codes[codes == WRONG] = 0  # a wrong cell is not also reported as missing
-    answered, empty = answered_rows(codes, labels)
-    kept = np.flatnonzero(answered).tolist()
-    groups = _read_column(table, roles.group)
-    notes = (*table.notes, *roles.notes, *scored, *empty)
-    return ReadResponses(
-        codes=codes[answered],
-        items=items,
-        examinees=tuple(labels[row] for row in kept) if ids or empty else (),
-        groups=tuple(groups[row] for row in kept) if groups else (),
-        notes=(*notes, *doubts(codes, items, named=options.expected is not None)),
-        problems=tuple(wrong_cells(wrong, labels, items)),
-    )
-
-
-def _keys(
-    table: TextTable,
-    roles: ColumnRoles,
-    cells: CellCodes,
-    options: ColumnOptions,
-    items: Sequence[str],
-) -> dict[int, AnswerKey]:
-    """Return the key of each item that is to be scored, by its number.
-
-    Raises
-    ------
-    TableError
-        If the keys are of other items, or of columns that are scored already.
-    """
-    names = list(options.keys)
-    match = match_names(names, items) if names else None
-    if match is not None:
-        found = {number: options.keys[names[place]] for number, place in enumerate(match.places)}
-    else:
-        found = {n: options.keys[name] for n, name in enumerate(items) if name in options.keys}
-    if not found and not all(key.is_optional for key in options.keys.values()):
-        raise TableError(
-            [f"the key is of {names_shown(names)}, and the items are {names_shown(items)}"]
-        )
-    scored = []
-    for number, key in list(found.items()):
-        codes = cells.of(table.column(roles.items[number]))
-        if not ((codes >= MISSING) & (codes <= max(key.codes.values()))).all():
-            continue
-        if key.is_optional:
-            del found[number]
-        elif all(isinstance(answer, str) for answer in key.codes):
-            scored.append(items[number])
-    if scored:
-        raise TableError(
-            [f"the key has texts, and these columns are scored: {names_shown(scored)}"]
-        )
-    return found
-
-
-def _read_column(table: TextTable, place: int | None) -> tuple[str, ...]:
-    if place is None:
-        return ()
-    return tuple(str(cell).strip() for cell in table.column(place))
-
-
-def array_of(table: ArrayLike) -> NDArray[Any]:
-    """Return the array of a table, masked if it was; raise `TableError` if it is none."""
-    if isinstance(table, str | os.PathLike):
-        path = f"got the path {shown(table)}; Responses.from_csv reads it"
-        raise TableError([f"expected responses as a table, {path}"])
-    array = rectangular(table)
-    if array.ndim != 2:
-        one = "; one examinee is [[1, 0, …]]" if array.ndim == 1 else ""
-        raise TableError(
-            [f"expected an array (examinees, items), got one of shape {array.shape}{one}"]
-        )
-    return array
-
-
-def rectangular(table: ArrayLike) -> NDArray[Any]:
-    """Return an array, masked if it was; raises `TableError` for a ragged table."""
-    if isinstance(table, np.ma.MaskedArray):
-        return table  # its tolist() has None for masked cells
-    try:
-        return np.asarray(table)
-    except ValueError:
-        rows = [np.size(row) for row in table]  # type: ignore[union-attr]
-        raise TableError(
-            [
-                f"expected {counted(rows[0], 'response')} in row {number}, got {size}"
-                for number, size in enumerate(rows, 1)
-                if size != rows[0]
-            ]
-            or [f"expected an array (examinees, items), got {counted(len(rows), 'row')}"]
-        ) from None
-
-
-def distinct_rows(
-    codes: NDArray[np.int8],
-) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-    """Return the first place of each distinct row, each row's number, and the count of each.
-
-    As strings of bytes from 0 on, rows sort in the same order and twenty times faster.
-    """
-    texts = np.ascontiguousarray((codes.astype(np.int16) - MISSING).astype(np.uint8))
-    keys = texts.view(np.dtype((np.void, texts.shape[1])))[:, 0]
-    _, first, numbers, counts = np.unique(
-        keys, return_index=True, return_inverse=True, return_counts=True
-    )
-    return first, numbers, counts
-
-
-def answered_rows(
-    codes: NDArray[np.signedinteger[Any]], examinees: Sequence[str]
-) -> tuple[NDArray[np.bool_], list[str]]:
-    """Return which examinees gave responses, and a note about the others.
-
-    If nobody did, all count: that is a fault, not a reason to leave them out.
-    """
-    answered = (codes != MISSING).any(axis=1)
-    if answered.all() or not answered.any():
-        return np.ones(len(codes), dtype=np.bool_), []
-    empty = [examinees[row] for row in np.flatnonzero(~answered).tolist()]
-    what = "examinee was" if len(empty) == 1 else "examinees were"
-    return answered, [f"{len(empty):,} {what} left out for lack of responses: {names_shown(empty)}"]
-
-
-# --- Tables of the responses of examinees to items ------------------------------------------------
-#
-#
+Levels = NDArray[np.intp]
+"""``(examinees, skills)`` positions of levels; `MISSING` where unknown."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -480,19 +83,32 @@ class Responses(Value):
         The names of the examinees, one for each row; default "1", "2", …
     groups
         The group of each examinee; empty if there are none.
+    skills
+        The variables of the skills whose true levels are known; may be empty.
+    levels
+        ``(examinees, skills)``, the true levels; `MISSING` where unknown.
+    order
+        ``(examinees, questions)`` columns of the items in the order asked, `MISSING` where there
+        is none; no questions if the items asked did not depend on the answers.
+    numbers
+        ``(examinees,)`` distinct numbers of at least 0, which determine the random numbers
+        of selectors that draw; default 0, 1, … `take` preserves them.
     notes
         What was guessed or left out when the responses were read, a sentence each.
 
     Raises
     ------
     TableError
-        If a code is out of range, a name is repeated, or an examinee has no response at all. All
-        faults are reported at once, with rows and columns.
+        If a code or a level is out of range, a name is repeated, or an examinee has no response at
+        all. All faults are reported at once, with rows and columns.
 
     Examples
     --------
     >>> Responses([[1, 0], [-1, 1]], ("easy", "hard"))
     Responses(2 examinees, 2 items, 1 missing)
+    >>> bank = ItemBank.from_qmatrix([[1, 0], [1, 1]], guess=0.2, slip=0.1)
+    >>> Responses.drawn(bank, 1000, seed=1)
+    Responses(1,000 examinees, 2 items, 0 missing, 2 skills known)
     """
 
     codes: NDArray[np.signedinteger[Any]]
@@ -500,13 +116,29 @@ class Responses(Value):
     examinees: tuple[str, ...] = ()
     _: KW_ONLY
     groups: tuple[str, ...] = ()
+    skills: tuple[Variable, ...] = ()
+    levels: Annotated[Levels, Ge(MISSING)] = field(
+        default_factory=lambda: np.empty((0, 0), dtype=np.intp)
+    )
+    order: Annotated[NDArray[np.intp], Ge(MISSING)] = field(
+        default_factory=lambda: np.empty((0, 0), dtype=np.intp)
+    )
+    numbers: Annotated[NDArray[np.intp], Ge(0)] = field(
+        default_factory=lambda: np.empty(0, dtype=np.intp)
+    )
     notes: tuple[str, ...] = ()
 
     _error = TableError
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._set(codes=self.codes.astype(np.int8), examinees=self._names())
+        self._set(codes=self.codes.astype(np.int16), examinees=self._names())
+        if not self.skills:
+            self._set(levels=np.empty((len(self), 0), dtype=np.intp))
+        if not self.order.size:
+            self._set(order=np.empty((len(self), 0), dtype=np.intp))
+        if not self.numbers.size:
+            self._set(numbers=np.arange(len(self)))
 
     def _names(self) -> tuple[str, ...]:
         return self.examinees or tuple(str(row + 1) for row in range(len(self.codes)))
@@ -519,12 +151,27 @@ class Responses(Value):
         yield from first_faults(_faults(codes, self.items, self._names()))
         if self.groups and len(self.groups) != len(codes):
             yield f"expected {len(codes)} groups of examinees, got {len(self.groups)}"
+        shape = len(codes), len(self.skills)
+        if (self.skills or self.levels.size) and self.levels.shape != shape:
+            yield f"expected levels of shape {shape}, got {self.levels.shape}"
+        else:
+            for skill, column in zip(self.skills, self.levels.T, strict=False):
+                if (most := column.max(initial=MISSING)) >= skill.n_states:
+                    yield f"expected levels of {skill.name} below {skill.n_states}, got {most}"
+        order = self.order
+        if order.size and (order.ndim != 2 or len(order) != len(codes) or order.max() >= n):
+            got = f"got shape {order.shape}, at most {order.max()}"
+            yield f"expected an order ({len(codes)}, questions) of columns below {n}, {got}"
+        if self.numbers.shape not in ((0,), shape[:1]):
+            yield f"expected {len(codes)} numbers of examinees, got shape {self.numbers.shape}"
+        elif len(np.unique(self.numbers)) < self.numbers.size:
+            yield "the numbers of examinees must be distinct"
 
     @classmethod
     @checked
     def of(
         cls,
-        table: Responses | pandas.DataFrame | ArrayLike,
+        table: Responses | TextTable | pandas.DataFrame | ArrayLike,
         *,
         items: Sequence[str | int] | None = None,
         examinees: Sequence[object] | None = None,
@@ -569,31 +216,41 @@ class Responses(Value):
         """
         if isinstance(table, Responses):
             return table
-        options = ColumnOptions(
-            None if expected is None else tuple(expected),
+        given = None if items is None else tuple(map(format_label, items))
+        options = TableOptions(
+            missing=tuple(missing),
+            expected=None if expected is None else tuple(expected),
             id_column=id_column,
             group_column=group_column,
             ignore=tuple(ignore),
             keys={} if key is None else answer_keys(key),
+            items=given,
+            examinees=None if examinees is None else tuple(map(str, examinees)),
         )
-        given = None if items is None else tuple(map(format_label, items))
-        names = GivenNames(given, None if examinees is None else tuple(map(str, examinees)))
         if hasattr(table, "columns"):
-            return cls._read(frame_table(table), missing, options, names)
-        array = array_of(table)
-        if given is not None and len(given) != array.shape[1]:
-            raise TableError(
-                [
-                    f"expected a column for {each_of(len(given), 'item')}, got"
-                    f" {counted(array.shape[1], 'column')}"
-                ]
-            )
-        # An array has no column with names of examinees, even if an item is called so.
-        columns = tuple(f"item_{number + 1}" for number in range(array.shape[1]))
-        rows = tuple(map(tuple, array.tolist()))
-        return cls._read(
-            TextTable(columns, rows), missing, ColumnOptions(columns, keys=options.keys), names
-        )
+            table = frame_table(table)
+        if not isinstance(table, TextTable):
+            array = _array_of(table)
+            if given is not None and len(given) != array.shape[1]:
+                columns, each = counted(array.shape[1], "column"), each_of(len(given), "item")
+                raise TableError([f"expected a column for {each}, got {columns}"])
+            # An array has no column with names of examinees, even if an item is called so.
+            names = tuple(f"item_{number + 1}" for number in range(array.shape[1]))
+            table = TextTable(names, tuple(map(tuple, array.tolist())))
+            options = replace(options, expected=names, id_column=None, group_column=None, ignore=())
+        try:
+            read = read_responses(table, options)
+            if table.hint and (read.problems or not read.items):
+                raise TableError([table.hint])
+            if read.problems:
+                labels = read.examinees or tuple(map(str, range(1, len(read.codes) + 1)))
+                others = _faults(read.codes, read.items, labels)
+                raise TableError(first_faults(chain(read.problems, others)))
+        except BnmindError as fault:
+            for note in table.notes:  # such as which sheet of a workbook was read
+                fault.add_note(note)
+            raise
+        return cls(read.codes, read.items, read.examinees, groups=read.groups, notes=read.notes)
 
     @classmethod
     @checked
@@ -606,7 +263,7 @@ class Responses(Value):
         id_column: str | None = None,
         group_column: str | None = None,
         ignore: Iterable[str] = (),
-        fixed_width: int | None = None,
+        fixed_width: Natural | None = None,
         key: Mapping[str, Any] | pandas.DataFrame | ItemBank | str | os.PathLike[str] | None = None,
     ) -> Responses:
         """Return the responses in a file, as R, Excel, SPSS and others write it.
@@ -638,52 +295,105 @@ class Responses(Value):
         InvalidArgumentError
             If ``fixed_width`` is negative.
         """
-        options = ColumnOptions(
-            None if expected is None else tuple(expected),
+        return cls.of(
+            read_table(path, fixed_width=fixed_width),
+            missing=missing,
+            expected=expected,
             id_column=id_column,
             group_column=group_column,
-            ignore=tuple(ignore),
-            keys={} if key is None else answer_keys(key),
+            ignore=ignore,
+            key=key,
         )
-        if fixed_width is not None and fixed_width < 0:
-            raise InvalidArgumentError(
-                f"expected fixed_width as a number of characters, at least 0, got {fixed_width}",
-                fixed_width,
-            )
-        return cls._read(read_table(path, fixed_width=fixed_width), missing, options)
 
     @classmethod
-    def _read(
-        cls,
-        table: TextTable,
-        missing: Iterable[str | float],
-        options: ColumnOptions,
-        names: GivenNames = NO_NAMES,
+    @checked
+    def drawn(
+        cls, model: ItemBank | HasBank, n_examinees: Count, *, seed: Natural = 0
     ) -> Responses:
-        try:
-            read = read_responses(table, missing, options, names)
-            if table.hint and (read.problems or not read.items):
-                raise TableError([table.hint])
-            if read.problems:
-                others = _faults(read.codes, read.items, read.labels)
-                raise TableError(first_faults(chain(read.problems, others)))
-        except BnmindError as fault:
-            for note in table.notes:  # such as which sheet of a workbook was read
-                fault.add_note(note)
-            raise
-        return Responses(
-            codes=read.codes,
-            items=read.items,
-            examinees=read.examinees,
-            groups=read.groups,
-            notes=read.notes,
+        """Return examinees with profiles and answers drawn from a model.
+
+        Each examinee has a generator of its own, spawned from the seed, so an examinee does
+        not depend on the number of examinees.
+
+        Parameters
+        ----------
+        model
+            The bank that determines the answers, or what `learn` returns. The bank of the test
+            may differ.
+        n_examinees
+            The number of examinees, at least 1.
+        seed
+            At least 0; the same seed always draws the same examinees.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If ``n_examinees`` is below 1, or the seed is negative.
+        TooLargeError
+            If they need more than `MAX_NUMBERS` random numbers.
+        """
+        model = bank_of(model)
+        luck = _luck(model, n_examinees, seed)
+        return cls._answering(model, _hidden(model, luck), luck)
+
+    @classmethod
+    @checked
+    def with_profiles(cls, model: ItemBank, levels: ArrayLike, *, seed: Natural = 0) -> Responses:
+        """Return examinees with given profiles, and answers drawn from a model.
+
+        Parameters
+        ----------
+        model
+            The bank that determines the answers; all its hidden variables must be skills.
+        levels
+            ``(examinees, skills)`` positions of the levels of the model's skills.
+        seed
+            At least 0; the same seed always draws the same answers.
+
+        Raises
+        ------
+        InvalidModelError
+            If a hidden variable of the model is no skill.
+        InvalidArgumentError
+            If the profiles are not levels of the skills, ``(examinees, skills)``.
+        """
+        profiles = whole_array(levels, "levels")
+        skills = [model.variable(name) for name in model.skills]
+        if len(model.hidden) > len(skills):
+            raise InvalidModelError(
+                [f"all hidden variables must be skills; {model.hidden[-1].name} is not"]
+            )
+        fits = (
+            profiles.ndim == 2 and profiles.shape[1] == len(skills) and profiles.dtype.kind in "iu"
+        )
+        if not fits or not np.all((profiles >= 0) & (profiles < [v.n_states for v in skills])):
+            raise InvalidArgumentError(
+                f"expected levels of the skills, of shape (examinees, {len(skills)}),"
+                f" got an array of shape {profiles.shape} of {profiles.dtype}",
+                profiles.dtype,
+            )
+        columns = {v.name: column for v, column in zip(skills, profiles.T, strict=True)}
+        return cls._answering(model, columns, _luck(model, len(profiles), seed))
+
+    @classmethod
+    def _answering(cls, model: ItemBank, hidden: dict[str, Levels], luck: Floats) -> Responses:
+        own = luck[:, len(model.hidden) :].T
+        columns = []
+        for name, numbers in zip(model.item_names, own, strict=True):
+            rows = _configurations(model, model.cause(name), hidden)
+            columns.append(_draw(model.channel(name), rows, numbers))
+        return cls(
+            np.stack(columns, axis=1),
+            model.item_names,
+            skills=tuple(model.variable(name) for name in model.skills),
+            levels=np.stack([hidden[name] for name in model.skills], axis=1),
         )
 
     def __repr__(self) -> str:
         n, m = self.codes.shape
-        return (
-            f"Responses({counted(n, 'examinee')}, {counted(m, 'item')}, {self.n_missing} missing)"
-        )
+        known = f", {counted(len(self.skills), 'skill')} known" if self.skills else ""
+        size = f"{counted(n, 'examinee')}, {counted(m, 'item')}"
+        return f"Responses({size}, {self.n_missing} missing{known})"
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -708,21 +418,26 @@ class Responses(Value):
     @cached_property
     def patterns(self) -> tuple[NDArray[np.signedinteger[Any]], NDArray[np.intp], NDArray[np.intp]]:
         """The distinct rows, the number of each examinee's row, and the count of each row."""
-        first, numbers, counts = distinct_rows(self.codes)
+        # As strings of bytes from 0 on, rows sort in the same order and twenty times faster.
+        texts = np.ascontiguousarray((self.codes - MISSING).astype(np.uint8))
+        keys = texts.view(np.dtype((np.void, texts.shape[1])))[:, 0]
+        _, first, numbers, counts = np.unique(
+            keys, return_index=True, return_inverse=True, return_counts=True
+        )
         return sealed(self.codes[first]), sealed(numbers), sealed(counts)
 
     @checked
-    def take(self, examinees: ArrayLike) -> Self:
+    def take(self, examinees: ArrayLike) -> Responses:
         """Return the responses of some of the `examinees`, by position or by a mask."""
         rows = positions(examinees, len(self), "examinees")
-        ids = tuple(self.examinees[row] for row in rows)
-        groups = tuple(self.groups[row] for row in rows) if self.groups else ()
-        return type(self)(
+        return replace(
+            self,
             codes=self.codes[rows],
-            items=self.items,
-            examinees=ids,
-            groups=groups,
-            notes=self.notes,
+            examinees=tuple(self.examinees[row] for row in rows),
+            groups=tuple(self.groups[row] for row in rows) if self.groups else (),
+            levels=self.levels[rows],
+            order=self.order[rows],
+            numbers=self.numbers[rows],
         )
 
     @checked
@@ -738,33 +453,67 @@ class Responses(Value):
             If the bank's items are not among the columns, or an item has no such response. All
             faults are reported at once.
         """
-        match = match_names(self.items, bank.item_names)
+        found, names = self, bank.item_names
+        match = match_names(self.items, names)
         if match is None:
-            raise TableError(_unmatched(self.items, bank.item_names))
-        found = self._with_columns(match, bank.item_names)
+            raise TableError(_unmatched(self.items, names))
+        if self.items != names:
+            codes = self.codes[:, list(match.places)]
+            rows, left_out = answered_rows(codes, self.examinees)
+            notes = [*self.notes, *left_out, *([match.note] if match.note else [])]
+            others = [place for place in range(len(self.items)) if place not in match.places]
+            if others:
+                columns = [self.codes[:, place] for place in others]
+                notes.append(left_out_note([self.items[place] for place in others], columns))
+            some = self.take(rows) if left_out else self
+            place = np.full(len(self.items) + 1, MISSING)  # the last for `MISSING`
+            place[list(match.places)] = np.arange(len(names))
+            found = replace(
+                some, codes=codes[rows], items=names, order=place[some.order], notes=tuple(notes)
+            )
         if problems := _too_high(found, bank):
             raise TableError(problems)
         return found
 
-    def _with_columns(self, match: NameMatch, names: tuple[str, ...]) -> Responses:
-        """Return the responses to some items, under their names."""
-        if self.items == names:
-            return self
-        codes = self.codes[:, list(match.places)]
-        answered, left_out = answered_rows(codes, self.examinees)
-        rows = np.flatnonzero(answered).tolist()
-        others = [name for place, name in enumerate(self.items) if place not in match.places]
-        notes = [*self.notes, *left_out, *([match.note] if match.note else [])]
-        if others:
-            places = map(self.items.index, others)
-            notes.append(left_out_note(others, [self.codes[:, place] for place in places]))
-        return Responses(
-            codes=codes[answered],
-            items=names,
-            examinees=tuple(self.examinees[row] for row in rows),
-            groups=tuple(self.groups[row] for row in rows) if self.groups else (),
-            notes=tuple(notes),
-        )
+    @checked
+    def levels_in(self, bank: ItemBank) -> Levels:
+        """Return the true levels of a bank's skills, ``(examinees, skills)``.
+
+        `MISSING` for a skill that is unknown, or has other levels than the bank's.
+
+        Parameters
+        ----------
+        bank
+            The item bank.
+        """
+        known = {v.name: column for v, column in zip(self.skills, self.levels.T, strict=True)}
+        states = {v.name: v.states for v in self.skills}
+        levels = np.full((len(self), len(bank.skills)), MISSING, dtype=np.intp)
+        for number, name in enumerate(bank.skills):
+            if name in known and states[name] == bank.variable(name).states:
+                levels[:, number] = known[name]
+        return levels
+
+    @checked
+    def abilities_in(self, bank: ItemBank) -> Floats:
+        """Return the true abilities, ``(examinees,)``; NaN if unknown.
+
+        The points of the grid may differ from those of the bank.
+
+        Parameters
+        ----------
+        bank
+            The item bank.
+        """
+        unknown = np.full(len(self), np.nan)
+        for variable, column in zip(self.skills, self.levels.T, strict=True):
+            if len(bank.skills) == 1 and variable.name == bank.skills[0]:
+                try:
+                    points = np.array([float(state) for state in variable.states])
+                except ValueError:
+                    return unknown
+                return np.where(column == MISSING, np.nan, points[column])
+        return unknown
 
 
 def _unmatched(names: Sequence[str], expected: Sequence[str]) -> list[str]:
@@ -799,8 +548,9 @@ def _unmatched(names: Sequence[str], expected: Sequence[str]) -> list[str]:
 
 def responses_to(bank: ItemBank, responses: Responses | pandas.DataFrame | ArrayLike) -> Responses:
     """Return responses, or a table of them; the columns of an array are the items of a bank."""
-    named = isinstance(responses, Responses) or hasattr(responses, "columns")
-    return Responses.of(responses, items=None if named else bank.item_names)
+    if isinstance(responses, Responses) or hasattr(responses, "columns"):
+        return Responses.of(responses, expected=bank.item_names)
+    return Responses.of(responses, items=bank.item_names)
 
 
 def names_in(responses: Responses | pandas.DataFrame | TextTable | Any) -> tuple[str, ...]:
@@ -808,7 +558,7 @@ def names_in(responses: Responses | pandas.DataFrame | TextTable | Any) -> tuple
     if isinstance(responses, Responses):
         return responses.items
     table = responses if isinstance(responses, TextTable) else frame_table(responses)
-    return wide_table(table, ColumnOptions()).header or ()
+    return wide_table(table, TableOptions()).header or ()
 
 
 def _too_high(found: Responses, bank: ItemBank) -> list[str]:
@@ -882,3 +632,103 @@ def _faults(codes: NDArray[Any], items: Sequence[str], examinees: Sequence[str])
     is_given = codes != MISSING
     for row in np.flatnonzero(~is_given.any(axis=1))[:MOST_FAULTS].tolist():
         yield f"row {row + 1}, of examinee {examinees[row]}, has no responses"
+
+
+# --- Arrays of responses, and examinees drawn from a model ----------------------------------------
+
+
+def _array_of(table: ArrayLike) -> NDArray[Any]:
+    """Return the array of a table, masked if it was; raise `TableError` if it is none."""
+    if isinstance(table, str | os.PathLike):
+        path = f"got the path {shown(table)}; Responses.from_csv reads it"
+        raise TableError([f"expected responses as a table, {path}"])
+    # The tolist() of a masked array has None for masked cells.
+    if isinstance(table, np.ma.MaskedArray):
+        array: NDArray[Any] = table
+    else:
+        array = rectangular(table, "response", "", TableError)
+    if array.ndim != 2:
+        one = "; one examinee is [[1, 0, …]]" if array.ndim == 1 else ""
+        raise TableError(
+            [f"expected an array (examinees, items), got one of shape {array.shape}{one}"]
+        )
+    return array
+
+
+def _luck(model: ItemBank, n_examinees: int, seed: int) -> Floats:
+    """Return a random number for each hidden variable and item, ``(examinees, numbers)``."""
+    width = len(model.hidden) + len(model.items)
+    if n_examinees * width > MAX_NUMBERS:
+        raise TooLargeError(
+            f"expected at most {MAX_NUMBERS // width:,} examinees for {len(model.items)} items, got"
+            f" {many(n_examinees)}: their random numbers alone would need"
+            f" {many(8 * n_examinees * width)} bytes",
+            needed=n_examinees * width,
+            budget=MAX_NUMBERS,
+        )
+    luck = np.empty((n_examinees, width))
+    for number in range(n_examinees):
+        source = np.random.SeedSequence(seed, spawn_key=(number, 0))
+        luck[number] = np.random.default_rng(source).random(width)
+    return luck
+
+
+def _hidden(model: ItemBank, luck: Floats) -> dict[str, Levels]:
+    """Return the states of all hidden variables, drawn parents first."""
+    order = {v.name: number for number, v in enumerate(model.hidden)}
+    states: dict[str, Levels] = {}
+    for cpd in model.hidden_network().cpds:
+        name, parents = cpd.variable.name, tuple(v.name for v in cpd.parents)
+        table = np.real(cpd.to_factor().sum_to((*parents, name)).values)
+        rows = _configurations(model, parents, states) if parents else np.zeros(len(luck), np.intp)
+        states[name] = _draw(table.reshape(-1, table.shape[-1]), rows, luck[:, order[name]])
+    return states
+
+
+def _configurations(
+    model: ItemBank, names: Sequence[str], states: dict[str, Levels]
+) -> NDArray[np.intp]:
+    sizes = [model.network.variable(name).n_states for name in names]
+    return np.ravel_multi_index([states[name] for name in names], sizes)
+
+
+def _draw(table: Floats, rows: NDArray[np.intp], luck: Floats) -> Levels:
+    """Return a state for each examinee, drawn from that examinee's row of a table."""
+    sums = np.cumsum(table, axis=1)
+    sums /= sums[:, -1:]  # so that rounding makes no impossible state possible
+    drawn: Levels = (luck[:, None] >= sums[rows, :-1]).sum(axis=1)
+    return drawn
+
+
+@checked
+def fold_numbers(
+    n_examinees: Annotated[int, Le(MAX_NUMBERS)],
+    *,
+    folds: Annotated[int, Ge(2)] = 10,
+    seed: Natural = 1,
+) -> NDArray[np.intp]:
+    """Return the fold of each examinee: ``default_rng(seed).permutation(n) % folds``.
+
+    Parameters
+    ----------
+    n_examinees
+        The number of examinees.
+    folds
+        The number of folds, from 2 to the number of examinees.
+    seed
+        At least 0; names the division into folds, so that others can repeat it.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there are fewer than 2 folds or more than examinees, too many examinees, or a
+        negative seed.
+
+    Examples
+    --------
+    >>> fold_numbers(6, folds=2).tolist()
+    [0, 0, 0, 1, 1, 1]
+    """
+    if folds > n_examinees:
+        raise InvalidArgumentError(f"expected 2 to {n_examinees} folds, got {folds}", folds)
+    return np.random.default_rng(seed).permutation(n_examinees) % folds

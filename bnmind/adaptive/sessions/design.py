@@ -35,9 +35,9 @@ from bnmind._files import SMALL_FILE, parse_json, read_text
 from bnmind._messages import listed, shown
 from bnmind._registry import as_registered, made_by_name
 from bnmind._values import Natural, Value, sealed
+from bnmind.adaptive.bank_files import named_prior, prior_of
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.items.bank_tables import named_prior, prior_of
 from bnmind.adaptive.pilot import (
     PILOT_RULES,
     PilotItems,

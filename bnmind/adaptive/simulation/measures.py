@@ -34,7 +34,7 @@ from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, BatchProfiles, 
 from bnmind.adaptive.beliefs.estimates import ability_deviation, expected_ability
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.response_models.curves import GradedResponse, Logistic
-from bnmind.adaptive.responses.examinees import Levels
+from bnmind.adaptive.responses.responses import Levels
 from bnmind.information import Floats
 
 _TIE = 1e-12

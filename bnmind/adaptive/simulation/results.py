@@ -16,7 +16,7 @@ from bnmind._display import Result, Table, finite, frame_html
 from bnmind._messages import counted, percent
 from bnmind._values import Value, sealed
 from bnmind.adaptive.beliefs.belief import MISSING, Responses
-from bnmind.adaptive.responses.examinees import Levels
+from bnmind.adaptive.responses.responses import Levels
 from bnmind.adaptive.selection.stopping import Reasons
 from bnmind.adaptive.simulation.measures import Measure
 from bnmind.errors import InvalidArgumentError, UnknownNameError

@@ -31,8 +31,7 @@ from bnmind.adaptive.pilot import (
     open_pilots,
     without_pilots,
 )
-from bnmind.adaptive.responses.examinees import Examinees, Levels, fold_numbers
-from bnmind.adaptive.responses.responses import Responses
+from bnmind.adaptive.responses.responses import Levels, Responses, fold_numbers
 from bnmind.adaptive.selection.rules import Enemies, Rule, Testlets, asked_mask, item_mask
 from bnmind.adaptive.selection.selector import Selector, generator_of
 from bnmind.adaptive.selection.selectors import ItemEligibility
@@ -312,7 +311,7 @@ _MOST_EXAMINEES = 500
 @checked
 def simulate(
     bank: ItemBank | HasBank,
-    examinees: Examinees,
+    examinees: Responses,
     selectors: Mapping[str, Selector[SkillBelief]],
     stopper: Stopper | None = None,
     *,
@@ -365,7 +364,7 @@ def simulate(
     --------
     >>> from bnmind.adaptive import MaximalItems, MinimalEntropy, RandomItem
     >>> bank = ItemBank.from_qmatrix([[1, 0], [0, 1], [1, 1]], guess=0.2, slip=0.1)
-    >>> examinees = Examinees.drawn(bank, 500, seed=1)
+    >>> examinees = Responses.drawn(bank, 500, seed=1)
     >>> selectors = {"entropy": MinimalEntropy(), "random": RandomItem()}
     >>> result = simulate(bank, examinees, selectors, MaximalItems(2))
     >>> result
@@ -378,7 +377,8 @@ def simulate(
         raise InvalidArgumentError("at least one selector is needed", selectors)
     bank = bank_of(bank)
     asked = options or SimulationOptions()
-    responses, levels = examinees.responses_to(bank), examinees.levels_in(bank)
+    examinees = examinees.for_bank(bank)
+    responses, levels = examinees.codes, examinees.levels_in(bank)
     abilities = examinees.abilities_in(bank)
     truth = bool(np.any(levels != MISSING) or np.any(~np.isnan(abilities)))
     measures = default_measures(bank, truth=truth) if asked.measures is None else asked.measures
@@ -459,7 +459,7 @@ _ROUNDS = 20
 @checked
 def simulate_designs(
     designs: Mapping[str, Design],
-    examinees: Examinees,
+    examinees: Responses,
     *,
     options: SimulationOptions | None = None,
     progress: ProgressOfTests | None = None,
@@ -523,7 +523,7 @@ def simulate_designs(
 
 @checked
 def calibrated(
-    design: Design, examinees: Examinees, *, options: SimulationOptions | None = None
+    design: Design, examinees: Responses, *, options: SimulationOptions | None = None
 ) -> Design:
     """Return a design whose exposure control keeps the exposure of each item at its limit.
 
@@ -573,7 +573,7 @@ def calibrated(
 
 
 def _tested(
-    design: Design, examinees: Examinees, options: SimulationOptions
+    design: Design, examinees: Responses, options: SimulationOptions
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return which items were eligible, and which were asked, ``(examinees, items)``."""
     eligible = np.array([design.eligible(number) for number in examinees.numbers.tolist()])
@@ -597,7 +597,7 @@ def _fold(
 ) -> SimulationResult:
     """Return the tests of the members of a fold."""
     bank = learn(responses.take(~is_member))
-    members = Examinees.recorded(bank, responses).take(np.flatnonzero(is_member))
+    members = responses.take(is_member)
     return simulate(bank, members, selectors, stopper, options=options)
 
 

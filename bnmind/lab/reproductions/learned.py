@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -12,7 +13,6 @@ from bnmind._messages import counted
 from bnmind.adaptive import (
     Bounds,
     DiscriminationIndex,
-    Examinees,
     Gdina,
     ItemBank,
     LearningOptions,
@@ -110,13 +110,8 @@ def _cdcatr(place: Path) -> Iterator[Figure]:
     q = read_qmatrix(place / "qmatrix.csv")
     levels = pd.read_csv(place / "true_profiles.csv").to_numpy()
     bank = learn(responses, q, options=LearningOptions(fixed=frozenset(q.skills))).bank
-    people = Examinees(
-        items=bank.item_names,
-        responses=responses.for_bank(bank).codes,
-        skills=tuple(bank.variable(name) for name in bank.skills),
-        levels=levels,
-        numbers=np.arange(len(responses)),
-    )
+    skills = tuple(bank.variable(name) for name in bank.skills)
+    people = replace(responses, skills=skills, levels=levels)
     known = published("learned")["accuracies"]
     result = simulate(bank, people, _SELECTORS, MaximalItems(max(known["items"])))
     for name in _SELECTORS:
