@@ -101,10 +101,10 @@ from bnmind.adaptive.beliefs.belief import MISSING, SkillBelief, updated_batch_a
 from bnmind.adaptive.beliefs.estimates import start_belief, start_beliefs
 from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of, cause_order, table_deviations
 from bnmind.adaptive.items.item import Certainty, ParameterCertainty, TableCertainty, with_table
+from bnmind.adaptive.learning.blocks import ItemBlock
 from bnmind.adaptive.learning.em import ResponseLayout
 from bnmind.adaptive.learning.learn import LearningModel, item_certainties
 from bnmind.adaptive.learning.options import LearningOptions
-from bnmind.adaptive.learning.skill_families import maximized
 from bnmind.adaptive.response_models.base import model_near, model_table, parameter_vector
 from bnmind.adaptive.responses.responses import Responses, responses_to
 from bnmind.adaptive.sessions.session import design_saved, read_log, replayed
@@ -249,7 +249,7 @@ def calibrate_items(
             expected = expectation(chances, tables)
             counts = model.layout.parts(expected.counts + earlier)
             values = tuple(
-                _best(block, one, count, model.least)
+                _best(block, one, count)
                 for block, one, count in zip(blocks, values, counts, strict=True)
             )
             before, chances = chances, model.layout.response_parameters(values)
@@ -297,10 +297,10 @@ def _flat(layout: ResponseLayout, chosen: Sequence[str], chances: Floats) -> Flo
     return flat
 
 
-def _best(block: object, values: Floats, counts: Floats, least: float) -> Floats:
+def _best(block: ItemBlock, values: Floats, counts: Floats) -> Floats:
     """Return the parameters of a block with the largest likelihood of expected counts."""
     for _ in range(_MOST_STEPS):
-        better = maximized(block, values, counts, least)  # type: ignore[arg-type]
+        better = block.maximize(values, counts)
         change = float(np.abs(better - values).max(initial=0.0))
         values = better
         if change < _CLOSE:

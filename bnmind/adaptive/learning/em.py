@@ -67,7 +67,7 @@ from bnmind.adaptive.beliefs.estimates import has_ability
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.learning.blocks import ItemBlock
 from bnmind.adaptive.learning.options import LearningOptions
-from bnmind.adaptive.learning.skill_families import SkillFamilies, inside, maximized
+from bnmind.adaptive.learning.skill_families import SkillFamilies
 from bnmind.adaptive.responses.responses import Responses
 from bnmind.fitting.em import EQUAL, AllStarts, Ascent, Climb, Place, climb
 from bnmind.information import Floats
@@ -369,14 +369,11 @@ class BankAscent:
     ----------
     layout, skills, expectation
         The model and its E-step.
-    least
-        The least chance of a response in each configuration of discrete skills.
     """
 
     layout: ResponseLayout
     skills: Families
     expectation: Expectation
-    least: float = 0.0
 
     def at(self, parameters: Parameters) -> Place[Parameters]:
         """Do the E-step."""
@@ -393,7 +390,7 @@ class BankAscent:
             with one_blas_thread():
                 return Parameters(
                     tuple(
-                        maximized(block, values, count, self.least)
+                        block.maximize(values, count)
                         for block, values, count in zip(blocks, items, counts, strict=True)
                     ),
                     self.skills.maximize(tables, expected.families),
@@ -414,7 +411,7 @@ class BankAscent:
         for block, values in zip(self.layout.blocks, known.items, strict=True):
             part = numbers[end : end + len(values)]
             end += len(values)
-            items.append(inside(block, block.between(values, part), self.least))
+            items.append(block.between(values, part))
         for table in known.skills:
             part = numbers[end : end + table.size].reshape(table.shape)
             end += table.size

@@ -171,7 +171,7 @@ def learn_groups(
             one.expectation(data, asked, positions == number) for number, one in enumerate(models)
         ),
     )
-    ascent = BankAscent(layout.layout, families, expectation, layout.least)
+    ascent = BankAscent(layout.layout, families, expectation)
 
     def start(number: int) -> Parameters:
         items, tables = layout.start(number, asked)

@@ -50,8 +50,7 @@ from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.item import Certainty, ParameterCertainty, TableCertainty
 from bnmind.adaptive.items.qmatrix import QMatrix
 from bnmind.adaptive.items.skill_distributions import ProfileDistribution
-from bnmind.adaptive.learning.blocks import FixedBlock, ItemBlock, TableBlock
-from bnmind.adaptive.learning.curves import CurveBlock
+from bnmind.adaptive.learning.blocks import FixedBlock, FormBlock, ItemBlock
 from bnmind.adaptive.learning.em import (
     BankAscent,
     Expected,
@@ -64,10 +63,11 @@ from bnmind.adaptive.learning.em import (
 )
 from bnmind.adaptive.learning.model import item_blocks, learning_inputs
 from bnmind.adaptive.learning.options import LearningOptions
-from bnmind.adaptive.learning.skill_families import SkillFamilies, inside
+from bnmind.adaptive.learning.skill_families import SkillFamilies
 from bnmind.adaptive.response_models.additive import SkillEffects
 from bnmind.adaptive.response_models.base import ResponseModel, ability_values, parameter_vector
-from bnmind.adaptive.response_models.gates import Dina
+from bnmind.adaptive.response_models.gates import Dina, GuessSlip
+from bnmind.adaptive.response_models.tables import Gdina
 from bnmind.adaptive.responses.responses import Responses
 from bnmind.errors import BnmindError, ImpossibleEvidenceError
 from bnmind.fitting.em import Climb, LearningRecord, climb
@@ -182,7 +182,7 @@ class _Sums:
             self.squares, self.first, out=np.zeros_like(self.first), where=self.first > 0
         )
         counts = 1 + share[:, None] * self.counts
-        if isinstance(block, TableBlock) and counts.shape[1] == 2:
+        if isinstance(block, FormBlock) and block.is_saturated:
             (a, b), (c, d) = block.priors.guess, block.priors.slip
             counts[0] += (b - 1, a - 1)
             counts[-1] += (c - 1, d - 1)
@@ -195,7 +195,7 @@ def _all_slopes(layout: ResponseLayout, items: tuple[Floats, ...]) -> Mapping[st
     for block, values in zip(layout.blocks, items, strict=True):
         if isinstance(block, FixedBlock) or block.shape[0] > _MOST_GROUPS:
             continue
-        if isinstance(block, TableBlock):
+        if isinstance(block.rules[0].model, Gdina | GuessSlip | None):
             found |= dict.fromkeys(block.names)
             continue
         try:
@@ -577,7 +577,7 @@ class LearningModel:
     def ascent(self, responses: Responses, options: LearningOptions) -> BankAscent:
         """Return the likelihood of some responses, with its EM steps."""
         expectation = self.expectation(responses, options)
-        return BankAscent(self.layout, self.skills, expectation, self.least)
+        return BankAscent(self.layout, self.skills, expectation)
 
     def expectation(
         self,
@@ -612,11 +612,11 @@ class LearningModel:
         """Return the parameters of a start: those of the bank for the first, else drawn."""
         blocks = self.layout.blocks
         if number == 0:
-            first = tuple(inside(block, block.start(), self.least) for block in blocks)
+            first = tuple(block.start() for block in blocks)
             return Parameters(first, self.skills.start())
         # Each start has its own generator, so it does not depend on the number of starts.
         rng = np.random.default_rng([options.seed, number])
-        drawn = tuple(inside(block, block.draw(rng), self.least) for block in blocks)
+        drawn = tuple(block.draw(rng) for block in blocks)
         return Parameters(drawn, self.skills.draw(rng))
 
     def oriented(self, parameters: Parameters) -> Parameters:
@@ -628,7 +628,7 @@ class LearningModel:
         blocks = self.layout.blocks
         curves = all(hasattr(item.gate, "fisher_information") for item in self.bank.items)
         if not (
-            has_ability(self.bank) and curves and all(isinstance(b, CurveBlock) for b in blocks)
+            has_ability(self.bank) and curves and all(isinstance(b, FormBlock) for b in blocks)
         ):
             return parameters
         signs = [
