@@ -72,6 +72,9 @@ _LONGEST = 1000.0
 _ROUNDING = 1e-12
 """A fall of the objective by no more than this, relative to it, is an error of rounding."""
 
+_ARRIVED = 1e-3
+"""The largest residual of a place that is a maximum."""
+
 _HALVINGS = 20
 """A step that lowers the objective is halved so many times."""
 
@@ -87,6 +90,8 @@ class Place(NamedTuple, Generic[_P]):
     """The log-likelihood plus the logarithm of the prior density."""
     improved: Callable[[], _P]
     """Do the M-step, and return its parameters."""
+    residual: Callable[[], float] = lambda: 0.0
+    """How far the gradient of the objective leads, for each case; 0 at a maximum within bounds."""
 
 
 class Ascent(Protocol[_P]):
@@ -129,7 +134,8 @@ class Climb(Generic[_P]):
     steps: int
     """The number of steps, at most ``max_iterations``."""
     converged: bool
-    """Whether an M-step raised the objective by at most the tolerance, and did not lower it."""
+    """Whether an M-step raised the objective by at most the tolerance, and did not lower it, at
+    parameters from which the gradient does not lead on."""
 
 
 def climb(
@@ -182,7 +188,9 @@ def climb(
         if gain >= 0:
             path.append(place)
         if gain >= -_ROUNDING * (1 + abs(known.objective)):
-            ended = converged = gain <= tolerance
+            ended = gain <= tolerance
+            # A step that gains nothing may also be one that could not be taken.
+            converged = ended and path[-1].residual() <= _ARRIVED
             return
         first = ascent.numbers(known.parameters)
         way = ascent.numbers(there) - first

@@ -359,9 +359,9 @@ class FormBlock(ItemBlock):
         rows: list[Any] = []
         for part in rule.formula.parts:
             if part.limits is not None:
-                probable = (part.limits >= 0) & (part.limits <= 1)
-                for pair, inside in zip(part.limits, probable.all(axis=1), strict=True):
-                    rows.append(kept_off(tuple(pair), rule.least) if inside else pair)
+                for low, high in part.limits.tolist():
+                    off = low >= 0 and high <= 1
+                    rows.append(kept_off((low, high), rule.least) if off else (low, high))
             elif part.bounded is None:
                 rows += [rule.range_of(role, self.priors) for role in part.roles]
             else:
@@ -658,6 +658,8 @@ class FormBlock(ItemBlock):
         outside = ~self.form.holds(there)
         if not outside.any():
             return far.reshape(-1)
+        if self._is_chance.any() and not self.is_saturated:
+            return self.inside(there)
         steps = there - start
         near = start + self.form.polytope.reach(start, steps)[:, None] * steps
         near = np.where(self.form.holds(near, tolerance=1e-8)[:, None], near, start)
@@ -708,9 +710,7 @@ def _order(part: Formula, ordered: tuple[bool, ...]) -> Floats:
     n = predictors.shape[-1]
     steps = [np.diff(predictors, axis=axis).reshape(-1, n) for axis in rises_along(part, ordered)]
     rows = np.concatenate([np.zeros((0, n)), *steps])
-    return (
-        np.unique(rows, axis=0) if part.bounded is not None or part.scale is not IDENTITY else rows
-    )
+    return np.unique(rows, axis=0)
 
 
 def _drawn(part: Formula, current: Floats, limits: Floats, rng: np.random.Generator) -> Floats:

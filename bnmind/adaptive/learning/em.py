@@ -396,8 +396,13 @@ class BankAscent:
                     self.skills.maximize(tables, expected.families),
                 )
 
+        def residual() -> float:
+            parts = zip(blocks, items, self.layout.parts(expected.counts), strict=True)
+            with one_blas_thread():
+                return max(block.residual(*part) for block, *part in parts)
+
         likelihood = expected.log_likelihood
-        return Place(parameters, likelihood, likelihood + prior, improved)
+        return Place(parameters, likelihood, likelihood + prior, improved, residual)
 
     def numbers(self, parameters: Parameters) -> Floats:
         """Return the parameters of the blocks and the tables of the skills in one array."""

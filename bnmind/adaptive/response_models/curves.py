@@ -296,7 +296,7 @@ class GradedResponse(AbilityCurve):
         one has probability 1/2; increasing, or decreasing if the slope is negative.
     """
 
-    link: ClassVar[Link] = CUMULATIVE  # type: ignore[misc]
+    link: ClassVar[Link] = CUMULATIVE
 
     slope: Number
     thresholds: tuple[Number, ...]
@@ -344,7 +344,7 @@ class PartialCredit(AbilityCurve):
     [0.063, 0.468, 0.468]
     """
 
-    link: ClassVar[Link] = SOFTMAX  # type: ignore[misc]
+    link: ClassVar[Link] = SOFTMAX
 
     slope: Number
     thresholds: Annotated[tuple[Number, ...], MinLen(1)]
@@ -388,7 +388,7 @@ class Nominal(AbilityCurve):
     [0.274, 0.452, 0.274]
     """
 
-    link: ClassVar[Link] = SOFTMAX  # type: ignore[misc]
+    link: ClassVar[Link] = SOFTMAX
 
     slopes: Annotated[tuple[Number, ...], MinLen(1)]
     intercepts: tuple[Number, ...]

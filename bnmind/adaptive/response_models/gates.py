@@ -141,7 +141,7 @@ class Dina(GuessSlip):
     @staticmethod
     def _enough(has: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return where all skills are sufficient."""
-        return has.all(axis=0)
+        return np.logical_and.reduce(has)
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ class Dino(GuessSlip):
     @staticmethod
     def _enough(has: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return where at least one skill is sufficient."""
-        return has.any(axis=0)
+        return np.logical_or.reduce(has)
 
 
 @dataclass(frozen=True)
