@@ -337,28 +337,13 @@ def placed_sums(places: NDArray[np.intp], weights: Floats, n: int) -> Floats:
     return np.bincount(places, weights=weights, minlength=n).astype(np.float64)
 
 
-class Families(Protocol):
-    """The interface of the distributions of the skills in an ascent."""
-
-    def log_prior(self, tables: tuple[Floats, ...]) -> float:
-        """Return the logarithm of the prior density of the tables, up to a constant."""
-
-    def maximize(
-        self, tables: tuple[Floats, ...], counts: tuple[Floats, ...]
-    ) -> tuple[Floats, ...]:
-        """Return the tables with the largest likelihood of expected counts."""
-
-    def settled(self, tables: tuple[Floats, ...]) -> tuple[Floats, ...]:
-        """Return tables of which those made from fewer numbers have their form."""
-
-
 class Parameters(NamedTuple):
     """All parameters of a model."""
 
     items: tuple[Floats, ...]
     """The parameters of each block of items."""
     skills: tuple[Floats, ...]
-    """The table of each family of the skills."""
+    """The table of each family of the skills, group after group."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -367,41 +352,48 @@ class BankAscent:
 
     Parameters
     ----------
-    layout, skills, expectation
-        The model and its E-step.
+    layout
+        The items, whose counts in all groups are added up.
+    skills, expectations
+        The distributions of the skills, and the E-step, of each group of examinees.
     """
 
     layout: ResponseLayout
-    skills: Families
-    expectation: Expectation
+    skills: tuple[SkillFamilies, ...]
+    expectations: tuple[Expectation, ...]
+
+    def split(self, tables: tuple[Floats, ...]) -> list[tuple[Floats, ...]]:
+        """Return the tables of each group."""
+        n = len(tables) // len(self.skills)
+        return [tables[start : start + n] for start in range(0, len(tables), n)]
 
     def at(self, parameters: Parameters) -> Place[Parameters]:
         """Do the E-step."""
         items, tables = parameters
         blocks = self.layout.blocks
+        groups = self.split(tables)
         with one_blas_thread():
-            expected = self.expectation(self.layout.response_parameters(items), tables)
-        prior = self.skills.log_prior(tables) + sum(
-            block.log_prior(values) for block, values in zip(blocks, items, strict=True)
-        )
+            chances = self.layout.response_parameters(items)
+            pairs = zip(self.expectations, groups, strict=True)
+            found = [expectation(chances, own) for expectation, own in pairs]
+        prior = sum(one.log_prior(own) for one, own in zip(self.skills, groups, strict=True))
+        prior += sum(block.log_prior(values) for block, values in zip(blocks, items, strict=True))
+        counts = self.layout.parts(np.sum([one.counts for one in found], axis=0))
 
         def improved() -> Parameters:
-            counts = self.layout.parts(expected.counts)
             with one_blas_thread():
-                return Parameters(
-                    tuple(
-                        block.maximize(values, count)
-                        for block, values, count in zip(blocks, items, counts, strict=True)
-                    ),
-                    self.skills.maximize(tables, expected.families),
-                )
+                parts = zip(blocks, items, counts, strict=True)
+                better = tuple([block.maximize(*part) for block, *part in parts])
+                of_groups = zip(self.skills, groups, found, strict=True)
+                shares = [one.maximize(own, e.families) for one, own, e in of_groups]
+            return Parameters(better, tuple([table for own in shares for table in own]))
 
         def residual() -> float:
-            parts = zip(blocks, items, self.layout.parts(expected.counts), strict=True)
             with one_blas_thread():
+                parts = zip(blocks, items, counts, strict=True)
                 return max(block.residual(*part) for block, *part in parts)
 
-        likelihood = expected.log_likelihood
+        likelihood = sum(one.log_likelihood for one in found)
         return Place(parameters, likelihood, likelihood + prior, improved, residual)
 
     def numbers(self, parameters: Parameters) -> Floats:
@@ -422,7 +414,9 @@ class BankAscent:
             end += table.size
             part = np.where(part > 0, part, table * 0.5)
             skills.append(part / part.sum(axis=0))
-        return Parameters(tuple(items), self.skills.settled(tuple(skills)))
+        pairs = zip(self.skills, self.split(tuple(skills)), strict=True)
+        settled = [table for one, own in pairs for table in one.settled(own)]
+        return Parameters(tuple(items), tuple(settled))
 
 
 MIXTURE_STARTS = 5

@@ -577,7 +577,7 @@ class LearningModel:
     def ascent(self, responses: Responses, options: LearningOptions) -> BankAscent:
         """Return the likelihood of some responses, with its EM steps."""
         expectation = self.expectation(responses, options)
-        return BankAscent(self.layout, self.skills, expectation)
+        return BankAscent(self.layout, (self.skills,), (expectation,))
 
     def expectation(
         self,
