@@ -592,6 +592,14 @@ class FormBlock(ItemBlock):
         table = self.form.table(self.points(values))
         return table.reshape(len(self.rules), *self.shape)
 
+    def slopes(self, values: Floats) -> Floats:
+        """Return the derivatives of the chances by the parameters of the problems.
+
+        ``(problems, parameters, cells, responses)``.
+        """
+        x = self.points(values)
+        return self.form.slopes(x) / self.formula.rates(x)[..., None, None]
+
     def maximize(self, values: Floats, counts: Floats) -> Floats:
         """Return the parameters with the largest expected log-likelihood."""
         x = self.points(values)

@@ -481,6 +481,15 @@ class Formula(Sealed):
 
         return self._mapped(points, of)
 
+    def rates(self, points: Floats) -> Floats:
+        """Return how fast the parameters change with x, ``(…, parameters)``."""
+
+        def of(scale: LinkFunction, x: Floats, slip: NDArray[np.bool_]) -> Floats:
+            return np.where(slip, -scale.slope(x), scale.slope(x))
+
+        rates = self._mapped(points, of)
+        return np.where(self.is_chance, rates, 1.0)
+
     def _mapped(self, numbers: Floats, of: Callable[..., Floats]) -> Floats:
         found, end = np.array(numbers, dtype=np.float64), 0
         for part in self.parts:
