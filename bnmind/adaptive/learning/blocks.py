@@ -666,7 +666,9 @@ class FormBlock(ItemBlock):
         outside = ~self.form.holds(there)
         if not outside.any():
             return far.reshape(-1)
-        if self._is_chance.any() and not self.is_saturated:
+        if self.is_saturated:
+            return known
+        if self._is_chance.any():
             return self.inside(there)
         steps = there - start
         near = start + self.form.polytope.reach(start, steps)[:, None] * steps
