@@ -47,7 +47,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,9 +129,7 @@ class ItemRule(Sealed):
     @cached_property
     def learnable(self) -> Learnable:
         """The response model; a table of its own in a network is one of `Gdina`."""
-        model = Gdina(self.channel) if self.model is None else self.model
-        assert isinstance(model, Learnable)
-        return model
+        return cast("Learnable", Gdina(self.channel) if self.model is None else self.model)
 
     @cached_property
     def formula(self) -> Formula:

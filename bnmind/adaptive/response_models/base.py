@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._messages import counted, shown
-from bnmind._values import Bounded, Sealed, Value, sealed
+from bnmind._values import Bounded, Value, sealed
 from bnmind.adaptive.response_models.links import Link, LinkFunction
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
@@ -412,7 +412,7 @@ Ends: TypeAlias = tuple[Floats, Floats]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Formula(Sealed):
+class Formula:
     """How the chances of an item depend on its parameters: chances = link(design @ x).
 
     The parameters with a role in `CHANCES` are chances v; x is v, or 1 − v of a slip, on the

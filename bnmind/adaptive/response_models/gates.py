@@ -112,6 +112,11 @@ class GuessSlip(FormulaModel):
         """Two."""
         return 2
 
+    @property
+    def numbers(self) -> Floats:
+        """The guess and the slip."""
+        return np.array([self.guess, self.slip])
+
     def formula(self, item: Variable, parents: Sequence[Variable]) -> Formula:
         """Return the chances without and with enough skills."""
         return Formula(

@@ -533,7 +533,7 @@ def is_learnable(model: ResponseModel) -> bool:
     """Return whether a model states its formula."""
     if isinstance(model, Sequential):
         return all(map(is_learnable, model.steps))
-    return isinstance(model, Learnable)
+    return hasattr(model, "formula")
 
 
 @dataclass(frozen=True)
