@@ -657,8 +657,9 @@ class FormBlock(ItemBlock):
     def between(self, known: Floats, values: Floats) -> Floats:
         """Return the farthest valid parameters from known ones on the way to others."""
         far = self._clipped(values.reshape(-1, len(self._labels)))
+        low, high = np.moveaxis(self._range, 2, 0)
         # No step leaves a chance of zero or one again.
-        never = self._is_chance & ((far <= 0) | (far >= 1))
+        never = ((far <= 0) & (low == 0)) | ((far >= 1) & (high == 1))
         far[never] = known.reshape(far.shape)[never]
         start, there = self.points(known), self._x(far)
         outside = ~self.form.holds(there)
