@@ -508,7 +508,7 @@ def _numbers_of(
     block: ItemBlock, values: Floats, name: str, parents: Sequence[Variable], link: LinkFunction
 ) -> _Numbers:
     """Return the numbers of an item, given the parameters of a block."""
-    if isinstance(block.rules[0].model, GuessSlip):
+    if isinstance(block, FormBlock) and isinstance(block.rules[0].model, GuessSlip):
         # An item of which more skill lowers the chance has a guess and a slip all the same.
         return list(zip(("guess", "slip"), values.tolist(), strict=True))
     models = dict(zip(block.names, block.response_models(values), strict=True))
