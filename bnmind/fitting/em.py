@@ -72,9 +72,6 @@ _LONGEST = 1000.0
 _ROUNDING = 1e-12
 """A fall of the objective by no more than this, relative to it, is an error of rounding."""
 
-_ARRIVED = 1e-3
-"""The largest residual of a place that is a maximum."""
-
 _HALVINGS = 20
 """A step that lowers the objective is halved so many times."""
 
@@ -90,8 +87,7 @@ class Place(NamedTuple, Generic[_P]):
     """The log-likelihood plus the logarithm of the prior density."""
     improved: Callable[[], _P]
     """Do the M-step, and return its parameters."""
-    residual: Callable[[], float] = lambda: 0.0
-    """How far the gradient of the objective leads, for each case; 0 at a maximum within bounds."""
+    is_top: Callable[[], bool] = lambda: True  # whether the gradient leads no further
 
 
 class Ascent(Protocol[_P]):
@@ -134,8 +130,7 @@ class Climb(Generic[_P]):
     steps: int
     """The number of steps, at most ``max_iterations``."""
     converged: bool
-    """Whether an M-step raised the objective by at most the tolerance, and did not lower it, at
-    parameters from which the gradient does not lead on."""
+    """Whether an M-step raised the objective by at most the tolerance, at a top."""
 
 
 def climb(
@@ -189,8 +184,7 @@ def climb(
             path.append(place)
         if gain >= -_ROUNDING * (1 + abs(known.objective)):
             ended = gain <= tolerance
-            # A step that gains nothing may also be one that could not be taken.
-            converged = ended and path[-1].residual() <= _ARRIVED
+            converged = ended and path[-1].is_top()  # or a step could not be taken
             return
         first = ascent.numbers(known.parameters)
         way = ascent.numbers(there) - first

@@ -388,13 +388,13 @@ class BankAscent:
                 shares = [one.maximize(own, e.families) for one, own, e in of_groups]
             return Parameters(better, tuple([table for own in shares for table in own]))
 
-        def residual() -> float:
+        def is_top() -> bool:
             with one_blas_thread():
                 parts = zip(blocks, items, counts, strict=True)
-                return max(block.residual(*part) for block, *part in parts)
+                return all(block.residual(*part) <= _ARRIVED for block, *part in parts)
 
         likelihood = sum(one.log_likelihood for one in found)
-        return Place(parameters, likelihood, likelihood + prior, improved, residual)
+        return Place(parameters, likelihood, likelihood + prior, improved, is_top)
 
     def numbers(self, parameters: Parameters) -> Floats:
         """Return the parameters of the blocks and the tables of the skills in one array."""
@@ -418,6 +418,9 @@ class BankAscent:
         settled = [table for one, own in pairs for table in one.settled(own)]
         return Parameters(tuple(items), tuple(settled))
 
+
+_ARRIVED = 1e-3
+"""The largest residual of items at a maximum, for each examinee."""
 
 MIXTURE_STARTS = 5
 """The default number of starts for models with discrete skills."""

@@ -146,7 +146,8 @@ class Dina(GuessSlip):
     @staticmethod
     def _enough(has: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return where all skills are sufficient."""
-        return np.logical_and.reduce(has)
+        enough: NDArray[np.bool_] = np.logical_and.reduce(has)
+        return enough
 
 
 @dataclass(frozen=True)
@@ -159,7 +160,8 @@ class Dino(GuessSlip):
     @staticmethod
     def _enough(has: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return where at least one skill is sufficient."""
-        return np.logical_or.reduce(has)
+        enough: NDArray[np.bool_] = np.logical_or.reduce(has)
+        return enough
 
 
 @dataclass(frozen=True)
