@@ -115,10 +115,10 @@ from bnmind.adaptive.items.item import (
     deviations,
     with_table,
 )
+from bnmind.adaptive.learning.blocks import ItemBlock
 from bnmind.adaptive.learning.em import ResponseLayout
 from bnmind.adaptive.learning.learn import LearningModel, item_certainties
 from bnmind.adaptive.learning.options import LearningOptions
-from bnmind.adaptive.learning.skill_families import maximized
 from bnmind.adaptive.response_models.base import model_table
 from bnmind.adaptive.responses.responses import Responses, responses_to
 from bnmind.adaptive.sessions.session import design_saved, read_log, replayed
@@ -255,7 +255,7 @@ def calibrate_items(
             expected = expectation(chances, tables)
             counts = model.layout.parts(expected.counts + earlier)
             values = tuple(
-                _best(block, one, count, model.least)
+                _best(block, one, count)
                 for block, one, count in zip(blocks, values, counts, strict=True)
             )
             before, chances = chances, model.layout.response_parameters(values)
@@ -298,10 +298,10 @@ def _flat(layout: ResponseLayout, chosen: Sequence[str], chances: Floats) -> Flo
     return flat
 
 
-def _best(block: object, values: Floats, counts: Floats, least: float) -> Floats:
+def _best(block: ItemBlock, values: Floats, counts: Floats) -> Floats:
     """Return the parameters of a block with the largest likelihood of expected counts."""
     for _ in range(_MOST_STEPS):
-        better = maximized(block, values, counts, least)  # type: ignore[arg-type]
+        better = block.maximize(values, counts)
         change = float(np.abs(better - values).max(initial=0.0))
         values = better
         if change < _CLOSE:

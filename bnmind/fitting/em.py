@@ -87,6 +87,7 @@ class Place(NamedTuple, Generic[_P]):
     """The log-likelihood plus the logarithm of the prior density."""
     improved: Callable[[], _P]
     """Do the M-step, and return its parameters."""
+    is_top: Callable[[], bool] = lambda: True  # whether the gradient leads no further
 
 
 class Ascent(Protocol[_P]):
@@ -129,7 +130,7 @@ class Climb(Generic[_P]):
     steps: int
     """The number of steps, at most ``max_iterations``."""
     converged: bool
-    """Whether an M-step raised the objective by at most the tolerance, and did not lower it."""
+    """Whether an M-step raised the objective by at most the tolerance, at a top."""
 
 
 def climb(
@@ -182,7 +183,8 @@ def climb(
         if gain >= 0:
             path.append(place)
         if gain >= -_ROUNDING * (1 + abs(known.objective)):
-            ended = converged = gain <= tolerance
+            ended = gain <= tolerance
+            converged = ended and path[-1].is_top()  # or a step could not be taken
             return
         first = ascent.numbers(known.parameters)
         way = ascent.numbers(there) - first

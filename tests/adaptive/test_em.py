@@ -469,7 +469,9 @@ def test_the_likelihood_recorded_last_is_that_of_the_parameters_returned(
     )
     found = learn(codes, Q, gate=gate, options=options)
     expectation = found.model.expectation(found.responses, options)
-    place = BankAscent(found.model.layout, found.model.skills, expectation).at(found.parameters)
+    place = BankAscent(found.model.layout, (found.model.skills,), (expectation,)).at(
+        found.parameters
+    )
     assert place.log_likelihood == pytest.approx(found.record.log_likelihoods[-1], abs=1e-9)
     assert place.objective == pytest.approx(found.record.objectives[-1], abs=1e-9)
     assert found.record.objectives[-1] == max(found.record.objectives)
@@ -487,7 +489,7 @@ def test_whatever_is_extrapolated_obeys_bounds_and_order(
 ) -> None:
     options = LearningOptions(bounds=bounds)
     model = LearningModel.of(bank, options)
-    ascent = BankAscent(model.layout, model.skills, _never)
+    ascent = BankAscent(model.layout, (model.skills,), (_never,))
     known = model.start(0, options)
     numbers = ascent.numbers(known)
     same = ascent.within(numbers, known)
@@ -515,7 +517,7 @@ def _never(response_parameters: Floats, tables: tuple[Floats, ...]) -> Expected:
 def test_numbers_within_bounds_are_kept_as_they_are() -> None:
     options = LearningOptions(bounds=WIDE)
     model = LearningModel.of(ItemBank.from_qmatrix(Q, 0.2, 0.1), options)
-    ascent = BankAscent(model.layout, model.skills, _never)
+    ascent = BankAscent(model.layout, (model.skills,), (_never,))
     known = model.start(0, options)
     wanted = Parameters(
         (np.linspace(0.02, 0.45, 12),), (np.array([0.1, 0.2, 0.3, 0.4]).reshape(-1),)

@@ -32,7 +32,7 @@ from bnmind.adaptive import (
     irt_bank,
     learn,
 )
-from bnmind.adaptive.learning.blocks import ItemRule, TableBlock
+from bnmind.adaptive.learning.blocks import FormBlock, ItemRule
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.pgm import Variable
@@ -167,7 +167,7 @@ def most_likely(
         bounds=bounds,
         least=least,
     )
-    block = TableBlock((rule,), Priors(), monotone)
+    block = FormBlock((rule,), Priors(), monotone)
     counts = np.stack([total - right, right], axis=-1).reshape(1, -1, 2)
     values = block.start()
     for _ in range(3):

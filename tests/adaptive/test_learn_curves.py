@@ -29,7 +29,7 @@ from bnmind.adaptive import (
     learn_irt,
     standard_errors,
 )
-from bnmind.adaptive.learning.curves import CurveBlock
+from bnmind.adaptive.learning.blocks import FormBlock
 from bnmind.adaptive.learning.forms import ascended, objective
 from bnmind.adaptive.learning.model import item_blocks
 from bnmind.errors import InvalidArgumentError, InvalidModelError, UnknownNameError
@@ -68,10 +68,10 @@ def answers(bank: ItemBank, n: int, seed: int) -> Responses:
     return Responses(Responses.drawn(bank, n, seed=seed).codes, bank.item_names)
 
 
-def block_of(name: str, priors: Priors | None = None) -> CurveBlock:
+def block_of(name: str, priors: Priors | None = None) -> FormBlock:
     bank = bank_of(MODELS[name])
     (block,) = item_blocks(bank, LearningOptions(priors=priors or Priors()))
-    assert isinstance(block, CurveBlock)
+    assert isinstance(block, FormBlock)
     return block
 
 

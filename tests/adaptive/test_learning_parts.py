@@ -67,7 +67,7 @@ def test_guess_and_slip_of_a_link_sum_to_at_most_one() -> None:
 def test_new_items_are_learned_until_another_step_changes_nothing() -> None:
     block = block_of_item(NoisyAnd)
     counts = np.array([[[80.0, 20.0], [60.0, 40.0], [50.0, 30.0], [10.0, 90.0]]])
-    found = _best(block, block.start(), counts, 0.0)
+    found = _best(block, block.start(), counts)
     assert_allclose(block.maximize(found, counts), found, atol=1e-6)
 
 

@@ -1,60 +1,101 @@
-r"""Items that are learned alike: pairs of chances, tables of chances, and steps.
+r"""Items that are learned alike, by the formula that their response models state.
 
-A block computes the response probabilities of its items from their parameters, and in the
-M-step the most likely parameters from expected counts. Configurations of the parents that the
-response model does not distinguish form a *group*; probabilities and counts are by group.
+A block computes the chances of the responses to its items from their parameters, and in the M-step
+the most likely parameters from expected counts. Chances and counts are by *group*: a cell of the
+formula, in which the response model does not distinguish configurations of the parents.
 
-==============  ===============================================================
-rule            block
-==============  ===============================================================
-Dina, Dino      `PairBlock`: two groups, all items together
-Gdina           `TableBlock`: the items with as many skills together
-Sequential      `StepsBlock`: each step is a block
-main effects    `EffectsBlock`, `SharedBlock` in `bnmind.adaptive.learning.main_effects`
-NoisyAnd, -Or   `NoisyBlock` in `bnmind.adaptive.learning.main_effects`
-Graded, IRT     `CurveBlock` in `bnmind.adaptive.learning.curves`
-fixed           `FixedBlock`
-==============  ===============================================================
+What holds
+----------
+==============  ================================================================================
+parameters      bounds
+==============  ================================================================================
+chances         those of the guess at the lowest levels, of the slip at the highest, and
+                `ItemRule.least` from 0 and 1 elsewhere, if the other bounds allow it
+effects         the same for the chances that they make, unless more skill must not hurt: then those
+                between the lowest and the highest chance are within the bounds of these
+slopes          those of slopes; asymptotes have the bounds of guess and slip
+thresholds      increasing, with a gap
+==============  ================================================================================
 
-The chance of a step
---------------------
-A table of more than two responses is learned as steps: the chance of at least response r, given at
-least r − 1, in each configuration. If monotone, these chances may not decrease with more skill;
-then P(X ≥ r) does not decrease either.
+If more skill must not hurt, no predictor may fall from a level to the next. With more than two
+responses each chance is `ItemRule.floor` or more.
 
-The likelihood of a `Sequential` item is a product over its steps. A step is right for examinees
-who went beyond it, wrong for those who stopped there, and missing for others.
+The priors
+----------
+===============================  =========================================================
+prior                            log-density up to a constant
+===============================  =========================================================
+beta (α, β) of a chance or an    (α − 1) ln c + (β − 1) ln(1 − c), which is that of α − 1 and
+asymptote c                      β − 1 more responses
+log-normal (m, s) of a slope a   −ln a − (ln a − m)² / 2s²
+logit-normal (m, s) of an        −(logit c − m)² / 2s², the density of the logit
+asymptote c
+===============================  =========================================================
+
+References
+----------
+J. de la Torre, "The generalized DINA model framework", Psychometrika 2011. The densities are those
+of R. P. Chalmers, "mirt: a multidimensional item response theory package for the R environment",
+J. Stat. Softw. 2012 (``lnorm``, ``expbeta``, and ``norm`` of an asymptote, which is on the scale of
+the logit there). R. D. Bock and M. Aitkin, "Marginal maximum likelihood estimation of item
+parameters", Psychometrika 1981; R. Mislevy, "Bayes modal estimation in item response models",
+Psychometrika 1986 (priors of slopes and asymptotes).
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import product
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._values import Sealed, sealed
-from bnmind.adaptive.learning.forms import Form, Polytope, ascended
+from bnmind.adaptive.learning.forms import Densities, Form, Polytope, ascended, log_prior
 from bnmind.adaptive.learning.options import Bounds, Priors, kept_off
-from bnmind.adaptive.response_models.base import ResponseModel, response_channel
+from bnmind.adaptive.response_models.additive import SkillEffects
+from bnmind.adaptive.response_models.base import (
+    Formula,
+    Learnable,
+    ResponseModel,
+)
 from bnmind.adaptive.response_models.gates import GuessSlip
-from bnmind.adaptive.response_models.links import IDENTITY, binary
-from bnmind.adaptive.response_models.tables import Gdina, Sequential
+from bnmind.adaptive.response_models.links import CUMULATIVE, IDENTITY, LinkFunction, binary
+from bnmind.adaptive.response_models.tables import Gdina
 from bnmind.information import Floats
 from bnmind.pgm import Variable
 
 _SAME = 1e-7
 """Chances in order that differ less are equal."""
 
-
 _INSIDE = 0.01
 """The least distance of initial chances from 0 and 1, which no step could leave."""
 
-SLACK = 1e-12
+_OFF = 1e-10
+"""The least distance of chances from 0 and 1, where scales are infinite."""
+
+_SLACK = 1e-12
 """The tolerance for the sum of a guess and a slip, which may be 1 up to rounding."""
+
+_WIDE = 60.0
+"""The largest effect."""
+
+FLATTEST = 1e-5
+"""The least slope of one ability where slopes must be positive."""
+
+STEEPEST = 50.0
+"""The largest slope of all curves."""
+
+FARTHEST = 100.0
+"""The largest threshold and intercept."""
+
+_GAP = 1e-9
+"""The least gap of thresholds, more than a polytope tolerates."""
+
+_APART = 1e-6
+"""The least distance of two asymptotes."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -71,6 +112,8 @@ class ItemRule(Sealed):
     """For each parent, whether higher levels mean more skill."""
     least: float = 0.0
     """The least distance of learned chances from 0 and 1, if the bounds allow it."""
+    floor: float = 0.0
+    """The least chance of each of more than two responses, if the bounds allow it."""
 
     @property
     def guess(self) -> tuple[float, float]:
@@ -78,9 +121,42 @@ class ItemRule(Sealed):
         return kept_off(self.bounds.guess, self.least)
 
     @property
-    def slip(self) -> tuple[float, float]:
-        """The least and the largest chance of a wrong response at the highest levels."""
-        return kept_off(self.bounds.slip, self.least)
+    def right(self) -> tuple[float, float]:
+        """The least and the largest chance of a right response at the highest levels."""
+        low, high = kept_off(self.bounds.slip, self.least)
+        return 1 - high, 1 - low
+
+    @cached_property
+    def learnable(self) -> Learnable:
+        """The response model; a table of its own in a network is one of `Gdina`."""
+        return cast("Learnable", Gdina(self.channel) if self.model is None else self.model)
+
+    @cached_property
+    def formula(self) -> Formula:
+        """How the chances depend on the parameters."""
+        item, model = Variable.of_integers(self.name, range(self.channel.shape[1])), self.learnable
+        if isinstance(model, Gdina):
+            return model.formula(item, self.parents, self.ordered)
+        return model.formula(item, self.parents)
+
+    def range_of(self, role: str, priors: Priors) -> tuple[float, float]:
+        """Return the least and the largest value of a parameter."""
+        bounds = self.bounds
+        if role == "slope":
+            # Slopes are positive where their prior or a bound says so.
+            positive = bounds.slope[0] >= 0 or priors.slope is not None
+            least = FLATTEST if positive else -STEEPEST
+            return tuple(np.clip(bounds.slope, least, STEEPEST).tolist())
+        known = {
+            **dict.fromkeys(("guess", "lowest"), self.guess),
+            **{"slip": (1 - self.right[1], 1 - self.right[0]), "highest": self.right},
+            **dict.fromkeys(("chance", "edge"), (self.least, 1 - self.least)),
+            **{"lower": bounds.guess, "upper": (1 - bounds.slip[1], 1 - bounds.slip[0])},
+            **dict.fromkeys(("intercept", "threshold"), (-FARTHEST, FARTHEST)),
+            "free": (-STEEPEST, STEEPEST),
+            "weight": (max(bounds.slope[0], 0.0), min(max(bounds.slope[1], 0.0), STEEPEST)),
+        }
+        return known[role]
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,8 +226,11 @@ class ItemBlock(Sealed):
 
     def between(self, known: Floats, values: Floats) -> Floats:
         """Return valid parameters on the way from known ones to others."""
-        near = within(values, known, self.limits)
-        return near if self.valid(near) else known
+        return known
+
+    def residual(self, values: Floats, counts: Floats) -> float:
+        """Return how far the gradient leads from the parameters, for each examinee."""
+        return 0.0
 
     def response_models(self, values: Floats) -> tuple[ResponseModel | None, ...]:
         """Return the response model of each item with these parameters, or None."""
@@ -163,200 +242,380 @@ class FixedBlock(ItemBlock):
     """Items whose parameters are fixed."""
 
 
-def softened(chances: Floats) -> Floats:
-    """Return chances at a distance from 0 and 1, so that steps can change them."""
-    return np.clip(chances, _INSIDE, 1 - _INSIDE)
+def log_normal_prior(values: Floats, mean: float, deviation: float) -> Densities:
+    """Return log-density, slope and curvature at positive values."""
+    log = np.log(values)
+    away = (log - mean) / deviation**2
+    density = -log - (log - mean) ** 2 / (2 * deviation**2)
+    return density, -(1 + away) / values, (1 / deviation**2) / values**2
 
 
-def within(values: Floats, known: Floats, limits: Floats) -> Floats:
-    """Return values in their limits ``(…, 2)``; known ones in place of a chance of zero or one.
-
-    No step leaves such a chance again.
-    """
-    low, high = limits.T
-    values = np.clip(values, low, high)
-    return np.where(((values <= 0) & (low == 0)) | ((values >= 1) & (high == 1)), known, values)
-
-
-def beta_counts(priors: Priors) -> tuple[Floats, Floats]:
-    """Return what the priors add to the counts of right and of all responses, by group."""
-    (a, b), (c, d) = priors.guess, priors.slip
-    return np.array([a - 1, d - 1]), np.array([a + b - 2, c + d - 2])
+def beta_prior(values: Floats, alpha: float, beta: float) -> Densities:
+    """Return log-density, slope and curvature at values in (0, 1)."""
+    c = np.clip(values, _SLACK, 1 - _SLACK)
+    a, b = alpha - 1, beta - 1
+    return (
+        a * np.log(c) + b * np.log1p(-c),
+        a / c - b / (1 - c),
+        a / c**2 + b / (1 - c) ** 2,
+    )
 
 
-def log_beta(chances: Floats, parameters: tuple[float, float], limits: Floats) -> float:
-    """Return the logarithm of the beta density of chances, up to a constant.
+def logit_normal_prior(values: Floats, mean: float, deviation: float) -> Densities:
+    """Return log-density, slope and curvature at values in (0, 1)."""
+    c = np.clip(values, _SLACK, 1 - _SLACK)
+    away = np.log(c) - np.log1p(-c) - mean
+    by_c = 1 / (c * (1 - c))
+    variance = deviation**2
+    return -(away**2) / (2 * variance), -away * by_c / variance, by_c**2 / variance
 
-    Chances with equal limits ``(…, 2)`` are not parameters and are ignored; a chance fixed at
-    zero would give density zero everywhere.
-    """
-    a, b = parameters
-    free = chances[limits[..., 0] < limits[..., 1]]
-    total = 0.0
-    for weight, value in ((a - 1, free), (b - 1, 1 - free)):
-        if weight:
-            with np.errstate(divide="ignore"):
-                total += weight * float(np.log(value).sum())
-    return total
+
+Rows = list[tuple[Floats, Any]]
+"""Rows of inequalities, with the least product of each."""
 
 
 @dataclass(frozen=True, eq=False)
-class FormBlock(ABC, ItemBlock):
-    """A base of blocks with a form; their parameters are those of its problems in a row."""
+class FormBlock(ItemBlock):
+    """Items whose response models state formulas with the same design.
 
-    priors: Priors
-    """Of the parameters."""
-    monotone: bool = True
-    """Whether more skill must not lower the chance of a right response."""
-
-    @property
-    @abstractmethod
-    def form(self) -> Form:
-        """The chances of the problems, and the valid parameters."""
-
-    def points(self, values: Floats) -> Floats:
-        """Return parameters by problem, ``(problems, parameters)``."""
-        return values.reshape(len(self.form.polytope.least), -1)
-
-    def values_of(self, points: Floats) -> Floats:
-        """Return parameters of the problems in a row; the inverse of `points`."""
-        return points.reshape(-1)
-
-    def inside(self, points: Floats) -> Floats:
-        """Return the closest valid parameters, in a row."""
-        return self.values_of(self.form.polytope.inside(points))
-
-    def between(self, known: Floats, values: Floats) -> Floats:
-        """Return valid parameters on the way from known ones to others."""
-        near = within(values, known, self.limits)
-        holds = self.form.polytope.holds(self.points(near))[:, None]
-        rows = len(holds), -1
-        return np.where(holds, near.reshape(rows), known.reshape(rows)).reshape(-1)
-
-    def response_parameters(self, values: Floats) -> Floats:
-        """Return the probability of each response in each group."""
-        return self.form.table(self.points(values))
-
-    def maximize(self, values: Floats, counts: Floats) -> Floats:
-        """Return the parameters with the largest expected log-likelihood."""
-        return self.values_of(ascended(self.form, self.points(values), counts))
-
-    def log_prior(self, values: Floats) -> float:
-        """Return the logarithm of the prior density, up to a constant."""
-        return float(self.form.log_prior(self.points(values))[0].sum())
-
-    def valid(self, values: Floats) -> bool:
-        """Return whether the parameters satisfy the inequalities."""
-        return bool(self.form.polytope.holds(self.points(values), tolerance=5e-10).all())
-
-
-@dataclass(frozen=True, eq=False)
-class TableBlock(FormBlock):
-    """Items with a `Gdina` model, or with a table of their own in a network.
+    Each item has parameters of its own, or all share those of the skills (`SkillEffects`). Those of
+    the items follow each other.
 
     Parameters
     ----------
     rules
-        The items, with parents of the same sizes and order and as many responses. With more than
-        two responses it is a single item.
+        The items.
     priors
-        Beta distributions for the lowest and the highest configuration of each step.
+        Of their parameters.
     monotone
-        Whether higher levels of ordered parents must not lower the chance of a step.
+        Whether more skill must not lower the chance of a right response.
     """
+
+    priors: Priors
+    monotone: bool = True
+
+    @cached_property
+    def formula(self) -> Formula:
+        """The formula of the first item."""
+        return self.rules[0].formula
+
+    @property
+    def shared(self) -> bool:
+        """Whether the items share their parameters."""
+        return isinstance(self.rules[0].model, SkillEffects)
+
+    @property
+    def is_saturated(self) -> bool:
+        """Whether each cell has a chance of its own, so that the most likely ones are shares."""
+        return self.formula.scale is IDENTITY and bool(self.formula.is_chance.all())
+
+    @property
+    def groups(self) -> tuple[NDArray[np.intp], ...]:
+        """For each item the cell of each configuration of its parents."""
+        return tuple([rule.formula.cells for rule in self.rules])
+
+    @cached_property
+    def shape(self) -> tuple[int, int]:
+        """The largest number of cells of an item, and the number of responses."""
+        return max(len(rule.formula.design) for rule in self.rules), self.rules[0].channel.shape[1]
+
+    @cached_property
+    def _labels(self) -> tuple[str, ...]:
+        """The names of the parameters of a problem."""
+        if not self.shared:
+            return self.formula.names
+        names = dict.fromkeys(name for rule in self.rules for name in rule.formula.names)
+        return tuple(sorted(names, key=lambda name: not name.startswith("intercept")))
+
+    @cached_property
+    def columns(self) -> tuple[NDArray[np.intp], ...]:
+        """The places of each item's parameters in those of its problem."""
+        if not self.shared:
+            return (np.arange(len(self._labels)),) * len(self.rules)
+        place = {name: number for number, name in enumerate(self._labels)}
+        return tuple([np.array([place[n] for n in rule.formula.names]) for rule in self.rules])
 
     @property
     def parameters(self) -> tuple[tuple[str, str], ...]:
-        """The chance of each step in each configuration."""
-        return tuple(
-            (rule.name, f"P(≥{step} | {f'≥{step - 1}, ' if step > 1 else ''}{', '.join(states)})")
-            for rule in self.rules
-            for step in range(1, self.shape[1])
-            for states in product(*(v.states for v in rule.parents))
-        )
-
-    @property
-    def _sizes(self) -> tuple[int, ...]:
-        return tuple(v.n_states for v in self.rules[0].parents)
-
-    @property
-    def _ordered(self) -> list[int]:
-        """The parents whose higher levels mean more skill."""
-        ordered = self.rules[0].ordered or (True,) * len(self._sizes)
-        return [axis for axis, rises in enumerate(ordered) if rises]
+        """The item and the name of each parameter; of shared ones, the first item."""
+        if not self.shared:
+            return tuple((rule.name, name) for rule in self.rules for name in rule.formula.names)
+        first = {n: rule.name for rule in reversed(self.rules) for n in rule.formula.names}
+        return tuple((first[name], f"{name} in all items") for name in self._labels)
 
     @cached_property
-    def _bounds(self) -> Floats:
-        """``(items and their steps, configurations, 2)``."""
-        ordered = self._ordered
-        levels = np.indices(self._sizes).reshape(len(self._sizes), -1)[ordered]
-        lowest = (levels == 0).all(axis=0)
-        highest = (levels == np.array(self._sizes)[ordered, None] - 1).all(axis=0)
-        bounds = np.empty((len(self.rules), self.shape[0], 2))
-        for own, rule in zip(bounds, self.rules, strict=True):
-            own[:] = rule.least, 1 - rule.least
-            own[lowest], own[highest] = rule.guess, (1 - rule.slip[1], 1 - rule.slip[0])
-        return np.repeat(bounds, self.shape[1] - 1, axis=0)
+    def limits(self) -> Floats:
+        """``(parameters, 2)``; nan for an effect that a fixed guess or slip determines."""
+        if not self.shared:
+            return sealed(np.concatenate([self._limits_of(rule) for rule in self.rules]))
+        limits = np.tile([-_WIDE, _WIDE], (len(self._labels), 1))
+        if self._rises(self.formula):
+            limits[len(limits) // 2 :, 0] = 0.0
+        return sealed(limits)
+
+    def _limits_of(self, rule: ItemRule) -> Floats:
+        rows: list[Any] = []
+        for part in rule.formula.parts:
+            if part.limits is not None:
+                for low, high in part.limits.tolist():
+                    off = low >= 0 and high <= 1
+                    rows.append(kept_off((low, high), rule.least) if off else (low, high))
+            elif part.bounded is None:
+                rows += [rule.range_of(role, self.priors) for role in part.roles]
+            else:
+                assert part.scale is not None
+                ends = _on(part.scale, [rule.guess[0], rule.right[1]]).tolist()
+                effects = [(0.0 if self._rises(part) else -_WIDE, _WIDE)] * (len(part.roles) - 1)
+                own: list[Any] = [ends, *effects]
+                if rule.guess[0] >= rule.guess[1]:
+                    own[0] = np.nan, np.nan
+                if rule.right[0] >= rule.right[1]:
+                    own[-1] = np.nan, np.nan
+                rows += own
+        return np.array(rows, dtype=np.float64).reshape(-1, 2)
+
+    def _rises(self, part: Formula) -> bool:
+        return part.rises or self.monotone
 
     @cached_property
-    def _order(self) -> Floats:
-        """``(pairs of configurations, configurations)``: the second one less the first."""
-        n = self.shape[0]
-        cells, eye = np.arange(n).reshape(self._sizes), np.eye(n)
-        rises = self._ordered if self.monotone else ()
-        steps = [np.diff(eye[np.moveaxis(cells, axis, 0)], axis=0) for axis in rises]
-        return np.concatenate([eye[:0], *[one.reshape(-1, n) for one in steps]])
+    def _range(self) -> Floats:
+        """``(problems, parameters, 2)``: the bounds of parameters; of effects there are none."""
+        limits = self.limits.reshape(-1, len(self._labels), 2)
+        if self.shared:
+            return np.full(limits.shape, (-np.inf, np.inf))
+        boxed = [[part.bounded is None] * len(part.roles) for part in self.formula.parts]
+        own = np.array([one for part in boxed for one in part], dtype=np.bool_)
+        return sealed(np.where(own[:, None], limits, (-np.inf, np.inf)))
+
+    def _clipped(self, values: Floats) -> Floats:
+        return np.clip(values, self._range[..., 0], self._range[..., 1])
 
     @cached_property
     def form(self) -> Form:
-        """The chance of each step in each configuration."""
-        return Form(
-            binary(IDENTITY), np.eye(self.shape[0])[:, None], Polytope.of(self._bounds, self._order)
+        """The chances of the problems, and the valid parameters."""
+        each = [list(self._inequalities(rule)) for rule in self.rules]
+        wide = [
+            self._widened(own, columns) for own, columns in zip(each, self.columns, strict=True)
+        ]
+        n = len(self._labels)
+        if self.shared:
+            rows = np.concatenate([rows for rows, _ in wide])
+            least = np.concatenate([least for _, least in wide])[None]
+        else:
+            rows, least = wide[0][0], np.stack([least for _, least in wide])
+        polytope = Polytope.of(self._bounds, rows, least)
+        design = np.zeros((len(self.rules), self.shape[0], self.formula.design.shape[1], n))
+        for own, rule, columns in zip(design, self.rules, self.columns, strict=True):
+            cells = rule.formula.design
+            own[: len(cells), :, columns] = cells
+            own[len(cells) :, :, columns] = cells[0]  # of no configuration
+        flat = design.reshape(-1, *design.shape[2:]) if self.shared else design[0]
+        form = Form(
+            self.formula.link,
+            flat,
+            polytope,
+            prior=self._prior if self.formula.scale is None else None,
+            pseudo=tuple(self._pseudo(polytope)),
         )
+        if self.shape[1] == 2 or not self.rules[0].floor:
+            return form
+        form = replace(form, least=self.rules[0].floor)
+        low = form.low(form.inside(self._first))
+        return replace(form, exempt=low) if low.any() else form
+
+    @cached_property
+    def _bounds(self) -> Floats:
+        """``(problems, parameters, 2)``: the bounds of x."""
+        ends = [self._x(end) for end in np.moveaxis(self._range, 2, 0)]
+        return np.sort(np.stack(ends, axis=-1))
+
+    def _x(self, numbers: Floats) -> Floats:
+        """Return x of numbers ``(problems, parameters)``, off infinity."""
+        if not self._is_chance.any():
+            return numbers
+        inside = np.where(self._is_chance, np.clip(numbers, _OFF, 1 - _OFF), numbers)
+        linear = all(part.scale in (IDENTITY, None) for part in self.formula.parts)
+        return self.formula.points(numbers if linear else inside)
+
+    @cached_property
+    def _is_chance(self) -> NDArray[np.bool_]:
+        chance = self.formula.is_chance
+        return np.zeros(len(self._labels), dtype=np.bool_) if self.shared else chance
+
+    def _inequalities(self, rule: ItemRule) -> Iterator[tuple[Floats, Floats]]:
+        """Yield rows of inequalities of an item's x, and the least product with each."""
+        end, n = 0, len(rule.formula.roles)
+        for part in rule.formula.parts:
+            columns = np.arange(end, end := end + len(part.roles))
+            for rows, least in self._of_part(rule, part):
+                wide = np.zeros((len(rows), n))
+                wide[:, columns] = rows
+                yield wide, np.broadcast_to(np.asarray(least, dtype=np.float64), len(rows))
+
+    def _of_part(self, rule: ItemRule, part: Formula) -> Iterator[tuple[Floats, Any]]:
+        predictors = part.design[:, 0]
+        off = rule.least, 1 - rule.least
+        if part.bounded is not None:
+            assert part.scale is not None
+            bounded = [*zip(part.bounded, (rule.guess, rule.right), strict=True)]
+            if not self._rises(part):
+                bounded.append((predictors[1:-1], off))
+            if part.noise is not None and part.noise is not part.bounded:
+                bounded += [(rows, off) for rows in part.noise]
+            for rows, range_ in bounded:
+                low, high = _on(part.scale, range_)
+                yield rows, low
+                yield -rows, -high
+        elif part.scale is not None and part.scale is not IDENTITY:
+            # Products of chances come closer to 0 than these.
+            low, high = _on(part.scale, off)
+            least, most = np.moveaxis(np.sort(self._edges_of(rule, part), axis=-1), -1, 0)
+            yield predictors, np.where(predictors @ most >= low, low, -np.inf)
+            yield -predictors, np.where(predictors @ least <= high, -high, -np.inf)
+        if part.scale is not None and self._rises(part):
+            yield _order(part, rule.ordered if len(rule.ordered) == len(part.sizes) else ()), 0.0
+        if part.link is CUMULATIVE:
+            # Halfway between two thresholds with this gap, a response has about the least chance.
+            yield part.design[0, :-1] - part.design[0, 1:], max(4 * rule.least, _GAP)
+        if {"lower", "upper"} <= {*part.roles}:
+            yield np.array([[0.0, 0.0, -1.0, 1.0]]), _APART
+
+    def _edges_of(self, rule: ItemRule, part: Formula) -> Floats:
+        ends = np.array([rule.range_of(role, self.priors) for role in part.roles]).T
+        return np.stack([part.points(np.clip(end, _OFF, 1 - _OFF)) for end in ends], axis=-1)
+
+    def _widened(
+        self, parts: list[tuple[Floats, Floats]], columns: NDArray[np.intp]
+    ) -> tuple[Floats, Floats]:
+        """Return rows of an item with the columns of its problem."""
+        size = len(self._labels)
+        rows = np.concatenate([np.zeros((0, len(columns))), *(rows for rows, _ in parts)])
+        wide = np.zeros((len(rows), size))
+        wide[:, columns] = rows
+        return wide, np.concatenate([np.zeros(0), *(least for _, least in parts)])
+
+    def _pseudo(self, polytope: Polytope) -> Iterator[tuple[Form, Floats]]:
+        """Yield the chances that have beta priors, with the counts that these add."""
+        (a, b), (c, d) = self.priors.guess, self.priors.slip
+        if self.priors.guess == self.priors.slip == (1.0, 1.0):
+            return
+        rules = self.rules if self.shared else self.rules[:1]
+        found: dict[tuple[int, int], list[Floats]] = {}
+        for rule, columns in zip(rules, self.columns, strict=False):
+            end = 0
+            for number, part in enumerate(rule.formula.parts):
+                own = columns[end : (end := end + len(part.roles))]
+                for which, rows in enumerate(_noisy(part)):
+                    wide = np.zeros((len(rows), len(self._labels)))
+                    wide[:, own] = rows
+                    found.setdefault((number, which), []).append(wide)
+        for (number, which), parts in found.items():
+            scale = self.formula.parts[number].scale
+            rows = np.unique(np.concatenate(parts), axis=0)
+            if scale is not None and len(rows):
+                counts = np.array([(b - 1, a - 1), (c - 1, d - 1)][which])
+                numbers = np.broadcast_to(counts, (len(rows), 2))
+                yield Form(binary(scale), rows[:, None], polytope), numbers
+
+    def _prior(self, x: Floats) -> list[tuple[int, Densities]]:
+        """Return the column of each prior of a curve, and its densities."""
+        priors, terms = self.priors, list[tuple[int, Densities]]()
+        for column, role in enumerate(self.formula.roles):
+            if role == "slope" and priors.slope is not None:
+                terms.append((column, log_normal_prior(x[:, column], *priors.slope)))
+            if role not in ("lower", "upper"):
+                continue
+            is_lower = role == "lower"
+            beta = priors.guess if is_lower else priors.slip
+            normal = priors.logit_guess if is_lower else priors.logit_slip
+            c, sign = (x[:, column], 1) if is_lower else (1 - x[:, column], -1)
+            found = [beta_prior(c, *beta)] if beta != (1.0, 1.0) else []
+            found += [logit_normal_prior(c, *normal)] if normal is not None else []
+            terms += [(column, (value, sign * slope, more)) for value, slope, more in found]
+        return terms
+
+    def points(self, values: Floats) -> Floats:
+        """Return x of parameters, ``(problems, parameters)``."""
+        return self._x(values.reshape(-1, len(self._labels)))
+
+    def values_of(self, points: Floats) -> Floats:
+        """Return the parameters of x in a row; the inverse of `points`."""
+        if self._is_chance.any():
+            points = self.formula.values(points)
+        return self._clipped(points).reshape(-1)
+
+    def inside(self, points: Floats) -> Floats:
+        """Return the closest valid parameters, in a row."""
+        return self.values_of(self.form.inside(points))
 
     @property
-    def limits(self) -> Floats:
-        """The bounds of guess and slip at the lowest and highest configurations, else wide."""
-        return self._bounds.reshape(-1, 2)
+    def _first(self) -> Floats:
+        """The x of the models, chances off 0 and 1, so that steps can change them."""
+        n = len(self._labels)
+        total, number = np.zeros((2, 1 if self.shared else len(self.rules), n))
+        for place, (rule, columns) in enumerate(zip(self.rules, self.columns, strict=True)):
+            row = 0 if self.shared else place
+            total[row, columns] += rule.learnable.numbers
+            number[row, columns] += 1
+        values = total / number
+        soft = np.where(self._is_chance, np.clip(values, _INSIDE, 1 - _INSIDE), values)
+        return self._x(self._clipped(soft))
 
     def start(self) -> Floats:
-        """Return the current chances of the items."""
-        steps = np.concatenate([_steps(rule.channel) for rule in self.rules])
-        return self.inside(softened(steps))
+        """Return the current parameters of the models; the means of shared ones."""
+        return self.inside(self._first)
 
     def draw(self, rng: np.random.Generator) -> Floats:
-        """Return random chances that increase with the share of the levels."""
-        levels = np.indices(self._sizes).reshape(len(self._sizes), -1)
-        share = (levels / (np.array(self._sizes)[:, None] - 1)).mean(axis=0)
-        n_steps = self.shape[1] - 1
-        ends = [
-            (rng.uniform(0.05, 0.45, n_steps), rng.uniform(0.55, 0.95, n_steps)) for _ in self.rules
-        ]
-        low, high = np.moveaxis(np.array(ends), 1, 0).reshape(2, -1, 1)
-        return self.inside(low + (high - low) * share)
+        """Return random parameters.
+
+        Chances rise from a random guess to a random slip, each skill having a random share in it.
+        Other parameters are near those of the models.
+        """
+        known = self._first
+        total, number = np.zeros((2, *known.shape))
+        for place, (rule, columns) in enumerate(zip(self.rules, self.columns, strict=True)):
+            row = 0 if self.shared else place
+            current = known[row, columns]
+            limits = np.moveaxis(self.limits.reshape(*known.shape, 2)[row, columns], -1, 0)
+            parts, end = [], 0
+            for part in rule.formula.parts:
+                own = slice(end, end := end + len(part.roles))
+                parts.append(_drawn(part, current[own], limits[:, own], rng))
+            total[row, columns] += np.concatenate(parts)
+            number[row, columns] += 1
+        return self.inside(total / number)
 
     def response_parameters(self, values: Floats) -> Floats:
-        """Return the probability of each response in each configuration."""
-        n, r = self.shape
-        steps = self.points(values).reshape(-1, r - 1, n)
-        ones = np.ones((len(steps), 1, n))
-        reached = np.cumprod(np.concatenate([ones, steps], axis=1), axis=1)
-        probabilities: Floats = reached * np.concatenate([1 - steps, ones], axis=1)
-        return probabilities.transpose(0, 2, 1)
+        """Return the probability of each response in each group."""
+        table = self.form.table(self.points(values))
+        return table.reshape(len(self.rules), *self.shape)
+
+    def slopes(self, values: Floats) -> Floats:
+        """Return the derivatives of the chances by the parameters of the problems.
+
+        ``(problems, parameters, cells, responses)``.
+        """
+        x = self.points(values)
+        return self.form.slopes(x) / self.formula.rates(x)[..., None, None]
 
     def maximize(self, values: Floats, counts: Floats) -> Floats:
-        """Return the shares of examinees who take each step, within bounds and in order."""
-        least = np.cumsum(counts[..., ::-1], axis=-1)[..., ::-1].transpose(0, 2, 1)
-        right = least[:, 1:].reshape(-1, self.shape[0]).copy()
-        total = least[:, :-1].reshape(-1, self.shape[0]).copy()
-        more_right, more = beta_counts(self.priors)
-        right[:, [0, -1]] += more_right
-        total[:, [0, -1]] += more
-        shares = np.divide(right, total, out=self.points(values).copy(), where=total > 0)
+        """Return the parameters with the largest expected log-likelihood."""
+        x = self.points(values)
+        counts = counts.reshape(len(x), -1, counts.shape[2])
+        if not self.is_saturated:
+            return self.values_of(ascended(self.form, x, counts))
+        wrong, right = np.moveaxis(counts, 2, 0)
+        for part, numbers in self.form.pseudo:
+            wrong, right = (
+                one + n @ part.design[:, 0]
+                for one, n in zip((wrong, right), numbers.T, strict=True)
+            )
+        total = right + wrong
+        shares = np.divide(right, total, out=x.copy(), where=total > 0)
         found = np.clip(shares, *np.moveaxis(self._bounds, -1, 0))
-        wrong = np.flatnonzero(~self.form.polytope.holds(found))
-        if len(wrong):
-            found[wrong] = self._in_order(self.points(values), right, total, wrong)
+        wanting = np.flatnonzero(~self.form.polytope.holds(found))
+        if len(wanting):
+            found[wanting] = self._in_order(x, right, total, wanting)
         return self.values_of(found)
 
     def _in_order(
@@ -366,218 +625,118 @@ class TableBlock(FormBlock):
         from scipy.sparse.csgraph import connected_components
 
         right, total, bounds = right[problems], total[problems], self._bounds[problems]
-        form = replace(self.form, polytope=Polytope.of(bounds, self._order))
+        order = _order(self.formula, self.rules[0].ordered)
+        form = replace(self.form, polytope=Polytope.of(bounds, order), pseudo=())
         found = ascended(form, known[problems], np.stack([total - right, right], axis=-1))
         low, high = np.moveaxis(bounds, -1, 0)
         at_bound = (found < low + _SAME) | (found > high - _SAME)
         for problem, chances in enumerate(found):
             # Equal chances are one share: exactly, so that extrapolated ones stay in order.
-            met = np.abs(self._order[self._order @ chances < _SAME])
+            met = np.abs(order[order @ chances < _SAME])
             _, block = connected_components(met.T @ met)
             rights, totals, held = (
                 np.bincount(block, one[problem]) for one in (right, total, at_bound)
             )
             free = ((totals > 0) & (held == 0))[block]
             chances[free] = (rights / np.where(totals > 0, totals, 1.0))[block][free]
-        found = np.clip(found, low, high).reshape(-1, *self._sizes)
-        for axis in self._ordered:  # correct rounding errors
+        found = np.clip(found, low, high).reshape(-1, *self.formula.sizes)
+        for axis in rises_along(self.formula, self.rules[0].ordered):  # correct rounding errors
             found = np.maximum.accumulate(found, axis=axis + 1)
         return found.reshape(len(problems), -1)
 
     def log_prior(self, values: Floats) -> float:
-        """Return the logarithm of the beta densities."""
-        steps, bounds = self.points(values), self._bounds
-        return log_beta(steps[:, 0], self.priors.guess, bounds[:, 0]) + log_beta(
-            1 - steps[:, -1], self.priors.slip, bounds[:, -1]
-        )
+        """Return the logarithm of the prior density, up to a constant."""
+        return float(log_prior(self.form, self.points(values)).sum())
 
-    def response_models(self, values: Floats) -> tuple[ResponseModel | None, ...]:
-        """Return each table as a `Gdina`."""
-        return tuple(Gdina(table) for table in self.response_parameters(values))
-
-
-def _steps(channel: Floats) -> Floats:
-    """Return the chance of each step in each configuration, ``(steps, configurations)``."""
-    least = np.cumsum(channel.T[::-1], axis=0)[::-1]
-    steps: Floats = np.divide(
-        least[1:], least[:-1], out=np.full(least[1:].shape, 0.5), where=least[:-1] > 0
-    )
-    return steps
-
-
-@dataclass(frozen=True, eq=False)
-class PairBlock(TableBlock):
-    """Items with one guess and one slip each: `Dina` and `Dino`.
-
-    Parameters
-    ----------
-    rules
-        The items.
-    priors
-        Beta distributions of guesses and slips.
-    monotone
-        Whether guess + slip must be at most 1. If not, an item with a larger sum becomes a
-        `Gdina`.
-    """
-
-    @cached_property
-    def groups(self) -> tuple[NDArray[np.intp], ...]:
-        """Whether each configuration suffices, for each item."""
-        groups = []
-        for rule in self.rules:
-            assert isinstance(rule.model, GuessSlip)
-            plain = replace(rule.model, guess=0.0, slip=0.0)
-            groups.append((response_channel(plain, rule.parents)[:, 1] > 0.5).astype(np.intp))
-        return tuple(map(sealed, groups))
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Two groups, without and with the required skills; two responses."""
-        return 2, 2
-
-    @property
-    def _sizes(self) -> tuple[int, ...]:
-        return (2,)
-
-    @property
-    def _ordered(self) -> list[int]:
-        return [0]
-
-    @property
-    def parameters(self) -> tuple[tuple[str, str], ...]:
-        """The guess and the slip of each item."""
-        return tuple((name, what) for name in self.names for what in ("guess", "slip"))
-
-    @property
-    def limits(self) -> Floats:
-        """The bounds of each guess and slip."""
-        return np.array([pair for rule in self.rules for pair in (rule.guess, rule.slip)])
-
-    def points(self, values: Floats) -> Floats:
-        """Return the chances of right responses in both groups, ``(items, 2)``."""
-        return np.abs([0.0, 1.0] - values.reshape(-1, 2))
-
-    def values_of(self, points: Floats) -> Floats:
-        """Return guesses and slips."""
-        return self.points(points).reshape(-1)
+    def valid(self, values: Floats) -> bool:
+        """Return whether the parameters satisfy the inequalities."""
+        x = self.points(values)
+        holds = self.form.polytope.holds(x, tolerance=5e-10).all()
+        return bool(holds and np.isfinite(self.form.table(x)).all())
 
     def between(self, known: Floats, values: Floats) -> Floats:
-        """Return guesses and slips within bounds; known ones if an item is out of order."""
-        near = within(values, known, self.limits)
-        holds = self.form.polytope.holds(self.points(near), tolerance=SLACK)
-        return near if holds.all() else known
+        """Return the farthest valid parameters from known ones on the way to others."""
+        far = self._clipped(values.reshape(-1, len(self._labels)))
+        low, high = np.moveaxis(self._range, 2, 0)
+        # No step leaves a chance of zero or one again.
+        never = ((far <= 0) & (low == 0)) | ((far >= 1) & (high == 1))
+        far[never] = known.reshape(far.shape)[never]
+        start, there = self.points(known), self._x(far)
+        outside = ~self.form.holds(there)
+        if not outside.any():
+            return far.reshape(-1)
+        if self.is_saturated:
+            return known
+        if self._is_chance.any():
+            return self.inside(there)
+        steps = there - start
+        near = start + self.form.polytope.reach(start, steps)[:, None] * steps
+        near = np.where(self.form.holds(near, tolerance=1e-8)[:, None], near, start)
+        return self.values_of(np.where(outside[:, None], near, there))
 
-    def _in_order(
-        self, known: Floats, right: Floats, total: Floats, problems: NDArray[np.intp]
-    ) -> Floats:
-        """Return equal chances, which are best out of order: the objective is concave."""
-        sums, least, most = total[problems].sum(axis=1), *np.moveaxis(self._bounds[problems], -1, 0)
-        before = known[problems].mean(axis=1)
-        pooled = np.divide(right[problems].sum(axis=1), sums, out=before, where=sums > 0)
-        pooled = np.maximum(np.minimum(pooled, most.min(axis=1)), least.max(axis=1))
-        return np.repeat(pooled[:, None], 2, axis=1)
-
-    def start(self) -> Floats:
-        """Return the current guesses and slips of the items."""
-        pairs = [(r.model.guess, r.model.slip) for r in self.rules]  # type: ignore[union-attr]
-        return np.clip(softened(np.array(pairs).reshape(-1)), *self.limits.T)
-
-    def draw(self, rng: np.random.Generator) -> Floats:
-        """Return guesses and slips between 0.05 and 0.45."""
-        return np.clip(rng.uniform(0.05, 0.45, 2 * len(self.rules)), *self.limits.T)
+    def residual(self, values: Floats, counts: Floats) -> float:
+        """Return how far the gradient leads from the parameters, for each examinee."""
+        x = self.points(values)
+        counts = counts.reshape(len(x), -1, counts.shape[2])
+        return float(self.form.residual(x, counts).max(initial=0.0))
 
     def response_models(self, values: Floats) -> tuple[ResponseModel | None, ...]:
-        """Return the response models; `Gdina` if more skill lowers the chance."""
-        models: list[ResponseModel] = []
-        for rule, groups, (guess, slip), probabilities in zip(
-            self.rules,
-            self.groups,
-            values.reshape(-1, 2).tolist(),
-            self.response_parameters(values),
-            strict=True,
-        ):
-            if guess + slip > 1 + SLACK:
-                models.append(Gdina(probabilities[groups]))
+        """Return the response models; `Gdina` if more skill lowers a chance of a `GuessSlip`."""
+        rows = values.reshape(-1, len(self._labels))
+        tables, models = self.response_parameters(values), list[ResponseModel]()
+        for place, (rule, columns) in enumerate(zip(self.rules, self.columns, strict=True)):
+            numbers = rows[0 if self.shared else place, columns]
+            if isinstance(rule.model, GuessSlip) and numbers.sum() > 1 + _SLACK:
+                models.append(Gdina(tables[place][rule.formula.cells]))
             else:
-                assert isinstance(rule.model, GuessSlip)
-                models.append(replace(rule.model, guess=guess, slip=slip))
+                models.append(rule.learnable.with_numbers(numbers))
         return tuple(models)
 
 
-@dataclass(frozen=True, eq=False)
-class StepsBlock(ItemBlock):
-    """An item with a `Sequential` model.
+def _on(scale: LinkFunction, chances: Any) -> Floats:
+    """Return chances on a scale, off 0 and 1 where it is infinite."""
+    return scale.of(np.clip(np.asarray(chances, dtype=np.float64), _OFF, 1 - _OFF))
 
-    Parameters
-    ----------
-    rules
-        The item.
-    steps
-        A block for each step, with one item and two responses.
-    """
 
-    steps: tuple[ItemBlock, ...]
+def _noisy(part: Formula) -> tuple[Floats, ...]:
+    """Return the predictors of guesses and of what slips, to which priors apply."""
+    if part.noise is not None or part.bounded is not None:
+        return part.noise or ()
+    eye, roles = np.eye(len(part.roles)), np.array(part.roles)
+    ends = ("guess", "lowest"), ("slip", "highest")
+    return tuple([eye[np.isin(roles, names)] for names in ends])
 
-    @property
-    def parameters(self) -> tuple[tuple[str, str], ...]:
-        """The parameters of all steps."""
-        return tuple(
-            (name, f"step {number}: {what}")
-            for number, step in enumerate(self.steps, 1)
-            for name, what in step.parameters
-        )
 
-    @property
-    def limits(self) -> Floats:
-        """The limits of all steps."""
-        return np.concatenate([step.limits for step in self.steps])
+def rises_along(part: Formula, ordered: tuple[bool, ...]) -> list[int]:
+    """Return the axes of the grid of cells along which more is better."""
+    every = part.rises or len(ordered) != len(part.sizes)
+    return [axis for axis in range(len(part.sizes)) if every or ordered[axis]]
 
-    def parts_of(self, values: Floats) -> list[Floats]:
-        """Return the parameters of each step."""
-        ends = np.cumsum([len(step.parameters) for step in self.steps])
-        return np.split(values, ends[:-1])
 
-    def start(self) -> Floats:
-        """Return the parameters of all steps."""
-        return np.concatenate([step.start() for step in self.steps])
+def _order(part: Formula, ordered: tuple[bool, ...]) -> Floats:
+    """Return what must not be negative: predictors less those of the next lower level."""
+    predictors = part.design[:, 0].reshape(*part.sizes, -1)
+    n = predictors.shape[-1]
+    steps = [np.diff(predictors, axis=axis).reshape(-1, n) for axis in rises_along(part, ordered)]
+    rows = np.concatenate([np.zeros((0, n)), *steps])
+    return np.unique(rows, axis=0)
 
-    def draw(self, rng: np.random.Generator) -> Floats:
-        """Return random parameters of all steps."""
-        return np.concatenate([step.draw(rng) for step in self.steps])
 
-    def response_parameters(self, values: Floats) -> Floats:
-        """Return the probability of each number of steps in each configuration."""
-        reached = np.ones(len(self.rules[0].channel))
-        columns = []
-        for step, part in zip(self.steps, self.parts_of(values), strict=True):
-            chances = step.response_parameters(part)[0][step.groups[0]]
-            columns.append(reached * chances[:, 0])
-            reached = reached * chances[:, 1]
-        return np.stack([*columns, reached], axis=1)[None]
-
-    def maximize(self, values: Floats, counts: Floats) -> Floats:
-        """Return the best parameters of each step."""
-        best = []
-        for number, (step, part) in enumerate(zip(self.steps, self.parts_of(values), strict=True)):
-            stopped = counts[0][:, number]
-            beyond = counts[0][:, number + 1 :].sum(axis=1)
-            grouped = np.zeros(step.shape)
-            np.add.at(grouped, step.groups[0], np.stack([stopped, beyond], axis=1))
-            best.append(step.maximize(part, grouped[None]))
-        return np.concatenate(best)
-
-    def log_prior(self, values: Floats) -> float:
-        """Return the sum over all steps."""
-        parts = zip(self.steps, self.parts_of(values), strict=True)
-        return sum(step.log_prior(part) for step, part in parts)
-
-    def valid(self, values: Floats) -> bool:
-        """Return whether all steps are valid."""
-        parts = zip(self.steps, self.parts_of(values), strict=True)
-        return all(step.valid(part) for step, part in parts)
-
-    def response_models(self, values: Floats) -> tuple[ResponseModel | None, ...]:
-        """Return the sequential model of the steps."""
-        parts = zip(self.steps, self.parts_of(values), strict=True)
-        models = [model for step, part in parts for model in step.response_models(part)]
-        return (Sequential(tuple(model for model in models if model is not None)),)
+def _drawn(part: Formula, current: Floats, limits: Floats, rng: np.random.Generator) -> Floats:
+    """Return random x of a part of an item's formula."""
+    if part.scale is not None:
+        low, high = part.scale.of(rng.uniform([0.05, 0.55], [0.45, 0.95]))
+        levels = np.indices(part.sizes).reshape(len(part.sizes), -1)
+        shares = levels / (np.array(part.sizes)[:, None] - 1)
+        rise = rng.dirichlet(np.full(len(part.sizes), 2.0)) @ shares
+        found: Floats = np.linalg.lstsq(part.design[:, 0], low + (high - low) * rise)[0]
+        return found
+    change, roles = rng.normal(0, 0.5, len(current)), np.array(part.roles)
+    if part.limits is not None:
+        bounded = np.isfinite(limits).all(axis=0)
+        uniform = rng.uniform(*np.where(bounded, limits, [[0.0], [1.0]]))
+        return np.where(bounded, uniform, current + change * np.maximum(np.abs(current), 1.0))
+    slope = np.isin(roles, ("slope", "weight"))
+    steep = np.where(current < 0, -1, 1) * np.maximum(np.abs(current), 0.1) * np.exp(change)
+    still = np.isin(roles, ("lower", "upper"))
+    return np.where(slope, steep, np.where(still, current, current + change))

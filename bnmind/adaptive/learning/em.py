@@ -67,7 +67,7 @@ from bnmind.adaptive.beliefs.estimates import has_ability
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.learning.blocks import ItemBlock
 from bnmind.adaptive.learning.options import LearningOptions
-from bnmind.adaptive.learning.skill_families import SkillFamilies, inside, maximized
+from bnmind.adaptive.learning.skill_families import SkillFamilies
 from bnmind.adaptive.responses.responses import Responses
 from bnmind.fitting.em import EQUAL, AllStarts, Ascent, Climb, Place, climb
 from bnmind.information import Floats
@@ -337,28 +337,13 @@ def placed_sums(places: NDArray[np.intp], weights: Floats, n: int) -> Floats:
     return np.bincount(places, weights=weights, minlength=n).astype(np.float64)
 
 
-class Families(Protocol):
-    """The interface of the distributions of the skills in an ascent."""
-
-    def log_prior(self, tables: tuple[Floats, ...]) -> float:
-        """Return the logarithm of the prior density of the tables, up to a constant."""
-
-    def maximize(
-        self, tables: tuple[Floats, ...], counts: tuple[Floats, ...]
-    ) -> tuple[Floats, ...]:
-        """Return the tables with the largest likelihood of expected counts."""
-
-    def settled(self, tables: tuple[Floats, ...]) -> tuple[Floats, ...]:
-        """Return tables of which those made from fewer numbers have their form."""
-
-
 class Parameters(NamedTuple):
     """All parameters of a model."""
 
     items: tuple[Floats, ...]
     """The parameters of each block of items."""
     skills: tuple[Floats, ...]
-    """The table of each family of the skills."""
+    """The table of each family of the skills, group after group."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -367,40 +352,49 @@ class BankAscent:
 
     Parameters
     ----------
-    layout, skills, expectation
-        The model and its E-step.
-    least
-        The least chance of a response in each configuration of discrete skills.
+    layout
+        The items, whose counts in all groups are added up.
+    skills, expectations
+        The distributions of the skills, and the E-step, of each group of examinees.
     """
 
     layout: ResponseLayout
-    skills: Families
-    expectation: Expectation
-    least: float = 0.0
+    skills: tuple[SkillFamilies, ...]
+    expectations: tuple[Expectation, ...]
+
+    def split(self, tables: tuple[Floats, ...]) -> list[tuple[Floats, ...]]:
+        """Return the tables of each group."""
+        n = len(tables) // len(self.skills)
+        return [tables[start : start + n] for start in range(0, len(tables), n)]
 
     def at(self, parameters: Parameters) -> Place[Parameters]:
         """Do the E-step."""
         items, tables = parameters
         blocks = self.layout.blocks
+        groups = self.split(tables)
         with one_blas_thread():
-            expected = self.expectation(self.layout.response_parameters(items), tables)
-        prior = self.skills.log_prior(tables) + sum(
-            block.log_prior(values) for block, values in zip(blocks, items, strict=True)
-        )
+            chances = self.layout.response_parameters(items)
+            pairs = zip(self.expectations, groups, strict=True)
+            found = [expectation(chances, own) for expectation, own in pairs]
+        prior = sum(one.log_prior(own) for one, own in zip(self.skills, groups, strict=True))
+        prior += sum(block.log_prior(values) for block, values in zip(blocks, items, strict=True))
+        counts = self.layout.parts(np.sum([one.counts for one in found], axis=0))
 
         def improved() -> Parameters:
-            counts = self.layout.parts(expected.counts)
             with one_blas_thread():
-                return Parameters(
-                    tuple(
-                        maximized(block, values, count, self.least)
-                        for block, values, count in zip(blocks, items, counts, strict=True)
-                    ),
-                    self.skills.maximize(tables, expected.families),
-                )
+                parts = zip(blocks, items, counts, strict=True)
+                better = tuple([block.maximize(*part) for block, *part in parts])
+                of_groups = zip(self.skills, groups, found, strict=True)
+                shares = [one.maximize(own, e.families) for one, own, e in of_groups]
+            return Parameters(better, tuple([table for own in shares for table in own]))
 
-        likelihood = expected.log_likelihood
-        return Place(parameters, likelihood, likelihood + prior, improved)
+        def is_top() -> bool:
+            with one_blas_thread():
+                parts = zip(blocks, items, counts, strict=True)
+                return all(block.residual(*part) <= _ARRIVED for block, *part in parts)
+
+        likelihood = sum(one.log_likelihood for one in found)
+        return Place(parameters, likelihood, likelihood + prior, improved, is_top)
 
     def numbers(self, parameters: Parameters) -> Floats:
         """Return the parameters of the blocks and the tables of the skills in one array."""
@@ -414,14 +408,19 @@ class BankAscent:
         for block, values in zip(self.layout.blocks, known.items, strict=True):
             part = numbers[end : end + len(values)]
             end += len(values)
-            items.append(inside(block, block.between(values, part), self.least))
+            items.append(block.between(values, part))
         for table in known.skills:
             part = numbers[end : end + table.size].reshape(table.shape)
             end += table.size
             part = np.where(part > 0, part, table * 0.5)
             skills.append(part / part.sum(axis=0))
-        return Parameters(tuple(items), self.skills.settled(tuple(skills)))
+        pairs = zip(self.skills, self.split(tuple(skills)), strict=True)
+        settled = [table for one, own in pairs for table in one.settled(own)]
+        return Parameters(tuple(items), tuple(settled))
 
+
+_ARRIVED = 1e-3
+"""The largest residual of items at a maximum, for each examinee."""
 
 MIXTURE_STARTS = 5
 """The default number of starts for models with discrete skills."""

@@ -43,7 +43,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._values import Sealed, sealed
-from bnmind.adaptive.response_models.links import Link, between
+from bnmind.adaptive.response_models.links import Link
 from bnmind.information import Floats
 
 _TOLERANCE = 1e-10
@@ -87,7 +87,9 @@ class Polytope(Sealed):
         products = np.broadcast_to(np.asarray(least, dtype=float), (len(bounds), len(more)))
         both = np.concatenate([bounds[..., 0], -bounds[..., 1], products], axis=1)
         fixed = bounds[..., 0] >= bounds[..., 1]
-        return cls(np.concatenate([eye, -eye, more]), both, sealed(fixed))
+        used = np.isfinite(both).any(axis=0)
+        rows = np.concatenate([eye, -eye, more])[used]
+        return cls(rows, both[:, used], sealed(fixed))
 
     def holds(self, points: Floats, *, tolerance: float = _TOLERANCE) -> NDArray[np.bool_]:
         """Return whether each problem's point, ``(problems, dimensions)``, is inside."""
@@ -112,7 +114,13 @@ class Polytope(Sealed):
         shares: Floats = ratio.min(axis=1, initial=1.0)
         return shares
 
-    def closest(self, problem: int, target: Floats, curvature: Floats) -> Floats | None:
+    def closest(
+        self,
+        problem: int,
+        target: Floats,
+        curvature: Floats,
+        cuts: tuple[Floats, Floats] | None = None,
+    ) -> Floats | None:
         """Return the x of a problem with the least (x − t)ᵀ H (x − t); None if there is none.
 
         Parameters
@@ -123,12 +131,16 @@ class Polytope(Sealed):
             t, ``(dimensions,)``.
         curvature
             H, positive definite.
+        cuts
+            More inequalities, rows and the least products.
         """
         from scipy.optimize import nnls
 
         root = np.linalg.inv(np.linalg.cholesky(curvature)).T
         held = np.isfinite(self.least[problem])
         given, bound = self.rows[held], self.least[problem][held]
+        if cuts is not None:
+            given, bound = np.concatenate([given, cuts[0]]), np.concatenate([bound, cuts[1]])
         # With x = t + L⁻ᵀ z: the least |z| with G L⁻ᵀ z ≥ h − G t.
         rows = given @ root
         least = bound - given @ target
@@ -169,49 +181,80 @@ class Form(Sealed):
         ``(cells, predictors, parameters)``: the predictors are its products with the parameters.
     polytope
         The valid parameters of each problem.
-    edges
-        Whether there are further parameters, the lower and the upper asymptote of the chances of
-        two responses.
     prior
         Returns the column of each prior, and its densities, given the parameters.
+    pseudo
+        More chances of the same parameters, with the counts ``(cells, responses)`` of priors.
+    least
+        The least chance of a response in each cell. The logarithms of chances are concave in the
+        predictors, so that each cut, the tangent of one, leaves all parameters in that it allows.
+    exempt
+        ``(problems, cells, responses)``: the chances that may be less.
     """
 
     link: Link
     design: Floats
     polytope: Polytope
     _: KW_ONLY
-    edges: tuple[bool, bool] = (False, False)
     prior: Callable[[Floats], list[tuple[int, Densities]]] | None = None
+    pseudo: tuple[tuple[Form, Floats], ...] = ()
+    least: float = 0.0
+    exempt: NDArray[np.bool_] | None = None
 
     def _predictors(self, x: Floats) -> Floats:
         n_cells, n_predictors, n = self.design.shape
-        flat = x[:, :n] @ self.design.reshape(-1, n).T
-        return flat.reshape(len(x), n_cells, n_predictors)
-
-    def asymptotes(self, x: Floats) -> tuple[Floats, Floats]:
-        """Return the lower and the upper asymptotes, ``(problems, 1)`` each."""
-        n, one = self.design.shape[2], np.ones((len(x), 1))
-        lower, upper = self.edges
-        return x[:, n : n + 1] if lower else 0 * one, x[:, -1:] if upper else one
+        return (x @ self.design.reshape(-1, n).T).reshape(len(x), n_cells, n_predictors)
 
     def table(self, x: Floats) -> Floats:
         """Return the chances, ``(problems, cells, responses)``."""
-        chances = self.link.chances(self._predictors(x))
-        if not any(self.edges):
-            return chances
-        return between(*self.asymptotes(x), chances)
+        return self.link.chances(self._predictors(x))
 
     def slopes(self, x: Floats) -> Floats:
         """Return their derivatives, ``(problems, parameters, cells, responses)``."""
-        predictors = self._predictors(x)
-        each = np.moveaxis(self.design.transpose(0, 2, 1) @ self.link.slopes(predictors), 2, 1)
-        if not any(self.edges):
-            return each
-        low, high = self.asymptotes(x)
-        chances, (lower, upper) = self.link.chances(predictors), self.edges
-        by_edge = np.stack([*[chances[..., 0]] * lower, *[chances[..., 1]] * upper], axis=1)
-        both = np.stack([-by_edge, by_edge], axis=-1)
-        return np.concatenate([(high - low)[..., None, None] * each, both], axis=1)
+        each = self.design.transpose(0, 2, 1) @ self.link.slopes(self._predictors(x))
+        return np.moveaxis(each, 2, 1)
+
+    def low(self, x: Floats) -> NDArray[np.bool_]:
+        """Return which chances are too small, ``(problems, cells, responses)``."""
+        low: NDArray[np.bool_] = self.table(x) < self.least * (1 - 1e-8)
+        return low if self.exempt is None else low & ~self.exempt
+
+    def cuts(self, x: Floats, problem: int) -> tuple[Floats, Floats] | None:
+        """Return inequalities that all parameters of a problem meet whose chances are large enough.
+
+        They are tangents at parameters.
+        """
+        if not self.least:
+            return None
+        one = x[problem : problem + 1]
+        chances = np.maximum(self.table(one)[0], _FLOOR)
+        wanted = np.ones(chances.shape, dtype=np.bool_)
+        if self.exempt is not None:
+            wanted = ~self.exempt[problem]
+        rows = (self.slopes(one)[0] / chances)[:, wanted].T
+        moved = np.abs(rows).max(axis=1) > 0
+        rows = rows[moved]
+        return rows, (np.log(self.least) - np.log(chances[wanted]))[moved] + rows @ one[0]
+
+    def inside(self, x: Floats) -> Floats:
+        """Return the closest valid parameters, ``(problems, parameters)``."""
+        x = self.polytope.inside(x)
+        for _ in range(_CUTS if self.least else 0):
+            low = np.flatnonzero(self.low(x).any(axis=(1, 2))).tolist()
+            nearer = [
+                self.polytope.closest(one, x[one], np.eye(x.shape[1]), self.cuts(x, one))
+                for one in low
+            ]
+            for one, found in zip(low, nearer, strict=True):
+                x[one] = x[one] if found is None else found
+            if all(found is None for found in nearer):
+                break
+        return x
+
+    def holds(self, x: Floats, *, tolerance: float = _TOLERANCE) -> NDArray[np.bool_]:
+        """Return whether the parameters of each problem are valid."""
+        holds = self.polytope.holds(x, tolerance=tolerance)
+        return holds & ~self.low(x).any(axis=(1, 2)) if self.least else holds
 
     def score(self, x: Floats, counts: Floats, chances: Floats) -> tuple[Floats, Floats]:
         """Return gradient and information, ``(problems, parameters)`` and that twice.
@@ -223,7 +266,7 @@ class Form(Sealed):
         counts, chances
             ``(problems, cells, responses)``.
         """
-        if self.link.bends is None or any(self.edges):
+        if self.link.bends is None:
             flat = self.slopes(x).reshape(*x.shape, -1)
             totals = counts.sum(axis=2, keepdims=True)
             gradient = (flat @ (counts / chances).reshape(len(x), -1, 1))[..., 0]
@@ -233,6 +276,21 @@ class Form(Sealed):
         slopes, bends = (of(predictors)[..., 0, :] for of in (self.link.slopes, self.link.bends))
         bent = (ratio * (slopes**2 / chances - bends)).sum(axis=2)
         return (ratio * slopes).sum(axis=2) @ design, (design.T * bent[:, None]) @ design
+
+    def residual(self, x: Floats, counts: Floats) -> Floats:
+        """Return how far the gradient leads from each problem's parameters, for each examinee.
+
+        It is 0 where the conditions of Karush, Kuhn and Tucker hold.
+        """
+        gradient, _ = _score(self, x, counts, objective(self, x, counts)[1])
+        n = np.maximum(counts.sum(axis=(1, 2)), 1.0)
+        there = x + gradient / n[:, None]
+        for problem in np.flatnonzero(~self.holds(there)).tolist():
+            cuts, eye = self.cuts(x, problem), np.eye(x.shape[1])
+            found = self.polytope.closest(problem, there[problem], eye, cuts)
+            there[problem] = x[problem] if found is None else found
+        size: Floats = np.abs(there - x).max(axis=1, initial=0.0)
+        return size
 
     def log_prior(self, x: Floats) -> Densities:
         """Return the sums of the priors: ``(problems,)``, and twice ``(problems, parameters)``.
@@ -267,6 +325,9 @@ _LONGEST = 1e4
 
 _HALVINGS = 25
 
+_CUTS = 20
+"""Chances are raised to the least one in so many steps at most."""
+
 
 def objective(form: Form, x: Floats, counts: Floats) -> tuple[Floats, Floats]:
     """Return what the M-step maximizes, ``(problems,)``, and the chances.
@@ -274,8 +335,31 @@ def objective(form: Form, x: Floats, counts: Floats) -> tuple[Floats, Floats]:
     It is −inf where a chance is not a number.
     """
     chances = np.maximum(form.table(x), _FLOOR)
-    value = np.einsum("icr,icr->i", counts, np.log(chances)) + form.log_prior(x)[0]
+    value = np.einsum("icr,icr->i", counts, np.log(chances)) + log_prior(form, x)
     return np.where(np.isnan(value), -np.inf, value), chances
+
+
+def log_prior(form: Form, x: Floats) -> Floats:
+    """Return the logarithm of the prior density of each problem, ``(problems,)``."""
+    value = form.log_prior(x)[0]
+    for part, counts in form.pseudo:
+        chances = np.maximum(part.table(x), _FLOOR)
+        value = value + (counts * np.log(chances)).sum(axis=(1, 2))
+    return value
+
+
+def _score(form: Form, x: Floats, counts: Floats, chances: Floats) -> tuple[Floats, Floats]:
+    """Return gradient and curvature of the objective, with the priors."""
+    gradient, information = form.score(x, counts, chances)
+    if form.prior is not None:
+        _, slopes, curvatures = form.log_prior(x)
+        gradient += slopes
+        information += curvatures[:, None] * np.eye(x.shape[1])
+    for part, pseudo in form.pseudo:
+        table = np.maximum(part.table(x), _FLOOR)
+        more = part.score(x, np.broadcast_to(pseudo, table.shape), table)
+        gradient, information = gradient + more[0], information + more[1]
+    return gradient, information
 
 
 def ascended(form: Form, x: Floats, counts: Floats) -> Floats:
@@ -298,10 +382,7 @@ def ascended(form: Form, x: Floats, counts: Floats) -> Floats:
     diagonal, open_ = np.arange(k), np.ones(n, dtype=np.bool_)
     fixed = np.zeros(x.shape, dtype=np.bool_) if polytope.fixed is None else polytope.fixed
     for _ in range(_STEPS):
-        gradient, information = form.score(x, counts, chances)
-        _, prior_slope, prior_curvature = form.log_prior(x)
-        gradient += prior_slope
-        information[:, diagonal, diagonal] += prior_curvature
+        gradient, information = _score(form, x, counts, chances)
         gradient[fixed] = 0.0
         information[fixed[:, :, None] | fixed[:, None, :]] = 0.0
         mean = information[:, diagonal, diagonal].mean(axis=1)
@@ -309,8 +390,9 @@ def ascended(form: Form, x: Floats, counts: Floats) -> Floats:
         information[:, diagonal, diagonal] += np.where(fixed, 1.0, ridge[:, None])
         plain = np.linalg.solve(information, gradient[..., None])[..., 0]
         steps: Floats = np.where(open_[:, None], plain, 0.0)
-        for problem in np.flatnonzero(~polytope.holds(x + steps)).tolist():
-            best = polytope.closest(problem, x[problem] + steps[problem], information[problem])
+        for problem in np.flatnonzero(~form.holds(x + steps)).tolist():
+            target, cuts = x[problem] + steps[problem], form.cuts(x, problem)
+            best = polytope.closest(problem, target, information[problem], cuts)
             if best is not None:
                 steps[problem] = best - x[problem]
         steps *= polytope.reach(x, steps)[:, None]
@@ -335,9 +417,11 @@ def _climbed(
     x, value, chances = place
     worse: NDArray[np.bool_]
     for _ in range(_HALVINGS):
-        there = x + steps
+        there = form.inside(x + steps) if form.least else x + steps
         reached, then = objective(form, there, counts)
         worse = ~(reached >= value)
+        if form.least:
+            worse |= form.low(there).any(axis=(1, 2))
         if not worse.any():
             break
         steps = np.where(worse[:, None], steps / 2, steps)

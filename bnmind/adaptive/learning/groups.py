@@ -37,8 +37,6 @@ from bnmind.adaptive.items.qmatrix import QMatrix
 from bnmind.adaptive.items.skill_distributions import ProfileDistribution
 from bnmind.adaptive.learning.em import (
     BankAscent,
-    Expectation,
-    Expected,
     Parameters,
     all_climbs,
     usual_starts,
@@ -47,13 +45,11 @@ from bnmind.adaptive.learning.irt import has_curves
 from bnmind.adaptive.learning.learn import LearningModel
 from bnmind.adaptive.learning.model import learning_inputs
 from bnmind.adaptive.learning.options import LearningOptions
-from bnmind.adaptive.learning.skill_families import SkillFamilies
 from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.adaptive.response_models.gates import Dina
 from bnmind.adaptive.responses.responses import Responses
 from bnmind.errors import InvalidArgumentError
 from bnmind.fitting.em import LearningRecord
-from bnmind.information import Floats
 from bnmind.pgm import Network
 
 if TYPE_CHECKING:
@@ -164,14 +160,11 @@ def learn_groups(
     layout = LearningModel.of(bank, asked)
     other = layout if later is None else LearningModel.of(bank, later)
     models = [layout, *[other] * (len(names) - 1)]
-    families = GroupFamilies(tuple(one.skills for one in models))
-    expectation = GroupExpectation(
-        families,
-        tuple(
-            one.expectation(data, asked, positions == number) for number, one in enumerate(models)
-        ),
+    ascent = BankAscent(
+        layout.layout,
+        tuple([one.skills for one in models]),
+        tuple([one.expectation(data, asked, positions == n) for n, one in enumerate(models)]),
     )
-    ascent = BankAscent(layout.layout, families, expectation, layout.least)
 
     def start(number: int) -> Parameters:
         items, tables = layout.start(number, asked)
@@ -186,7 +179,7 @@ def learn_groups(
         groups=names,
         banks=tuple(
             one.bank_of(Parameters(found.items, tables), title=bank.title, source=bank.source)
-            for one, tables in zip(models, families.split(found.skills), strict=True)
+            for one, tables in zip(models, ascent.split(found.skills), strict=True)
         ),
         sizes=tuple(np.bincount(positions).tolist()),
         n_parameters=of_items + sum(one.skills.n_parameters for one in models),
@@ -209,55 +202,6 @@ def options_of_later_groups(bank: ItemBank, options: LearningOptions) -> Learnin
         scaled=options.scaled - abilities,
         moved=options.moved | abilities,
     )
-
-
-@dataclass(frozen=True, eq=False)
-class GroupFamilies:
-    """The distributions of the skills of all groups, one after the other."""
-
-    groups: tuple[SkillFamilies, ...]
-
-    def split(self, tables: tuple[Floats, ...]) -> list[tuple[Floats, ...]]:
-        """Return the tables of each group."""
-        n = len(tables) // len(self.groups)
-        return [tables[start : start + n] for start in range(0, len(tables), n)]
-
-    def log_prior(self, tables: tuple[Floats, ...]) -> float:
-        """Return the sum over the groups."""
-        parts = zip(self.groups, self.split(tables), strict=True)
-        return sum(one.log_prior(part) for one, part in parts)
-
-    def maximize(
-        self, tables: tuple[Floats, ...], counts: tuple[Floats, ...]
-    ) -> tuple[Floats, ...]:
-        """Return the tables of each group from its own counts."""
-        parts = zip(self.groups, self.split(tables), self.split(counts), strict=True)
-        return tuple(t for one, part, n in parts for t in one.maximize(part, n))
-
-    def settled(self, tables: tuple[Floats, ...]) -> tuple[Floats, ...]:
-        """Return tables of which those made from fewer numbers have their form."""
-        parts = zip(self.groups, self.split(tables), strict=True)
-        return tuple(t for one, part in parts for t in one.settled(part))
-
-
-@dataclass(frozen=True, eq=False)
-class GroupExpectation:
-    """The E-step of all groups: the counts of the items are added up."""
-
-    families: GroupFamilies
-    parts: tuple[Expectation, ...]
-
-    def __call__(self, response_parameters: Floats, tables: tuple[Floats, ...]) -> Expected:
-        """Return the expected counts; see `Expectation`."""
-        found = [
-            part(response_parameters, own)
-            for part, own in zip(self.parts, self.families.split(tables), strict=True)
-        ]
-        return Expected(
-            sum(one.log_likelihood for one in found),
-            np.sum([one.counts for one in found], axis=0),
-            tuple(table for one in found for table in one.families),
-        )
 
 
 def group_positions(

@@ -44,7 +44,7 @@ from bnmind.adaptive.beliefs.estimates import has_ability, start_belief
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.item import ParameterCertainty
 from bnmind.adaptive.items.text_tables import names_shown
-from bnmind.adaptive.learning.curves import CurveBlock
+from bnmind.adaptive.learning.blocks import FixedBlock
 from bnmind.adaptive.learning.em import TableExpectation
 from bnmind.adaptive.learning.functioning import (
     FunctioningOptions,
@@ -546,7 +546,8 @@ def curve_estimates(found: Learned) -> dict[str, dict[str, float]]:
     """Return the learned parameters of items with curves of an ability, by item and name."""
     estimates: dict[str, dict[str, float]] = {}
     for block in found.model.layout.blocks:
-        if isinstance(block, CurveBlock):
+        is_curve = hasattr(found.bank.item(block.names[0]).gate, "fisher_information")
+        if is_curve and not isinstance(block, FixedBlock):
             known = {"lower", "upper"}.difference(name for _, name in block.parameters)
             for item in block.names:
                 parents = found.bank.network.cpd(item).parents

@@ -32,6 +32,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
@@ -50,8 +51,7 @@ from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.item import Certainty, ParameterCertainty, TableCertainty
 from bnmind.adaptive.items.qmatrix import QMatrix
 from bnmind.adaptive.items.skill_distributions import ProfileDistribution
-from bnmind.adaptive.learning.blocks import FixedBlock, ItemBlock, TableBlock
-from bnmind.adaptive.learning.curves import CurveBlock
+from bnmind.adaptive.learning.blocks import FixedBlock, FormBlock, ItemBlock, ItemRule
 from bnmind.adaptive.learning.em import (
     BankAscent,
     Expected,
@@ -64,10 +64,10 @@ from bnmind.adaptive.learning.em import (
 )
 from bnmind.adaptive.learning.model import item_blocks, learning_inputs
 from bnmind.adaptive.learning.options import LearningOptions
-from bnmind.adaptive.learning.skill_families import SkillFamilies, inside
-from bnmind.adaptive.response_models.additive import SkillEffects
+from bnmind.adaptive.learning.skill_families import SkillFamilies
 from bnmind.adaptive.response_models.base import ResponseModel, ability_values, parameter_vector
-from bnmind.adaptive.response_models.gates import Dina
+from bnmind.adaptive.response_models.gates import Dina, GuessSlip
+from bnmind.adaptive.response_models.tables import Gdina
 from bnmind.adaptive.responses.responses import Responses
 from bnmind.errors import BnmindError, ImpossibleEvidenceError
 from bnmind.fitting.em import Climb, LearningRecord, climb
@@ -87,6 +87,9 @@ _WIDEST = 10.0
 """The standard deviation of the parameters of a curve of which the answers tell nothing."""
 
 _STEP = 1e-5
+
+_NEVER = 1e-300
+"""In place of a chance of 0 in a ratio."""
 
 
 class GroupMasses(Protocol):
@@ -182,7 +185,7 @@ class _Sums:
             self.squares, self.first, out=np.zeros_like(self.first), where=self.first > 0
         )
         counts = 1 + share[:, None] * self.counts
-        if isinstance(block, TableBlock) and counts.shape[1] == 2:
+        if isinstance(block, FormBlock) and block.is_saturated:
             (a, b), (c, d) = block.priors.guess, block.priors.slip
             counts[0] += (b - 1, a - 1)
             counts[-1] += (c - 1, d - 1)
@@ -193,63 +196,33 @@ def _all_slopes(layout: ResponseLayout, items: tuple[Floats, ...]) -> Mapping[st
     """Return the slopes of items with parameters, None for tables; others are left out."""
     found: dict[str, _Slopes | None] = {}
     for block, values in zip(layout.blocks, items, strict=True):
-        if isinstance(block, FixedBlock) or block.shape[0] > _MOST_GROUPS:
+        if not isinstance(block, FormBlock) or block.shape[0] > _MOST_GROUPS or block.shared:
             continue
-        if isinstance(block, TableBlock):
+        if isinstance(block.rules[0].model, Gdina | GuessSlip | None):
             found |= dict.fromkeys(block.names)
             continue
-        try:
-            found |= _block_slopes(block, values)
-        except BnmindError:  # a step leaves the range of the parameters: nothing is said
-            continue
+        tables, slopes = block.response_parameters(values), block.slopes(values)
+        numbers, limits = values.reshape(len(tables), -1), block.limits.reshape(len(tables), -1, 2)
+        for place, rule in enumerate(block.rules):
+            with suppress(BnmindError):  # a step leaves the range of the parameters
+                free = limits[place, :, 0] < limits[place, :, 1]
+                of_model = _slopes_of_model(rule, numbers[place], limits[place])[:, free]
+                if of_model.size:
+                    logs = slopes[place, free] / np.maximum(tables[place], _NEVER)
+                    found[rule.name] = _Slopes(logs, of_model)
     return found
 
 
-def _block_slopes(block: ItemBlock, values: Floats) -> dict[str, _Slopes]:
-    """Return the slopes of each item of a block; parameters of an item do not affect others."""
-    models = block.response_models(values)
-    if any(model is None or isinstance(model, SkillEffects) for model in models):
-        return {}
-    vectors = [parameter_vector(model) for model in models if model is not None]
-    if not all(map(len, vectors)):
-        return {}
-    places: dict[str, list[int]] = {name: [] for name in block.names}
-    for place, (name, _) in enumerate(block.parameters):
-        places[name].append(place)
-    probabilities = block.response_parameters(values)
-    low, high = block.limits.T if len(values) else (np.zeros(0), np.zeros(0))
-    of_logs: dict[str, list[Floats]] = {name: [] for name in block.names}
-    of_model: dict[str, list[Floats]] = {name: [] for name in block.names}
-    for turn in range(max(map(len, places.values()), default=0)):
-        chosen = [own[turn] for own in places.values() if len(own) > turn]
-        step = np.zeros(len(values))
-        step[chosen] = _STEP * np.maximum(1.0, np.abs(values[chosen]))
-        up, down = np.minimum(values + step, high), np.maximum(values - step, low)
-        change = block.response_parameters(up) - block.response_parameters(down)
-        higher, lower = (_vectors(block.response_models(x)) for x in (up, down))
-        for number, (name, own) in enumerate(places.items()):
-            width = float(up[own[turn]] - down[own[turn]]) if len(own) > turn else 0.0
-            if not width > 0:
-                continue
-            slope = change[number] / width
-            of_logs[name].append(
-                np.divide(
-                    slope,
-                    probabilities[number],
-                    out=np.zeros_like(slope),
-                    where=probabilities[number] > 0,
-                )
-            )
-            of_model[name].append((higher[number] - lower[number]) / width)
-    return {
-        name: _Slopes(np.array(of_logs[name]), np.array(of_model[name]).T)
-        for name in block.names
-        if of_logs[name]
-    }
-
-
-def _vectors(models: tuple[ResponseModel | None, ...]) -> list[Floats]:
-    return [np.zeros(0) if model is None else parameter_vector(model) for model in models]
+def _slopes_of_model(rule: ItemRule, numbers: Floats, limits: Floats) -> Floats:
+    """Return the derivatives of a model's own parameters by those of its formula."""
+    low, high = limits.T
+    columns = []
+    for place, step in enumerate(np.diag(_STEP * np.maximum(1.0, np.abs(numbers)))):
+        ends = np.fmin(numbers + step, high), np.fmax(numbers - step, low)
+        up, down = (parameter_vector(rule.learnable.with_numbers(end)) for end in ends)
+        width = float((ends[0] - ends[1])[place])
+        columns.append((up - down) / width if width > 0 else np.zeros(len(up)))
+    return np.stack(columns, axis=1) if columns else np.zeros((0, 0))
 
 
 # --- The E-step by a junction tree, for more skills than a table over all profiles allows ---------
@@ -577,7 +550,7 @@ class LearningModel:
     def ascent(self, responses: Responses, options: LearningOptions) -> BankAscent:
         """Return the likelihood of some responses, with its EM steps."""
         expectation = self.expectation(responses, options)
-        return BankAscent(self.layout, self.skills, expectation, self.least)
+        return BankAscent(self.layout, (self.skills,), (expectation,))
 
     def expectation(
         self,
@@ -612,11 +585,11 @@ class LearningModel:
         """Return the parameters of a start: those of the bank for the first, else drawn."""
         blocks = self.layout.blocks
         if number == 0:
-            first = tuple(inside(block, block.start(), self.least) for block in blocks)
+            first = tuple(block.start() for block in blocks)
             return Parameters(first, self.skills.start())
         # Each start has its own generator, so it does not depend on the number of starts.
         rng = np.random.default_rng([options.seed, number])
-        drawn = tuple(inside(block, block.draw(rng), self.least) for block in blocks)
+        drawn = tuple(block.draw(rng) for block in blocks)
         return Parameters(drawn, self.skills.draw(rng))
 
     def oriented(self, parameters: Parameters) -> Parameters:
@@ -628,7 +601,7 @@ class LearningModel:
         blocks = self.layout.blocks
         curves = all(hasattr(item.gate, "fisher_information") for item in self.bank.items)
         if not (
-            has_ability(self.bank) and curves and all(isinstance(b, CurveBlock) for b in blocks)
+            has_ability(self.bank) and curves and all(isinstance(b, FormBlock) for b in blocks)
         ):
             return parameters
         signs = [

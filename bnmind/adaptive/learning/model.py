@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bnmind._messages import counted, listed
+from bnmind.adaptive.beliefs.estimates import has_ability
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.qmatrix import (
     QMatrix,
@@ -23,30 +23,23 @@ from bnmind.adaptive.items.skill_distributions import Independent, ProfileDistri
 from bnmind.adaptive.items.text_tables import are_numbered, match_names
 from bnmind.adaptive.learning.blocks import (
     FixedBlock,
+    FormBlock,
     ItemBlock,
     ItemRule,
-    PairBlock,
-    StepsBlock,
-    TableBlock,
+    rises_along,
 )
-from bnmind.adaptive.learning.curves import CURVES, curve_block, kind_of_curve
-from bnmind.adaptive.learning.main_effects import (
-    EffectsBlock,
-    NoisyBlock,
-    SharedBlock,
-    kind_of_noise,
-)
-from bnmind.adaptive.learning.options import Bounds, LearningOptions, kept_off
-from bnmind.adaptive.response_models.additive import ItemEffects, MainEffects, SkillEffects
-from bnmind.adaptive.response_models.base import ResponseModel, response_channel
-from bnmind.adaptive.response_models.gates import Dina, GuessSlip, NoisySkills
+from bnmind.adaptive.learning.options import Bounds, LearningOptions
+from bnmind.adaptive.response_models.additive import MainEffects, SkillEffects
+from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.adaptive.response_models.curves import Logistic
+from bnmind.adaptive.response_models.gates import Dina, GuessSlip
 from bnmind.adaptive.response_models.registry import gate_of
 from bnmind.adaptive.response_models.tables import (
     Gdina,
-    ParametricModel,
     Sequential,
     StepsOf,
     Tabulated,
+    is_learnable,
 )
 from bnmind.adaptive.responses.responses import Responses, names_in
 from bnmind.errors import InvalidArgumentError, InvalidModelError, TableError, UnknownNameError
@@ -55,144 +48,6 @@ from bnmind.pgm import Network, Variable
 
 if TYPE_CHECKING:
     import pandas
-
-# --- Learning items with a response model of the user's own, numerically --------------------------
-#
-# The parameters maximize the expected log-likelihood within their limits by L-BFGS-B with finite
-# differences; by the simplex method if that does not raise it, as near an edge where the model is
-# invalid. They change only if the objective grows, so no step of EM lowers the likelihood.
-#
-# References
-# ----------
-# R. Byrd, P. Lu, J. Nocedal and C. Zhu, "A limited memory algorithm for bound constrained
-# optimization", SIAM J. Sci. Comput. 1995; J. Nelder and R. Mead, "A simplex method for function
-# minimization", Comput. J. 1965.
-
-_SEARCHES: tuple[tuple[Any, Any], ...] = (
-    ("L-BFGS-B", {"maxiter": 20, "ftol": 1e-14, "gtol": 1e-8}),
-    ("Nelder-Mead", {"maxiter": 100}),
-)
-"""The methods of one step of EM, of which the second helps the first."""
-
-
-@dataclass(frozen=True, eq=False)
-class ParametricBlock(ItemBlock):
-    """An item with a `ParametricModel`.
-
-    Bounds, priors and monotonicity do not apply; the model has limits of its own. Parameters
-    with limits in [0, 1] stay `ItemRule.least` away from 0 and 1.
-
-    Parameters
-    ----------
-    rules
-        The item.
-    """
-
-    @property
-    def _model(self) -> ParametricModel:
-        assert isinstance(self.rules[0].model, ParametricModel)
-        return self.rules[0].model
-
-    @property
-    def _entries(self) -> list[tuple[str, int | None]]:
-        """Each number among the parameters: its field, and its place in a tuple."""
-        entries: list[tuple[str, int | None]] = []
-        for name, value in self._model.parameters.items():
-            entries += [(name, n) for n in range(len(value))] if np.ndim(value) else [(name, None)]  # type: ignore[arg-type]
-        return entries
-
-    @property
-    def parameters(self) -> tuple[tuple[str, str], ...]:
-        """The parameters of the model, those of a tuple numbered from 1."""
-        return tuple(
-            (self.rules[0].name, name if place is None else f"{name} {place + 1}")
-            for name, place in self._entries
-        )
-
-    @property
-    def limits(self) -> Floats:
-        """The limits of the model; probabilities are kept off 0 and 1."""
-        limits = []
-        for name, _ in self._entries:
-            low, high = self._model.limits_of(name)
-            inside = low >= 0 and high <= 1
-            limits.append(kept_off((low, high), self.rules[0].least) if inside else (low, high))
-        return np.array(limits, dtype=np.float64).reshape(-1, 2)
-
-    def start(self) -> Floats:
-        """Return the current parameters of the model."""
-        values = [np.atleast_1d(value) for value in self._model.parameters.values()]
-        current: Floats = np.clip(np.concatenate([*values, np.zeros(0)]), *self.limits.T)
-        return current
-
-    def draw(self, rng: np.random.Generator) -> Floats:
-        """Return random parameters, uniform within finite limits, else near the current ones."""
-        low, high = self.limits.T
-        current = self.start()
-        bounded = np.isfinite(low) & np.isfinite(high)
-        near = current + rng.normal(0, 0.5, len(current)) * np.maximum(np.abs(current), 1.0)
-        within = np.where(bounded, low, 0.0), np.where(bounded, high, 1.0)
-        uniform = rng.uniform(*within)
-        return np.clip(np.where(bounded, uniform, near), low, high)
-
-    def _with(self, values: Floats) -> ParametricModel:
-        changed: dict[str, Any] = {}
-        for (name, place), value in zip(self._entries, values.tolist(), strict=True):
-            changed[name] = value if place is None else (*changed.get(name, ()), value)
-        return dataclasses.replace(self._model, **changed)
-
-    def response_parameters(self, values: Floats) -> Floats:
-        """Return the probability of each response in each configuration."""
-        channel = self._with(values).channel([v.n_states for v in self.rules[0].parents])
-        return channel[None]
-
-    def _expected(self, values: Floats, counts: Floats) -> float:
-        """Return the expected log-likelihood; minus infinity where the model is invalid."""
-        try:
-            chances = self.response_parameters(values)
-        except (InvalidModelError, ArithmeticError, ValueError):
-            return -np.inf
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return float(np.where(counts > 0, counts * np.log(chances), 0.0).sum())
-
-    def maximize(self, values: Floats, counts: Floats) -> Floats:
-        """Return parameters with a larger expected log-likelihood."""
-        from scipy.optimize import minimize
-
-        if not len(values):
-            return values
-        before = self._expected(values, counts)
-        scale = max(float(counts.sum()), 1.0)
-        worst = min(before, 0.0) / scale - 1e3  # stands for minus infinity
-
-        def objective(x: Floats) -> float:
-            return -max(self._expected(x, counts) / scale, worst)
-
-        for method, options in _SEARCHES:
-            found = minimize(
-                objective,
-                values,
-                method=method,
-                bounds=[tuple(pair) for pair in self.limits],
-                options=options,
-            )
-            best = np.clip(np.asarray(found.x, dtype=np.float64), *self.limits.T)
-            if self._expected(best, counts) > before:
-                return best
-        return values
-
-    def valid(self, values: Floats) -> bool:
-        """Return whether the model accepts the parameters."""
-        try:
-            self.response_parameters(values)
-        except (InvalidModelError, ArithmeticError, ValueError):
-            return False
-        return True
-
-    def response_models(self, values: Floats) -> tuple[ResponseModel | None, ...]:
-        """Return the response model."""
-        return (self._with(values),)
-
 
 # --- The parameters to learn: blocks of items and families of skills ------------------------------
 #
@@ -276,12 +131,13 @@ def item_rules(bank: ItemBank, options: LearningOptions) -> tuple[ItemRule, ...]
         rules.append(
             ItemRule(
                 name=item.name,
-                model=item.gate,
+                model=_with_asymptotes(item.gate, bounds),
                 parents=parents,
                 channel=channel,
                 bounds=bounds,
                 ordered=ordered,
                 least=options.least_chance,
+                floor=0.0 if has_ability(bank) else options.least_chance,
             )
         )
         may_fall = item.gate is None or isinstance(item.gate, GuessSlip | Gdina)
@@ -294,6 +150,15 @@ def item_rules(bank: ItemBank, options: LearningOptions) -> tuple[ItemRule, ...]
     if problems:
         raise InvalidArgumentError(listed(problems), tuple(problems))
     return tuple(rules)
+
+
+def _with_asymptotes(model: ResponseModel | None, bounds: Bounds) -> ResponseModel | None:
+    """Return a curve with the asymptotes that bounds ask for."""
+    if not isinstance(model, Logistic):
+        return model
+    lower = model.lower or bounds.guess[0]
+    upper = model.upper if model.upper < 1 else 1 - bounds.slip[0]
+    return replace(model, lower=lower, upper=upper)
 
 
 def _channel(bank: ItemBank, item: str, parents: tuple[Variable, ...]) -> Floats:
@@ -332,18 +197,16 @@ def item_blocks(bank: ItemBank, options: LearningOptions) -> tuple[ItemBlock, ..
 
 def _kind(rule: ItemRule) -> Hashable:
     """Return what items that are learned together have in common."""
-    model = rule.model
-    if isinstance(model, GuessSlip):
-        return GuessSlip
-    if isinstance(model, SkillEffects):
-        return type(model)
-    if isinstance(model, ItemEffects):
-        return type(model), len(rule.parents)
-    if isinstance(model, Gdina) and model.n_responses == 2:
-        return Gdina, tuple([v.n_states for v in rule.parents]), rule.ordered
-    if isinstance(model, NoisySkills):
-        return NoisySkills, kind_of_noise(rule)
-    return kind_of_curve(rule) if isinstance(model, CURVES) else rule.name
+    if rule.model is not None and not is_learnable(rule.model):
+        return rule.name
+    formula = rule.formula
+    if isinstance(rule.model, SkillEffects):
+        return type(rule.model)
+    parts = [
+        (part.link, part.sizes, part.roles, part.rises, tuple(rises_along(part, rule.ordered)))
+        for part in formula.parts
+    ]
+    return formula.link, formula.design.shape, formula.design.tobytes(), tuple(parts)
 
 
 def _why_not(rule: ItemRule) -> str:
@@ -360,43 +223,12 @@ def _why_not(rule: ItemRule) -> str:
     )
 
 
-def block_of(
-    rules: tuple[ItemRule, ...], options: LearningOptions, *, of_steps: bool = False
-) -> ItemBlock | None:
+def block_of(rules: tuple[ItemRule, ...], options: LearningOptions) -> FormBlock | None:
     """Return the block of alike items; None if their response model cannot be learned."""
-    rule, priors, monotone = rules[0], options.priors, options.monotone
-    model = rule.model
-    if model is None or isinstance(model, Gdina):
-        return TableBlock(rules, priors, monotone)
-    if isinstance(model, GuessSlip):
-        # A step cannot become a table, so the order always holds.
-        return PairBlock(rules, priors, monotone or of_steps)
-    if isinstance(model, NoisySkills):
-        return NoisyBlock(rules, priors)
-    if isinstance(model, SkillEffects):
-        return SharedBlock(rules, priors, monotone)
-    if isinstance(model, MainEffects):
-        return EffectsBlock(rules, priors, monotone)
-    if isinstance(model, CURVES):
-        return curve_block(rules, priors)
-    if isinstance(model, ParametricModel):
-        return ParametricBlock(rules)
-    if isinstance(model, Sequential):
-        steps = []
-        for step in model.steps:
-            part = ItemRule(
-                name=rule.name,
-                model=step,
-                parents=rule.parents,
-                channel=response_channel(step, rule.parents),
-                bounds=rule.bounds,
-                ordered=rule.ordered,
-                least=rule.least,
-            )
-            steps.append(block_of((part,), options, of_steps=True))
-        known_steps = [step for step in steps if step is not None]
-        return StepsBlock(rules, tuple(known_steps)) if len(known_steps) == len(steps) else None
-    return None
+    model = rules[0].model
+    if model is not None and not is_learnable(model):
+        return None
+    return FormBlock(rules, options.priors, options.monotone)
 
 
 def learning_inputs(

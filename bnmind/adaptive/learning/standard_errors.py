@@ -56,14 +56,13 @@ from bnmind._arguments import checked
 from bnmind._display import frame_html
 from bnmind._values import Value
 from bnmind.adaptive.beliefs.tables import n_profiles
-from bnmind.adaptive.learning.blocks import FixedBlock, FormBlock, ItemBlock, PairBlock, StepsBlock
-from bnmind.adaptive.learning.curves import CurveBlock
+from bnmind.adaptive.learning.blocks import FixedBlock, FormBlock, ItemBlock
 from bnmind.adaptive.learning.em import Patterns, TableExpectation
 from bnmind.adaptive.learning.learn import Learned
-from bnmind.adaptive.learning.main_effects import SharedBlock
 from bnmind.adaptive.learning.options import Priors
 from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.adaptive.response_models.curves import GradedResponse, Nominal, PartialCredit
+from bnmind.adaptive.response_models.gates import GuessSlip
 from bnmind.adaptive.response_models.links import IDENTITY, LinkFunction
 from bnmind.adaptive.response_models.registry import model_name
 from bnmind.adaptive.response_models.tables import Gdina, Sequential
@@ -193,7 +192,7 @@ def _of_priors(learned: Learned, size: int) -> Floats:
         return information
     start = 0
     for block, values in zip(learned.model.layout.blocks, learned.parameters.items, strict=True):
-        if isinstance(block, CurveBlock):
+        if isinstance(block, FormBlock) and block.form.prior is not None:
             # As in the M-step: that of a log-normal density is on the scale of the logarithm.
             _, _, bends = block.form.log_prior(block.points(values))
             part = np.arange(start, start + len(values))
@@ -459,7 +458,7 @@ def coefficients(learned: Learned, *, link: LinkFunction = IDENTITY) -> Coeffici
         ):
             parents, model = bank.network.cpd(name).parents, model_name(bank.item(name).gate)
             single, places = block, np.arange(len(values))
-            if isinstance(block, FormBlock) and not isinstance(block, SharedBlock):
+            if isinstance(block, FormBlock) and not block.shared:
                 # Its parameters change no other item.
                 single = dataclasses.replace(block, rules=(block.rules[item],))
                 places = np.flatnonzero([of == name for of, _ in block.parameters])
@@ -509,17 +508,9 @@ def _numbers_of(
     block: ItemBlock, values: Floats, name: str, parents: Sequence[Variable], link: LinkFunction
 ) -> _Numbers:
     """Return the numbers of an item, given the parameters of a block."""
-    if isinstance(block, PairBlock):
+    if isinstance(block, FormBlock) and isinstance(block.rules[0].model, GuessSlip):
         # An item of which more skill lowers the chance has a guess and a slip all the same.
         return list(zip(("guess", "slip"), values.tolist(), strict=True))
-    if isinstance(block, StepsBlock):
-        return [
-            (f"step {number}: {what}", value)
-            for number, (step, part) in enumerate(
-                zip(block.steps, block.parts_of(values), strict=True), 1
-            )
-            for what, value in _numbers_of(step, part, name, parents, link)
-        ]
     models = dict(zip(block.names, block.response_models(values), strict=True))
     return model_numbers(models[name], parents, link)
 

@@ -84,7 +84,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
@@ -94,17 +94,19 @@ from annotated_types import Ge, Gt, Le, Lt
 from numpy.typing import NDArray
 
 from bnmind._arguments import check_shape, checked, number_array
-from bnmind._values import Probability, Value, sealed
+from bnmind._values import Probability, sealed
 from bnmind.adaptive.response_models.base import (
+    Ends,
+    Formula,
+    FormulaModel,
     Number,
     Scale,
     chance_faults,
-    check_item,
     check_skills,
-    mastery,
+    grid_cells,
+    grid_of,
     refuse,
-    refuse_large,
-    table,
+    sufficient,
 )
 from bnmind.adaptive.response_models.links import (
     COMPLEMENTARY,
@@ -112,22 +114,14 @@ from bnmind.adaptive.response_models.links import (
     LOG,
     LOGIT,
     LinkFunction,
+    binary,
 )
 from bnmind.errors import InvalidArgumentError, InvalidModelError
 from bnmind.information import Floats
-from bnmind.pgm import TabularCPD, Variable
+from bnmind.pgm import Variable
 
 ROUNDING = 1e-9
 """Chances outside of [0, 1] by no more than this are corrected."""
-
-
-def sufficient(
-    required: tuple[int, ...] | None, item: Variable, parents: Sequence[Variable]
-) -> NDArray[np.bool_]:
-    """Return whether each skill is sufficient, ``(parents, configurations)``."""
-    has = mastery(required, item, parents)
-    grid = np.meshgrid(*has, indexing="ij")
-    return np.array([axis.reshape(-1) for axis in grid])
 
 
 def needed_levels(required: tuple[int, ...]) -> tuple[int, ...] | None:
@@ -136,14 +130,13 @@ def needed_levels(required: tuple[int, ...]) -> tuple[int, ...] | None:
 
 
 @dataclass(frozen=True)
-class MainEffects(Value, ABC):
+class MainEffects(FormulaModel):
     """A base of models without interactions of skills."""
 
     link: ClassVar[LinkFunction]
     """The scale on which effects add up."""
     always_rises: ClassVar[bool] = False
     """Whether the parameters imply that more skill never hurts."""
-    _error = InvalidModelError
 
     @property
     @abstractmethod
@@ -188,19 +181,46 @@ class MainEffects(Value, ABC):
         """Two."""
         return 2
 
-    @checked
-    def cpd(self, item: Variable, parents: Sequence[Variable]) -> TabularCPD:
-        """Return the distribution of an item given its parents."""
-        refuse_large(item, parents)
-        check_item(item, 2)
-        design = self.design(sufficient(self.required, item, parents))
-        coefficients = self.coefficients
-        if design.shape[1] != len(coefficients):
+    @property
+    def numbers(self) -> Floats:
+        """The coefficients."""
+        return self.coefficients
+
+    def with_numbers(self, numbers: Floats) -> Self:
+        """Return the model with other coefficients."""
+        return self.with_coefficients(numbers)
+
+    def formula(self, item: Variable, parents: Sequence[Variable]) -> Formula:
+        """Return the design in all sets of sufficient skills."""
+        design = self.design(grid_of(len(parents)).T > 0)
+        if design.shape[1] != len(self.coefficients):
             raise InvalidModelError(
                 [f"expected the effects of {len(parents)} skills on {item.name}, got {self}"]
             )
-        right = np.clip(self.link.chance(design @ coefficients), 0.0, 1.0)
-        return table(item, parents, np.array([1 - right, right]))
+        ends = design[:1], design[-1:]
+        names = self._names([v.name for v in parents], self.required or (1,) * len(parents))
+        return Formula(
+            link=binary(self.link),
+            design=design[:, None],
+            names=names,
+            roles=tuple([name.split()[0] for name in names]),
+            cells=grid_cells(sufficient(self.required, item, parents)),
+            sizes=(2,) * len(parents),
+            scale=self.link,
+            bounded=ends,
+            noise=self._noise(ends, len(parents)),
+            rises=self.always_rises,
+        )
+
+    @staticmethod
+    @abstractmethod
+    def _names(skills: Sequence[str], levels: Sequence[int]) -> tuple[str, ...]:
+        """Return the names of the coefficients: an intercept or an effect of something."""
+
+    @staticmethod
+    def _noise(ends: Ends, n_skills: int) -> Ends | None:
+        """Return the predictors to which the priors of guesses and slips apply."""
+        return ends
 
 
 @dataclass(frozen=True)
@@ -212,6 +232,10 @@ class ItemEffects(MainEffects):
         """Return a column of ones, then whether each skill is sufficient."""
         rows = _rows(has)
         return np.concatenate([np.ones((rows.shape[1], 1)), rows.T], axis=1)
+
+    @staticmethod
+    def _names(skills: Sequence[str], levels: Sequence[int]) -> tuple[str, ...]:
+        return ("intercept", *(f"effect of {name}" for name in skills))
 
     @classmethod
     @checked
@@ -236,6 +260,15 @@ class SkillEffects(MainEffects):
         """Return ones for each skill, then whether each is sufficient."""
         rows = _rows(has)
         return np.concatenate([np.ones(rows.T.shape), rows.T], axis=1)
+
+    @staticmethod
+    def _names(skills: Sequence[str], levels: Sequence[int]) -> tuple[str, ...]:
+        # Items that need other levels of a skill have other parameters.
+        each = [
+            name if level == 1 else f"{name} from level {level}"
+            for name, level in zip(skills, levels, strict=True)
+        ]
+        return tuple(f"{what} of {name}" for what in ("intercept", "effect") for name in each)
 
 
 def _rows(has: NDArray[np.bool_]) -> Floats:
@@ -423,6 +456,12 @@ class Nida(SkillEffects):
         guess, slip = np.exp(np.minimum(guessed, works)).tolist(), (-np.expm1(works)).tolist()
         return {"guess": tuple(guess), "slip": tuple(slip)}
 
+    @staticmethod
+    def _noise(ends: Ends, n_skills: int) -> Ends:
+        """Return the guess, and one minus the slip, of each skill."""
+        guessed, rises = np.split(np.eye(2 * n_skills), 2)
+        return guessed, guessed + rises
+
     @classmethod
     @checked
     def for_skills(
@@ -466,6 +505,10 @@ class Nido(SkillEffects):
     def _fields(coefficients: Floats) -> dict[str, Any]:
         intercepts, effects = np.split(coefficients, 2)
         return {"intercepts": tuple(intercepts.tolist()), "effects": tuple(effects.tolist())}
+
+    @staticmethod
+    def _noise(ends: Ends, n_skills: int) -> None:
+        """Priors do not apply."""
 
     @classmethod
     @checked

@@ -1,9 +1,10 @@
-"""What response models share: their interface, parameters, curves, and abilities on a grid.
-
-The interface of response models, and functions that its implementations share.
+"""What response models share: their interface, formulas, parameters, and abilities on a grid.
 
 A response model determines, with few parameters, the distribution of the responses to an item
 given the skills that the item needs. Responses are ordered, the worst first: "0" is wrong.
+
+A model states its *formula*, chances = link(design @ x), once; its table and learning follow from
+it. See `Formula`.
 
 The parameters of a response model as a vector of numbers, for derivatives and draws.
 
@@ -16,17 +17,21 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import Annotated, Any, Protocol, runtime_checkable
+from typing import Annotated, Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from annotated_types import Gt
 from numpy.typing import NDArray
 
+from bnmind._arguments import checked
 from bnmind._messages import counted, shown
-from bnmind._values import Bounded, sealed
+from bnmind._values import Bounded, Value, sealed
+from bnmind.adaptive.response_models.links import Link, LinkFunction
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
 from bnmind.pgm import CPD, TabularCPD, Variable
@@ -121,6 +126,21 @@ class ResponseModel(Protocol):
         InvalidModelError
             If the parameters of the model do not fit the parents or the item.
         """
+
+
+@runtime_checkable
+class Learnable(ResponseModel, Protocol):
+    """The interface of response models that state their formula, so that they can be learned."""
+
+    @property
+    def numbers(self) -> Floats:
+        """The parameters of the formula."""
+
+    def formula(self, item: Variable, parents: Sequence[Variable]) -> Formula:
+        """Return how the chances of an item depend on the parameters."""
+
+    def with_numbers(self, numbers: Floats) -> ResponseModel:
+        """Return the model with other parameters of the formula."""
 
 
 @runtime_checkable
@@ -299,6 +319,27 @@ def mastery(
     return [np.arange(v.n_states) >= level for v, level in zip(parents, levels, strict=True)]
 
 
+def sufficient(
+    required: tuple[int, ...] | None, item: Variable, parents: Sequence[Variable]
+) -> NDArray[np.bool_]:
+    """Return whether each skill is sufficient, ``(parents, configurations)``."""
+    has = mastery(required, item, parents)
+    grid = np.meshgrid(*has, indexing="ij")
+    return np.array([axis.reshape(-1) for axis in grid])
+
+
+def grid_of(n_skills: int) -> Floats:
+    """Return which skills are sufficient in each set of them, ``(sets, skills)``."""
+    levels: Floats = np.indices((2,) * n_skills).reshape(n_skills, -1).T.astype(np.float64)
+    return levels
+
+
+def grid_cells(has: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Return the place in `grid_of` of each configuration, given what is sufficient in it."""
+    places: NDArray[np.intp] = 2 ** np.arange(len(has))[::-1] @ has
+    return places
+
+
 def refuse_large(item: Variable, parents: Sequence[Variable]) -> None:
     """Raise if the table of an item would have too many axes or cells.
 
@@ -364,6 +405,141 @@ def parent_abilities(item: Variable, parents: Sequence[Variable]) -> Floats:
             [f"{item.name} must depend on one ability, got {counted(len(parents), 'variable')}"]
         )
     return ability_values(parents[0])
+
+
+Ends: TypeAlias = tuple[Floats, Floats]
+"""Predictors of lowest chances, the guesses, and of highest ones, ``(predictors, parameters)``."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Formula:
+    """How the chances of an item depend on its parameters: chances = link(design @ x).
+
+    The parameters with a role in `CHANCES` are chances v; x is v, or 1 − v of a slip, on the
+    scale. Other parameters are x themselves.
+
+    Parameters
+    ----------
+    link
+        How predictors become chances.
+    design
+        ``(cells, predictors, parameters)``.
+    names, roles
+        What each parameter is called, and which bounds and priors apply to it.
+    cells
+        The cell of each configuration of the parents.
+    sizes
+        The levels of the grid of cells, of which the last changes fastest; none if they are not
+        a grid in which more is better.
+    scale
+        The scale of the chance of the better of two responses, if there is one predictor.
+    bounded
+        The predictors to which the bounds of guesses and slips apply, if there are such.
+    noise
+        Those to which their priors apply.
+    rises
+        Whether more skill never hurts, whatever the parameters.
+    limits
+        The least and the largest value of each parameter, if the model has its own.
+    steps
+        The formulas of steps, of which this is made; see `sequential`.
+    """
+
+    link: Link
+    design: Floats
+    names: tuple[str, ...]
+    roles: tuple[str, ...]
+    cells: NDArray[np.intp]
+    sizes: tuple[int, ...] = ()
+    scale: LinkFunction | None = None
+    bounded: Ends | None = None
+    noise: Ends | None = None
+    rises: bool = False
+    limits: Floats | None = None
+    steps: tuple[Formula, ...] = ()
+
+    @property
+    def parts(self) -> tuple[Formula, ...]:
+        """The formulas of the steps, or this one."""
+        return self.steps or (self,)
+
+    @property
+    def is_chance(self) -> NDArray[np.bool_]:
+        """Whether each parameter is a chance."""
+        return np.array([role in CHANCES for role in self.roles], dtype=np.bool_)
+
+    def points(self, values: Floats) -> Floats:
+        """Return x of parameters, ``(…, parameters)``."""
+        return self._mapped(values, lambda scale, v, slip: scale.of(np.where(slip, 1 - v, v)))
+
+    def values(self, points: Floats) -> Floats:
+        """Return the parameters of x; the inverse of `points`."""
+
+        def of(scale: LinkFunction, x: Floats, slip: NDArray[np.bool_]) -> Floats:
+            chances = scale.chance(x)
+            return np.where(slip, 1 - chances, chances)
+
+        return self._mapped(points, of)
+
+    def rates(self, points: Floats) -> Floats:
+        """Return how fast the parameters change with x, ``(…, parameters)``."""
+
+        def of(scale: LinkFunction, x: Floats, slip: NDArray[np.bool_]) -> Floats:
+            return np.where(slip, -scale.slope(x), scale.slope(x))
+
+        rates = self._mapped(points, of)
+        return np.where(self.is_chance, rates, 1.0)
+
+    def _mapped(self, numbers: Floats, of: Callable[..., Floats]) -> Floats:
+        found, end = np.array(numbers, dtype=np.float64), 0
+        for part in self.parts:
+            place = slice(end, end := end + len(part.roles))
+            if part.scale is not None and part.roles and part.roles[0] in CHANCES:
+                slip = np.array(part.roles) == "slip"
+                found[..., place] = of(part.scale, found[..., place], slip)
+        return found
+
+    def table(self, values: Floats) -> Floats:
+        """Return the chances given the parameters, ``(configurations, responses)``."""
+        with np.errstate(divide="ignore"):
+            predictors = self.design @ self.points(values)
+        return self.link.chances(predictors)[self.cells]
+
+
+CHANCES = frozenset({"guess", "slip", "lowest", "highest", "chance", "edge"})
+"""The roles of parameters that are chances: of the lowest and the highest cell of a table, of the
+cells between, and of what is not due to the skills, too."""
+
+
+class FormulaModel(Value, ABC):
+    """A base of response models that state a formula."""
+
+    _error = InvalidModelError
+
+    @property
+    @abstractmethod
+    def n_responses(self) -> int:
+        """The number of responses to an item."""
+
+    @abstractmethod
+    def formula(self, item: Variable, parents: Sequence[Variable]) -> Formula:
+        """Return how the chances of an item depend on what is learned of it."""
+
+    @property
+    def numbers(self) -> Floats:
+        """The parameters of the formula."""
+        return parameter_vector(self)
+
+    def with_numbers(self, numbers: Floats) -> ResponseModel:
+        """Return the model with other parameters of the formula."""
+        return with_parameters(self, numbers)
+
+    @checked
+    def cpd(self, item: Variable, parents: Sequence[Variable]) -> CPD:
+        """Return the distribution of an item given its parents."""
+        check_item(item, self.n_responses)
+        refuse_large(item, parents)
+        return table(item, parents, self.formula(item, parents).table(self.numbers).T)
 
 
 LEAST_SLOPE = 1e-12

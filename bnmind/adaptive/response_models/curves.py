@@ -60,9 +60,9 @@ response are 0, as in the R package mirt; Bock lets them sum to 0.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -70,36 +70,34 @@ from annotated_types import Ge, MinLen
 from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked
-from bnmind._values import Bounded, Probability, Value
+from bnmind._values import Bounded, Probability
 from bnmind.adaptive.response_models.base import (
     LARGEST,
+    Formula,
+    FormulaModel,
     Number,
-    check_item,
+    ResponseModel,
     one_each,
     parameter_vector,
     parent_abilities,
-    refuse_large,
     slope_faults,
-    table,
     threshold_faults,
+    with_parameters,
 )
 from bnmind.adaptive.response_models.links import (
     CUMULATIVE,
-    LOGIT,
     SOFTMAX,
     Link,
-    between,
-    binary,
+    between_asymptotes,
 )
-from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
-from bnmind.pgm import TabularCPD, Variable
+from bnmind.pgm import Variable
 
 _Slope = Annotated[float, Ge(0), Bounded(LARGEST)]
 
 
 @dataclass(frozen=True)
-class Graded(Value):
+class Graded(FormulaModel):
     """Graded responses to a weighted sum of the skills' levels, by a logistic curve.
 
     With one threshold and skills of two levels it is the compensatory model (C-RUM).
@@ -115,8 +113,6 @@ class Graded(Value):
     slopes: _Slope | tuple[_Slope, ...]
     thresholds: tuple[Number, ...]
 
-    _error = InvalidModelError
-
     _faults = threshold_faults
 
     @property
@@ -124,32 +120,58 @@ class Graded(Value):
         """The number of thresholds plus one."""
         return len(self.thresholds) + 1
 
-    @checked
-    def cpd(self, item: Variable, parents: Sequence[Variable]) -> TabularCPD:
-        """Return the distribution of an item given its parents."""
-        check_item(item, self.n_responses)
-        refuse_large(item, parents)
-        slopes = np.array(one_each("slopes", self.slopes, (item, *parents)))
-        levels = np.indices([v.n_states for v in parents]).reshape(len(parents), -1)
-        predictors = (slopes @ levels)[:, None] - np.array(self.thresholds)
-        return table(item, parents, CUMULATIVE.chances(predictors).T)
+    def formula(self, item: Variable, parents: Sequence[Variable]) -> Formula:
+        """Return the levels, or their sum, less a threshold for each response but the first."""
+        one_each("slopes", self.slopes, (item, *parents))
+        levels = np.indices([v.n_states for v in parents]).reshape(len(parents), -1).T
+        names = [f"slope of {v.name}" for v in parents]
+        if not isinstance(self.slopes, tuple):
+            levels, names = levels.sum(axis=1, keepdims=True), ["slope"]
+        n = len(self.thresholds)
+        each = np.broadcast_to(levels[:, None], (len(levels), n, len(names)))
+        less = np.broadcast_to(-np.eye(n), (len(levels), n, n))
+        return Formula(
+            link=CUMULATIVE,
+            design=np.concatenate([each, less], axis=2),
+            names=(*names, *(f"threshold {r}" for r in range(1, n + 1))),
+            roles=("weight",) * len(names) + ("threshold",) * n,
+            cells=np.arange(len(levels)),
+        )
 
 
 @dataclass(frozen=True)
-class AbilityCurve(Value, ABC):
+class AbilityCurve(FormulaModel):
     """A base of models of one ability: chances of the responses, and how steeply they change."""
-
-    link: ClassVar[Link]
-    _error = InvalidModelError
 
     @property
     @abstractmethod
-    def n_responses(self) -> int:
-        """The number of responses."""
+    def link(self) -> Link:
+        """How predictors become chances."""
 
+    @property
     @abstractmethod
-    def _design(self, theta: Floats) -> Floats:
-        """Return what the parameters add to the predictors at each ability; see `design_of`."""
+    def _design(self) -> tuple[Floats, Floats]:
+        """What the parameters add to the predictors times the ability, and besides.
+
+        ``(predictors, parameters)`` each.
+        """
+
+    @property
+    @abstractmethod
+    def _names(self) -> tuple[str, ...]:
+        """The names of the parameters, which begin with their roles."""
+
+    def formula(self, item: Variable, parents: Sequence[Variable]) -> Formula:
+        """Return the curve at each ability."""
+        theta = parent_abilities(item, parents)
+        times, added = self._design
+        return Formula(
+            link=self.link,
+            design=theta[:, None, None] * times + added,
+            names=self._names,
+            roles=tuple([name.split()[0] for name in self._names]),
+            cells=np.arange(len(theta)),
+        )
 
     def _chances(self, theta: Floats) -> Floats:
         """Return the chance of each response at each ability, ``(abilities, responses)``."""
@@ -157,12 +179,12 @@ class AbilityCurve(Value, ABC):
 
     def _slopes(self, theta: Floats) -> Floats:
         """Return the derivatives of the chances by the ability, ``(abilities, responses)``."""
-        rates = self._predictors(np.array(1.0)) - self._predictors(np.array(0.0))
+        rates = self._design[0] @ self.numbers
         return np.asarray(rates @ self.link.slopes(self._predictors(theta)))
 
     def _predictors(self, theta: Floats) -> Floats:
-        design = design_of(self, theta)
-        return np.asarray(design @ parameter_vector(self)[: design.shape[-1]])
+        times, added = self._design
+        return np.asarray(theta[..., None] * (times @ self.numbers) + added @ self.numbers)
 
     @checked
     def probabilities(self, abilities: ArrayLike) -> Floats:
@@ -193,13 +215,6 @@ class AbilityCurve(Value, ABC):
         ratios = np.divide(self._slopes(theta) ** 2, chances, out=zeros, where=chances > 0)
         return np.asarray(ratios.sum(axis=-1))
 
-    @checked
-    def cpd(self, item: Variable, parents: Sequence[Variable]) -> TabularCPD:
-        """Return the distribution of an item given an ability, whose states are numbers."""
-        check_item(item, self.n_responses)
-        theta = parent_abilities(item, parents)
-        return TabularCPD(item, tuple(parents), self._chances(theta).T)
-
 
 @dataclass(frozen=True)
 class Logistic(AbilityCurve):
@@ -215,8 +230,6 @@ class Logistic(AbilityCurve):
         The asymptotes c and d: the probabilities of a right response at very low and very
         high abilities, in [0, 1].
     """
-
-    link = binary(LOGIT)
 
     slope: Number = 1.0
     difficulty: Number = 0.0
@@ -235,15 +248,39 @@ class Logistic(AbilityCurve):
         """Two."""
         return 2
 
-    def _design(self, theta: Floats) -> Floats:
-        """Return the abilities and ones."""
-        return np.stack([theta, np.ones(theta.shape)], axis=-1)[..., None, :]
+    @property
+    def _edges(self) -> tuple[bool, bool]:
+        """Whether there is a lower and an upper asymptote, which are learned then."""
+        return self.lower > 0, self.upper < 1
 
-    def _chances(self, theta: Floats) -> Floats:
-        return between(self.lower, self.upper, super()._chances(theta))
+    @property
+    def link(self) -> Link:
+        """The logistic link between the asymptotes."""
+        return between_asymptotes(*self._edges)
 
-    def _slopes(self, theta: Floats) -> Floats:
-        return (self.upper - self.lower) * super()._slopes(theta)
+    @property
+    def numbers(self) -> Floats:
+        """Slope, intercept, and the asymptotes that there are."""
+        return super().numbers[[True, True, *self._edges]]
+
+    def with_numbers(self, numbers: Floats) -> ResponseModel:
+        """Return the curve with another slope, intercept, and asymptotes."""
+        every = parameter_vector(self)
+        every[[True, True, *self._edges]] = numbers
+        return with_parameters(self, every)
+
+    @property
+    def _design(self) -> tuple[Floats, Floats]:
+        """The slope, and the intercept; the asymptotes are predictors of their own."""
+        added = np.eye(2 + sum(self._edges))[1:]
+        times = np.zeros_like(added)
+        times[0, 0] = 1.0
+        return times, added
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        lower, upper = self._edges
+        return ("slope", "intercept", *["lower"] * lower, *["upper"] * upper)
 
 
 @dataclass(frozen=True)
@@ -259,7 +296,7 @@ class GradedResponse(AbilityCurve):
         one has probability 1/2; increasing, or decreasing if the slope is negative.
     """
 
-    link = CUMULATIVE
+    link: ClassVar[Link] = CUMULATIVE
 
     slope: Number
     thresholds: tuple[Number, ...]
@@ -275,10 +312,15 @@ class GradedResponse(AbilityCurve):
         """The number of thresholds plus one."""
         return len(self.thresholds) + 1
 
-    def _design(self, theta: Floats) -> Floats:
-        """Return the ability for each response but the first, and which one it is."""
+    @property
+    def _design(self) -> tuple[Floats, Floats]:
+        """The slope for each response but the first, and the intercept of each."""
         n = len(self.thresholds)
-        return _with_ability(theta, np.ones((n, 1)), np.eye(n))
+        return _beside(np.ones((n, 1)), np.eye(n))
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return ("slope", *_numbered("intercept", len(self.thresholds)))
 
 
 @dataclass(frozen=True)
@@ -302,7 +344,7 @@ class PartialCredit(AbilityCurve):
     [0.063, 0.468, 0.468]
     """
 
-    link = SOFTMAX
+    link: ClassVar[Link] = SOFTMAX
 
     slope: Number
     thresholds: Annotated[tuple[Number, ...], MinLen(1)]
@@ -316,10 +358,15 @@ class PartialCredit(AbilityCurve):
         """The number of thresholds plus one."""
         return len(self.thresholds) + 1
 
-    def _design(self, theta: Floats) -> Floats:
-        """Return the ability as often as there are steps to a response, and these steps."""
+    @property
+    def _design(self) -> tuple[Floats, Floats]:
+        """The slope as often as there are steps to a response, and the intercepts of these."""
         n = len(self.thresholds)
-        return _with_ability(theta, np.arange(1.0, n + 1)[:, None], np.tril(np.ones((n, n))))
+        return _beside(np.arange(1.0, n + 1)[:, None], np.tril(np.ones((n, n))))
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return ("slope", *_numbered("intercept", len(self.thresholds)))
 
 
 @dataclass(frozen=True)
@@ -341,7 +388,7 @@ class Nominal(AbilityCurve):
     [0.274, 0.452, 0.274]
     """
 
-    link = SOFTMAX
+    link: ClassVar[Link] = SOFTMAX
 
     slopes: Annotated[tuple[Number, ...], MinLen(1)]
     intercepts: tuple[Number, ...]
@@ -355,21 +402,31 @@ class Nominal(AbilityCurve):
         """The number of slopes plus one."""
         return len(self.slopes) + 1
 
-    def _design(self, theta: Floats) -> Floats:
-        """Return the ability for each response but the first, and which one it is."""
+    @property
+    def _design(self) -> tuple[Floats, Floats]:
+        """The slope and the intercept of each response but the first."""
         n = len(self.slopes)
-        return _with_ability(theta, np.eye(n), np.eye(n))
+        return _beside(np.eye(n), np.eye(n))
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        n = len(self.slopes)
+        return (*_numbered("slope", n), *_numbered("intercept", n))
+
+    def formula(self, item: Variable, parents: Sequence[Variable]) -> Formula:
+        """Return the curve at each ability; its slopes have no order."""
+        n = len(self.slopes)
+        roles = ("free",) * n + ("intercept",) * n
+        return replace(super().formula(item, parents), roles=roles)
 
 
-def _with_ability(theta: Floats, times: Floats, added: Floats) -> Floats:
-    """Return multiples of an ability beside constants, ``(abilities, predictors, parameters)``."""
-    constants = np.broadcast_to(added, (*theta.shape, *added.shape))
-    return np.concatenate([theta[..., None, None] * times, constants], axis=-1)
+def _beside(times: Floats, added: Floats) -> tuple[Floats, Floats]:
+    """Return the designs of slopes and of intercepts, with columns for both."""
+    return (
+        np.concatenate([times, np.zeros_like(added)], axis=1),
+        np.concatenate([np.zeros_like(times), added], axis=1),
+    )
 
 
-def design_of(curve: AbilityCurve, theta: Floats) -> Floats:
-    """Return what slopes and intercepts add to the predictors of a curve at each ability.
-
-    ``(abilities, predictors, parameters)``, without asymptotes.
-    """
-    return curve._design(theta)
+def _numbered(name: str, n: int) -> list[str]:
+    return [f"{name} {number}" for number in range(1, n + 1)]

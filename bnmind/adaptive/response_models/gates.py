@@ -44,8 +44,7 @@ J. Vomlel, "Noisy-or classifier", Int. J. Intell. Syst. 2006.
 
 from __future__ import annotations
 
-import functools
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -54,22 +53,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._values import Probability, Value
+from bnmind._values import Probability
 from bnmind.adaptive.response_models.base import (
+    Formula,
+    FormulaModel,
+    ResponseModel,
     chance_faults,
     check_item,
+    grid_cells,
+    grid_of,
     mastery,
     one_each,
-    refuse_large,
-    table,
+    sufficient,
 )
-from bnmind.errors import InvalidModelError
+from bnmind.adaptive.response_models.links import (
+    COMPLEMENTARY,
+    IDENTITY,
+    LOG,
+    LinkFunction,
+    binary,
+)
 from bnmind.information import Floats
-from bnmind.pgm import CPD, NoisyMaximum, NoisyMinimum, Variable
+from bnmind.pgm import NoisyMaximum, NoisyMinimum, Variable
 
 
 @dataclass(frozen=True)
-class GuessSlip(Value, ABC):
+class GuessSlip(FormulaModel):
     """A base of models in which noise follows a rule that decides whether the skills suffice.
 
     Parameters
@@ -85,20 +94,17 @@ class GuessSlip(Value, ABC):
     slip: Probability
     required: tuple[int, ...] | None = None
 
-    _error = InvalidModelError
-
     _faults = chance_faults
 
     @staticmethod
     @abstractmethod
-    def _enough(has: Sequence[NDArray[np.bool_]]) -> NDArray[np.bool_]:
+    def _enough(has: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return a mask of the configurations of the parents that are enough.
 
         Parameters
         ----------
         has
-            For each parent a mask of its sufficient levels, along an axis of its own, so
-            that the arrays broadcast.
+            ``(parents, configurations)``: whether each skill is sufficient.
         """
 
     @property
@@ -106,22 +112,22 @@ class GuessSlip(Value, ABC):
         """Two."""
         return 2
 
-    @checked
-    def cpd(self, item: Variable, parents: Sequence[Variable]) -> CPD:
-        """Return the distribution of an item given its parents."""
-        refuse_large(item, parents)
-        has = _along_axes(mastery(self.required, item, parents))
-        right = np.where(self._enough(has), 1 - self.slip, self.guess)
-        check_item(item, 2)
-        return table(item, parents, np.array([1 - right, right]))
+    @property
+    def numbers(self) -> Floats:
+        """The guess and the slip."""
+        return np.array([self.guess, self.slip])
 
-
-def _along_axes(has: Sequence[NDArray[np.bool_]]) -> list[NDArray[np.bool_]]:
-    """Return arrays of one axis, each along an axis of its own."""
-    return [
-        array.reshape(*(1,) * place, -1, *(1,) * (len(has) - place - 1))
-        for place, array in enumerate(has)
-    ]
+    def formula(self, item: Variable, parents: Sequence[Variable]) -> Formula:
+        """Return the chances without and with enough skills."""
+        return Formula(
+            link=binary(IDENTITY),
+            design=np.eye(2)[:, None],
+            names=("guess", "slip"),
+            roles=("guess", "slip"),
+            cells=self._enough(sufficient(self.required, item, parents)).astype(np.intp),
+            sizes=(2,),
+            scale=IDENTITY,
+        )
 
 
 @dataclass(frozen=True)
@@ -138,9 +144,10 @@ class Dina(GuessSlip):
     """
 
     @staticmethod
-    def _enough(has: Sequence[NDArray[np.bool_]]) -> NDArray[np.bool_]:
+    def _enough(has: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return where all skills are sufficient."""
-        return functools.reduce(np.logical_and, has)
+        enough: NDArray[np.bool_] = np.logical_and.reduce(has)
+        return enough
 
 
 @dataclass(frozen=True)
@@ -151,13 +158,14 @@ class Dino(GuessSlip):
     """
 
     @staticmethod
-    def _enough(has: Sequence[NDArray[np.bool_]]) -> NDArray[np.bool_]:
+    def _enough(has: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return where at least one skill is sufficient."""
-        return functools.reduce(np.logical_or, has)
+        enough: NDArray[np.bool_] = np.logical_or.reduce(has)
+        return enough
 
 
 @dataclass(frozen=True)
-class NoisySkills(Value, ABC):
+class NoisySkills(FormulaModel):
     """A base of models in which a rule combines skills that are noisy independently.
 
     Parameters
@@ -168,11 +176,11 @@ class NoisySkills(Value, ABC):
 
     combination: ClassVar[type[NoisyMinimum | NoisyMaximum]]
     """The distribution that combines the skills."""
+    scale: ClassVar[LinkFunction]
+    """The scale on which the skills add up."""
 
     guess: Probability | tuple[Probability, ...]
     slip: Probability | tuple[Probability, ...] = 0.0
-
-    _error = InvalidModelError
 
     @property
     @abstractmethod
@@ -190,6 +198,50 @@ class NoisySkills(Value, ABC):
     def n_responses(self) -> int:
         """Two."""
         return 2
+
+    def formula(self, item: Variable, parents: Sequence[Variable]) -> Formula:
+        """Return sums of what each skill adds, whether it is there or not, and of the leak.
+
+        A ceiling below 1 or a floor above 0 is learned too. One guess or one slip for all skills
+        stays shared.
+        """
+        has = grid_of(len(parents))
+        names: list[str] = []
+        columns, roles = [], []
+        for role, value, part in (("guess", self.guess, 1 - has), ("slip", self.slip, has)):
+            shared = not isinstance(value, tuple)
+            columns.append(part.sum(axis=1, keepdims=True) if shared else part)
+            names += [role] if shared else [f"{role} of {v.name}" for v in parents]
+            roles += [role] * columns[-1].shape[1]
+        if self._has_leak:
+            columns.append(np.ones((len(has), 1)))
+            names.append(self.leak[0])
+            roles.append("edge")
+        return Formula(
+            link=binary(self.scale),
+            design=np.concatenate(columns, axis=1)[:, None],
+            names=tuple(names),
+            roles=tuple(roles),
+            cells=grid_cells(sufficient(self.required, item, parents)),
+            sizes=(2,) * len(parents),
+            scale=self.scale,
+            rises=True,
+        )
+
+    @property
+    def _has_leak(self) -> bool:
+        return self.leak[1] != float(self.combination is NoisyMinimum)
+
+    @property
+    def numbers(self) -> Floats:
+        """Guesses and slips, and the leak if it is learned."""
+        numbers = super().numbers
+        return numbers if self._has_leak else numbers[:-1]
+
+    def with_numbers(self, numbers: Floats) -> ResponseModel:
+        """Return the model with other guesses, slips and leak."""
+        rest = [] if self._has_leak else [self.leak[1]]
+        return super().with_numbers(np.append(numbers, rest))
 
     @checked
     def cpd(self, item: Variable, parents: Sequence[Variable]) -> NoisyMinimum | NoisyMaximum:
@@ -224,6 +276,7 @@ class NoisyAnd(NoisySkills):
     """
 
     combination = NoisyMinimum
+    scale = LOG
 
     ceiling: Probability = 1.0
     required: tuple[int, ...] | None = None
@@ -249,6 +302,7 @@ class NoisyOr(NoisySkills):
     """
 
     combination = NoisyMaximum
+    scale = COMPLEMENTARY
 
     floor: Probability = 0.0
     required: tuple[int, ...] | None = None

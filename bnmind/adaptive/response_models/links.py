@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -96,6 +97,7 @@ class Link(NamedTuple):
     """Their second derivatives by a single predictor; None to take expected information."""
 
 
+@lru_cache
 def binary(link: LinkFunction) -> Link:
     """Return the link of two responses of which the second has a chance on a scale."""
 
@@ -146,11 +148,71 @@ def _softmax_slopes(predictors: Floats) -> Floats:
     return chances[..., 1:, None] * (np.eye(n, n + 1, 1) - chances[..., None, :])
 
 
-def between(low: Floats | float, high: Floats | float, chances: Floats) -> Floats:
-    """Return chances of two responses of which the second is between two asymptotes."""
-    wrong, right = chances[..., 0], chances[..., 1]
-    # Without subtractions from 1, so that both tails keep their digits.
-    return np.stack([(1 - high) * right + (1 - low) * wrong, high * right + low * wrong], axis=-1)
+@lru_cache
+def between_asymptotes(lower: bool, upper: bool) -> Link:
+    """Return the logistic link between asymptotes, which are further predictors if they are given.
+
+    The predictors are the log-odds without asymptotes, then the lower and the upper asymptote.
+    """
+    if not (lower or upper):
+        return binary(LOGIT)
+
+    def parts(predictors: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        right, wrong = both_tails(predictors[..., 0])
+        low = predictors[..., 1] if lower else np.zeros_like(right)
+        return right, wrong, low, predictors[..., -1] if upper else np.ones_like(right)
+
+    def chances(predictors: Floats) -> Floats:
+        right, wrong, low, high = parts(predictors)
+        # Without subtractions from 1, so that both tails keep their digits.
+        both = (1 - high) * right + (1 - low) * wrong, high * right + low * wrong
+        return np.stack(both, axis=-1)
+
+    def slopes(predictors: Floats) -> Floats:
+        right, wrong, low, high = parts(predictors)
+        each = [(high - low) * right * wrong, *[wrong] * lower, *[right] * upper]
+        of_right = np.stack(each, axis=-1)
+        return np.stack([-of_right, of_right], axis=-1)
+
+    return Link(chances, slopes)
+
+
+@lru_cache
+def sequential(links: tuple[Link, ...], sizes: tuple[int, ...]) -> Link:
+    """Return the link of steps, each with a link of two responses and some of the predictors.
+
+    Response r is given if step r is the first that is not taken.
+    """
+    ends = np.cumsum(sizes)[:-1].tolist()
+
+    def steps_of(predictors: Floats) -> Floats:
+        parts = np.split(predictors, ends, axis=-1)
+        chances = [link.chances(part) for link, part in zip(links, parts, strict=True)]
+        return np.stack(chances, axis=-2)  # (…, steps, responses)
+
+    def chances(predictors: Floats) -> Floats:
+        steps = steps_of(predictors)
+        reached = np.cumprod(steps[..., 1], axis=-1)
+        before = np.concatenate([np.ones_like(reached[..., :1]), reached[..., :-1]], axis=-1)
+        return np.concatenate([before * steps[..., 0], reached[..., -1:]], axis=-1)
+
+    def slopes(predictors: Floats) -> Floats:
+        steps = steps_of(predictors)
+        parts = np.split(predictors, ends, axis=-1)
+        found = []
+        for place, (link, part) in enumerate(zip(links, parts, strict=True)):
+            # Before the step nothing changes; later responses are in proportion to its chance.
+            taken = steps.copy()
+            taken[..., place, :] = 0.0, 1.0
+            reached = np.cumprod(taken[..., 1], axis=-1)
+            before = np.concatenate([np.ones_like(reached[..., :1]), reached[..., :-1]], axis=-1)
+            by_chance = np.concatenate([before * taken[..., 0], reached[..., -1:]], axis=-1)
+            by_chance[..., :place] = 0.0
+            by_chance[..., place] = -before[..., place]
+            found.append(link.slopes(part)[..., 1, None] * by_chance[..., None, :])
+        return np.concatenate(found, axis=-2)
+
+    return Link(chances, slopes)
 
 
 CUMULATIVE = Link(_cumulative_chances, _cumulative_slopes)

@@ -19,6 +19,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Self
 
@@ -30,6 +31,8 @@ from bnmind._arguments import checked
 from bnmind._messages import counted, shown
 from bnmind._values import Finite, Value, converter
 from bnmind.adaptive.response_models.base import (
+    Formula,
+    Learnable,
     Number,
     ResponseModel,
     check_item,
@@ -41,6 +44,7 @@ from bnmind.adaptive.response_models.base import (
     response_channel,
     table,
 )
+from bnmind.adaptive.response_models.links import IDENTITY, Link, binary, sequential
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
 from bnmind.pgm import TabularCPD, Variable
@@ -116,6 +120,80 @@ class Gdina(_Table):
         right = guess + (1 - slip - guess) * share
         return cls(np.stack([1 - right, right], axis=1))
 
+    def formula(
+        self, item: Variable, parents: Sequence[Variable], ordered: Sequence[bool] = ()
+    ) -> Formula:
+        """Return the chance of each step to a better response, given those before it.
+
+        Parameters
+        ----------
+        item, parents
+            As for `cpd`.
+        ordered
+            For each parent, whether higher levels mean more skill; by default all do.
+        """
+        sizes = tuple([v.n_states for v in parents])
+        axes = np.flatnonzero(ordered or np.ones(len(sizes), dtype=np.bool_))
+        levels = np.indices(sizes).reshape(len(sizes), -1)[axes]
+        lowest = (levels == 0).all(axis=0)
+        highest = (levels == np.array(sizes)[axes, None] - 1).all(axis=0)
+        n = len(self.probabilities)
+        roles = np.where(lowest, "lowest", np.where(highest, "highest", "chance")).tolist()
+        states = [", ".join(one) for one in product(*(v.states for v in parents))]
+        steps = []
+        for step in range(1, self.n_responses):
+            given = f"≥{step - 1}, " if step > 1 else ""
+            steps.append(
+                Formula(
+                    link=binary(IDENTITY),
+                    design=np.eye(n)[:, None],
+                    names=tuple([f"P(≥{step} | {given}{state})" for state in states]),
+                    roles=tuple(roles),
+                    cells=np.arange(n),
+                    sizes=sizes,
+                    scale=IDENTITY,
+                )
+            )
+        return in_steps(steps)
+
+    @property
+    def numbers(self) -> Floats:
+        """The chance of each step in each configuration."""
+        least = np.cumsum(self.probabilities.T[::-1], axis=0)[::-1]
+        half = np.full(least[1:].shape, 0.5)
+        steps: Floats = np.divide(least[1:], least[:-1], out=half, where=least[:-1] > 0)
+        return steps.reshape(-1)
+
+    def with_numbers(self, numbers: Floats) -> Gdina:
+        """Return the table with other chances of the steps."""
+        steps = numbers.reshape(-1, len(self.probabilities))
+        ones = np.ones((1, steps.shape[1]))
+        reached = np.cumprod(np.concatenate([ones, steps]), axis=0)
+        return Gdina((reached * np.concatenate([1 - steps, ones])).T)
+
+
+def in_steps(steps: Sequence[Formula]) -> Formula:
+    """Return the formula of some steps, one after the other."""
+    if len(steps) == 1:
+        return steps[0]
+    cells = np.arange(len(steps[0].cells))
+    designs = [step.design[step.cells] for step in steps]
+    sizes = tuple([design.shape[1] for design in designs])
+    columns = np.cumsum([0, *(design.shape[2] for design in designs)])
+    rows = np.cumsum([0, *sizes])
+    design = np.zeros((len(cells), rows[-1], columns[-1]))
+    for place, one in enumerate(designs):
+        across = slice(columns[place], columns[place + 1])
+        design[:, rows[place] : rows[place + 1], across] = one
+    return Formula(
+        link=sequential(tuple([step.link for step in steps]), sizes),
+        design=design,
+        names=tuple([name for step in steps for name in step.names]),
+        roles=tuple([role for step in steps for role in step.roles]),
+        cells=cells,
+        steps=tuple(steps),
+    )
+
 
 @dataclass(frozen=True, eq=False)
 class Tabulated(_Table):
@@ -140,6 +218,9 @@ class Tabulated(_Table):
 
 _ROUNDING = 1e-9
 """Probabilities outside of [0, 1] by no more than this are corrected."""
+
+_STEP = 1e-6
+"""The step of differences by a parameter."""
 
 _NUMBERS = converter(Number | tuple[Number, ...])
 
@@ -290,6 +371,72 @@ class ParametricModel(ABC):
         refuse_large(item, parents)
         return table(item, parents, self.channel([v.n_states for v in parents]).T)
 
+    def formula(self, item: Variable, parents: Sequence[Variable]) -> Formula:
+        """Return the table as a function of all parameters, with differences as its slopes."""
+        names: list[str] = []
+        limits = []
+        for name, value in self.parameters.items():
+            n = len(value) if isinstance(value, tuple) else 1
+            names += [f"{name} {k + 1}" for k in range(n)] if isinstance(value, tuple) else [name]
+            limits += [self.limits_of(name)] * n
+        bounds = np.array(limits, dtype=np.float64).reshape(-1, 2)
+        sizes = [v.n_states for v in parents]
+        n_cells = math.prod(sizes)
+
+        def chances(predictors: Floats) -> Floats:
+            """Return the tables of predictors that are the parameters, the same in all cells."""
+            points = predictors[..., 0, :].reshape(-1, len(names))
+            tables = np.stack([self._table_of(x, sizes) for x in points])
+            return tables.reshape(*predictors.shape[:-1], -1)
+
+        def slopes(predictors: Floats) -> Floats:
+            here, found = chances(predictors), []
+            for step in np.eye(len(names)) * _STEP:
+                ends, places = [], []
+                for moved in (predictors + step, predictors - step):
+                    near = np.clip(moved, *bounds.T)
+                    there = chances(near)
+                    valid = ~np.isnan(there)
+                    ends.append(np.where(valid, there, here))
+                    places.append(
+                        np.where(valid, ((near - predictors) @ step / _STEP)[..., None], 0)
+                    )
+                width = places[0] - places[1]
+                change = ends[0] - ends[1]
+                found.append(np.divide(change, width, out=np.zeros_like(change), where=width > 0))
+            return np.stack(found, axis=-2)
+
+        return Formula(
+            link=Link(chances, slopes),
+            design=np.broadcast_to(np.eye(len(names)), (n_cells, len(names), len(names))),
+            names=tuple(names),
+            roles=("own",) * len(names),
+            cells=np.arange(n_cells),
+            limits=bounds,
+        )
+
+    def _table_of(self, numbers: Floats, sizes: Sequence[int]) -> Floats:
+        """Return the table with other parameters, not numbers if they are invalid."""
+        try:
+            return self.with_numbers(numbers).channel(sizes)
+        except (InvalidModelError, ArithmeticError, ValueError):
+            return np.full((math.prod(sizes), self.n_responses), np.nan)
+
+    @property
+    def numbers(self) -> Floats:
+        """The parameters in a row."""
+        values = [np.atleast_1d(value) for value in self.parameters.values()]
+        return np.concatenate([*values, np.zeros(0)])
+
+    def with_numbers(self, numbers: Floats) -> Self:
+        """Return the model with other parameters."""
+        rest, changed = numbers.tolist(), {}
+        for name, value in self.parameters.items():
+            n = len(value) if isinstance(value, tuple) else 1
+            changed[name] = tuple(rest[:n]) if isinstance(value, tuple) else rest[0]
+            rest = rest[n:]
+        return dataclasses.replace(self, **changed)
+
 
 @dataclass(frozen=True)
 class Sequential(Value):
@@ -339,6 +486,35 @@ class Sequential(Value):
         """The number of steps plus one."""
         return len(self.steps) + 1
 
+    def formula(self, item: Variable, parents: Sequence[Variable]) -> Formula:
+        """Return the formulas of the steps, one after the other."""
+        two = Variable.of_integers(item.name, range(2))
+        parts = []
+        for number, step in enumerate(self._learnable, 1):
+            own = step.formula(two, parents)
+            names = tuple([f"step {number}: {name}" for name in own.names])
+            # A step with a guess and a slip must not become a table, so its order holds.
+            rises = own.rises or "guess" in own.roles
+            parts.append(dataclasses.replace(own, names=names, rises=rises))
+        return in_steps(parts)
+
+    @property
+    def _learnable(self) -> list[Learnable]:
+        refuse([f"{step!r} cannot be learned" for step in self.steps if not is_learnable(step)])
+        return [step for step in self.steps if isinstance(step, Learnable)]
+
+    @property
+    def numbers(self) -> Floats:
+        """Those of all steps."""
+        return np.concatenate([step.numbers for step in self._learnable])
+
+    def with_numbers(self, numbers: Floats) -> Sequential:
+        """Return the model with other steps."""
+        ends = np.cumsum([len(step.numbers) for step in self._learnable])[:-1]
+        parts = np.split(numbers, ends)
+        pairs = zip(self._learnable, parts, strict=True)
+        return Sequential(tuple([step.with_numbers(part) for step, part in pairs]))
+
     @checked
     def cpd(self, item: Variable, parents: Sequence[Variable]) -> TabularCPD:
         """Return the distribution of an item given its parents."""
@@ -351,6 +527,13 @@ class Sequential(Value):
             rows.append(reached * chances[:, 0])
             reached = reached * chances[:, 1]
         return table(item, parents, np.array([*rows, reached]))
+
+
+def is_learnable(model: ResponseModel) -> bool:
+    """Return whether a model states its formula."""
+    if isinstance(model, Sequential):
+        return all(map(is_learnable, model.steps))
+    return hasattr(model, "formula")
 
 
 @dataclass(frozen=True)
