@@ -63,7 +63,6 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
     "bnmind.pgm.formats.model_format": ("ModelFormat", "ModelSource"),
     "bnmind.pgm.functions": ("RegisteredFunction", "Steps", "Stepwise"),
     "bnmind.questions.asked": ("Asked", "Costs"),
-    "bnmind.questions.trees.problem": ("TreeBounds",),
     "bnmind.rank_one.terms": ("MakesTerms",),
     "bnmind.sensitivity.explanation": ("FindingWeight",),
     "bnmind.sensitivity.functions": ("Interval", "TwoWayFunction"),
