@@ -28,7 +28,7 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
     "bnmind.adaptive.sessions.events": ("SessionState", "Step"),
     "bnmind.adaptive.simulation.simulate": ("ProgressOfTests",),
     "bnmind.adaptive.trees.item_trees": ("ItemTreeFormat",),
-    "bnmind.adaptive.trees.optimal": ("ProfileClasses",),
+    "bnmind.adaptive.trees.aims": ("ProfileClasses",),
     "bnmind.dynamic.passes": ("Likelihoods",),
     "bnmind.fitting.em": ("Climb",),
     "bnmind.junction.approximate": (

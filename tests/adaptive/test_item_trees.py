@@ -49,8 +49,8 @@ from bnmind.adaptive.trees import (
     read_item_tree,
     write_item_tree,
 )
+from bnmind.adaptive.trees.aims import ProfileClasses
 from bnmind.adaptive.trees.item_trees import paper_test, tree_from_json
-from bnmind.adaptive.trees.optimal import ProfileClasses
 from bnmind.errors import InvalidArgumentError, ModelFileError, TooLargeError, UnknownNameError
 from tests.banks import banks
 from tests.data_sets import data_set

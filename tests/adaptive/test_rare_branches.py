@@ -49,7 +49,7 @@ from bnmind.adaptive.items.text_tables import table_of
 from bnmind.adaptive.learning.model import item_blocks
 from bnmind.adaptive.selection.scores import Ranking
 from bnmind.adaptive.trees import CertifiedInterval, EntropyOfSkills
-from bnmind.adaptive.trees.optimal import ProfileClasses
+from bnmind.adaptive.trees.aims import ProfileClasses
 from bnmind.errors import InvalidArgumentError
 
 

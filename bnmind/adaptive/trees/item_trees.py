@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ from bnmind._messages import counted, shown
 from bnmind._values import Value
 from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, Responses
 from bnmind.adaptive.beliefs.estimates import beliefs_given, has_ability, start_beliefs
+from bnmind.adaptive.beliefs.tables import TableBatch
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.selection.selector import MissingLuckError
 from bnmind.adaptive.selection.selectors import FixedOrder, selector_name
@@ -51,6 +52,12 @@ NEVER = 1e-280
 
 _BLOCK = 4096
 """The number of points whose beliefs are computed at once."""
+
+_BLOCK_CELLS = 2**22
+"""The intended size of the table of the beliefs of a walk: 32 MB."""
+
+_CELLS_OF_A_TREE = 2**12
+"""The cells that a belief by a junction tree is taken to have."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -290,33 +297,21 @@ def design_tree(design: Design, *, max_nodes: int = MOST_NODES) -> ItemTree:
     >>> tree.root.item, tree.n_nodes, round(tree.pattern_accuracy, 4)
     ('item_1', 7, 0.7225)
     """
-    check_without_luck(design)
     bank = design.bank
     # The item at each point, by the responses before it; None at an end.
-    item_at: dict[tuple[int, ...], str | None] = {(): None}
-    level: list[tuple[int, ...]] = [()]
-    beliefs, asked = start_beliefs(bank, 1), np.zeros((1, 0), dtype=np.intp)
-    while True:
-        outlook = outlook_of(design, beliefs, asked)
-        rows = np.flatnonzero(outlook.reasons == "")
-        if not len(rows):
-            break
-        beliefs, asked = beliefs.take(rows), asked[rows]
-        items, chances = next_items(design, beliefs, outlook.allowed[rows])
-        for row, item in zip(rows.tolist(), items.tolist(), strict=True):
-            item_at[level[row]] = bank.item_names[item]
-        parents, responses = np.nonzero(chances > NEVER)
-        after = zip(rows[parents].tolist(), responses.tolist(), strict=True)
-        level = [(*level[row], response) for row, response in after]
-        item_at |= dict.fromkeys(level)
+    item_at: dict[tuple[int, ...], str | None] = {}
+    for tests in walk(design):
+        given = np.take_along_axis(tests.beliefs.responses, tests.asked, axis=1).tolist()
+        item_at |= dict.fromkeys(map(tuple, given))
+        if given[0]:
+            last = [bank.item_names[item] for item in tests.asked[:, -1].tolist()]
+            item_at |= {tuple(path[:-1]): item for path, item in zip(given, last, strict=True)}
         if len(item_at) > max_nodes:
             raise TooLargeError(
                 f"the tree of this design has more than {max_nodes:,} points",
                 needed=len(item_at),
                 budget=max_nodes,
             )
-        asked = np.concatenate([asked[parents], items[parents][:, None]], axis=1)
-        beliefs = beliefs.take(parents).update(items[parents], responses)
 
     def plan(given: tuple[int, ...]) -> Branch:
         item = item_at[given]
@@ -357,36 +352,113 @@ def fixed_tree(bank: ItemBank, items: Sequence[str]) -> ItemTree:
     return design_tree(start, max_nodes=2 * MOST_NODES)
 
 
-# --- The next step of tests without luck ----------------------------------------------------------
+# --- The walk over all tests of a design ----------------------------------------------------------
 
 
-def check_without_luck(design: Design) -> None:
-    """Raise `InvalidArgumentError` if a design draws the items that are eligible."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Frontier:
+    """Some tests after the same number of items."""
+
+    beliefs: BatchBelief
+    """The belief of each test."""
+    probability: Floats
+    """``(tests,)``, the probability that a test comes here."""
+    asked: NDArray[np.intp]
+    """``(tests, questions)``, positions of the items asked, in order."""
+
+    def __len__(self) -> int:
+        return len(self.probability)
+
+    def take(self, rows: NDArray[np.intp]) -> Frontier:
+        """Return some of the tests."""
+        return Frontier(
+            beliefs=self.beliefs.take(rows),
+            probability=self.probability[rows],
+            asked=self.asked[rows],
+        )
+
+
+Follow: TypeAlias = Callable[[Frontier, Ending, int], NDArray[np.bool_]]
+"""A function of some tests, what may come next, and the number of tests that wait elsewhere; it
+returns a mask of the tests to go on with."""
+
+Merge: TypeAlias = Callable[[Responses, Floats], tuple[NDArray[np.intp], Floats]]
+"""A function of the responses and the probabilities of tests; it returns the rows of those to keep,
+and their probabilities with those that are equal to them."""
+
+
+def _unless_ended(tests: Frontier, ending: Ending, n_waiting: int) -> NDArray[np.bool_]:
+    goes_on: NDArray[np.bool_] = ending.reasons == ""
+    return goes_on
+
+
+def walk(
+    design: Design, *, follow: Follow = _unless_ended, merge: Merge | None = None
+) -> Iterator[Frontier]:
+    """Yield all tests of a design without luck, many at a time.
+
+    The deepest tests come first, and of these the most probable ones.
+
+    Parameters
+    ----------
+    design
+        The bank, the selector, the stopper and the rules.
+    follow
+        Which tests go on; default all that have not ended.
+    merge
+        Which tests are equal; default none.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the design needs random numbers.
+    """
     if design.eligibility is not None:
         raise InvalidArgumentError(
             "expected a design that draws no random numbers, got one that draws the eligible items;"
             " simulate such a test instead",
             design,
         )
+    start = start_beliefs(design.bank, 1)
+    cells = start.table.shape[1] if isinstance(start, TableBatch) else _CELLS_OF_A_TREE
+    most = max(64, _BLOCK_CELLS // cells)
+    nothing = np.zeros((1, 0), dtype=np.intp)
+    stack = [Frontier(beliefs=start, probability=np.ones(1), asked=nothing)]
+    while stack:
+        tests = stack.pop()
+        if len(tests) > most:
+            order = np.argsort(-tests.probability, kind="stable")
+            half = len(order) // 2
+            stack += [tests.take(order[half:]), tests.take(order[:half])]
+            continue
+        available = np.broadcast_to(design.operational, (len(tests), len(design.operational)))
+        ending = batch_ending(
+            design.rules, design.stopper, tests.beliefs, tests.asked, available=available
+        )
+        rows = np.flatnonzero(follow(tests, ending, sum(map(len, stack))))
+        yield tests
+        if not len(rows):
+            continue
+        tests = tests.take(rows)
+        items, chances = _next_items(design, tests.beliefs, ending.allowed[rows])
+        chances *= tests.probability[:, None]
+        parents, responses = np.nonzero(chances > NEVER)
+        probability = chances[parents, responses]
+        if merge is not None:
+            answers = tests.beliefs.responses[parents].copy()
+            answers[np.arange(len(parents)), items[parents]] = responses
+            first, probability = merge(answers, probability)
+            parents, responses = parents[first], responses[first]
+        stack.append(
+            Frontier(
+                beliefs=tests.beliefs.take(parents).update(items[parents], responses),
+                probability=probability,
+                asked=np.column_stack([tests.asked[parents], items[parents]]),
+            )
+        )
 
 
-def outlook_of(design: Design, beliefs: BatchBelief, asked: NDArray[np.intp]) -> Ending:
-    """Return the open items of some tests, or the reasons why the tests are over.
-
-    Parameters
-    ----------
-    design
-        The design.
-    beliefs
-        The beliefs.
-    asked
-        ``(beliefs, questions)``, positions of the items asked, in order.
-    """
-    available = np.broadcast_to(design.operational, (len(asked), len(design.operational)))
-    return batch_ending(design.rules, design.stopper, beliefs, asked, available=available)
-
-
-def next_items(
+def _next_items(
     design: Design, beliefs: BatchBelief, allowed: NDArray[np.bool_]
 ) -> tuple[NDArray[np.intp], Floats]:
     """Return the next item for each belief, and the chances of its responses, padded with zeros.

@@ -294,7 +294,8 @@ class ExpectedLoss(Value):
         """Return bounds of the loss after ``more`` further questions, given right decisions."""
         factors = np.sort(np.where(is_open, most, 1.0), axis=-1)[..., ::-1]
         raised = right * factors[..., :more].prod(axis=-1, keepdims=True)
-        return 1 - np.minimum(raised, self._told) - 1e-12
+        least: Floats = 1 - np.minimum(raised, self._told) - 1e-12
+        return least
 
     @cached_property
     def _told(self) -> float:
@@ -315,7 +316,7 @@ def _best_after(beliefs: Floats, channels: Floats, gain: Floats) -> Floats:
     n_questions, n_states, n_outcomes = channels.shape
     flat = channels.transpose(1, 0, 2).reshape(n_states, -1)
     best = np.max([(beliefs * worth) @ flat for worth in gain], axis=0)
-    return best.reshape(len(beliefs), n_questions, n_outcomes)
+    return np.asarray(best).reshape(len(beliefs), n_questions, n_outcomes)
 
 
 @dataclass(frozen=True, eq=False)
