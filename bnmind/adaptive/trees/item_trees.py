@@ -39,6 +39,7 @@ from bnmind.adaptive.stopping.ending import Ending, batch_ending
 from bnmind.adaptive.stopping.stoppers import MaximalItems
 from bnmind.errors import BnmindError, InvalidArgumentError, ModelFileError, TooLargeError
 from bnmind.information import Floats
+from bnmind.questions.trees.search import Expectations, Points
 from bnmind.views.figures import TreeBox, tree_dot, tree_drawing
 
 EXPECTED = ("entropy", "pattern_accuracy", "attribute_accuracy", "length", "cost")
@@ -71,7 +72,7 @@ class Branch(Value):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class ItemNode(Value):
+class ItemNode(Points, Value):
     """A point of a test: the item to ask next, or the end, and what is known there."""
 
     item: str | None
@@ -89,19 +90,9 @@ class ItemNode(Value):
     children: tuple[tuple[str, ItemNode], ...] = ()
     """The point after each possible response, by the name of the response."""
 
-    def __iter__(self) -> Iterator[ItemNode]:
-        """Yield this point, and all points below it, each before those below it."""
-        yield self
-        for _, child in self.children:
-            yield from child
-
-    def ends(self) -> Iterator[ItemNode]:
-        """Yield the ends of the test below this point."""
-        return (node for node in self if node.item is None)
-
 
 @dataclass(frozen=True, eq=False)
-class ItemTree(Result, Value):
+class ItemTree(Expectations, Result, Value):
     """A whole adaptive test: the next item after all responses that may come.
 
     Made by `item_tree`, `design_tree` or `optimal_test_tree`.
@@ -136,44 +127,22 @@ class ItemTree(Result, Value):
     @property
     def entropy(self) -> float:
         """The expected entropy of the skills at the end, in bits."""
-        return float(sum(node.probability * node.entropy for node in self.root.ends()))
+        return self._at_ends(lambda end: end.entropy)
 
     @property
     def pattern_accuracy(self) -> float:
         """The probability that the most probable profile at the end is the true one."""
-        ends = self.root.ends()
-        return float(sum(node.probability * node.profile_probability for node in ends))
+        return self._at_ends(lambda end: end.profile_probability)
 
     @property
     def attribute_accuracy(self) -> float:
         """The expected share of skills whose most probable level at the end is the true one."""
-        ends = self.root.ends()
-        return float(sum(n.probability * float(np.mean([max(p) for p in n.skills])) for n in ends))
-
-    @property
-    def length(self) -> float:
-        """The expected number of items asked."""
-        return float(sum(node.probability for node in self.root if node.item is not None))
+        return self._at_ends(lambda end: float(np.mean([max(levels) for levels in end.skills])))
 
     @property
     def cost(self) -> float:
         """The expected cost of the items asked."""
-        cost = {item.name: item.cost for item in self.bank.items}
-        return float(sum(n.probability * cost[n.item] for n in self.root if n.item is not None))
-
-    @property
-    def depth(self) -> int:
-        """The largest number of items asked."""
-
-        def deepest(node: ItemNode) -> int:
-            return max((1 + deepest(child) for _, child in node.children), default=0)
-
-        return deepest(self.root)
-
-    @property
-    def n_nodes(self) -> int:
-        """The number of points."""
-        return sum(1 for _ in self.root)
+        return self._at_questions(lambda node: self.bank.item(node.item).cost)
 
     def branch(self) -> Branch:
         """Return the plan of the tree, from which `item_tree` makes it again."""

@@ -239,7 +239,7 @@ def optimal_test_tree(
     problem = search_problem(bank, depth, aim=aim, price=price)
     found = best_tree(problem, max_beliefs=max_beliefs, until=until)
     greedy = greedy_tree(problem)
-    best, value = found.tree, found.tree.value
+    best, value = found.tree, found.value
     if greedy.value < value - TOLERANCE:
         best, value = greedy, greedy.value
     return OptimalTest(

@@ -55,7 +55,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -94,8 +94,58 @@ class Proven:
         return self.gap == 0.0
 
 
+class Points:
+    """A point of a tree, and the points below it."""
+
+    probability: float
+    children: tuple[tuple[Any, Any], ...]
+
+    def __iter__(self) -> Iterator[Self]:
+        """Yield this point, and all points below it, each before those below it."""
+        yield self
+        for _, child in self.children:
+            yield from child
+
+    def ends(self) -> Iterator[Self]:
+        """Yield the ends of the tree below this point."""
+        return (point for point in self if not point.children)
+
+
+class Expectations:
+    """What is expected of a tree."""
+
+    root: Any
+
+    @property
+    def length(self) -> float:
+        """The expected number of questions."""
+        return self._at_questions(lambda _: 1.0)
+
+    @property
+    def depth(self) -> int:
+        """The largest number of questions."""
+
+        def deepest(point: Points) -> int:
+            return max((1 + deepest(child) for _, child in point.children), default=0)
+
+        return deepest(self.root)
+
+    @property
+    def n_nodes(self) -> int:
+        """The number of points."""
+        return sum(1 for _ in self.root)
+
+    def _at_ends(self, value: Callable[[Any], float]) -> float:
+        """Return the expectation of a number of each end."""
+        return float(sum(point.probability * value(point) for point in self.root.ends()))
+
+    def _at_questions(self, value: Callable[[Any], float]) -> float:
+        """Return the expected sum of a number of each question asked."""
+        return float(sum(p.probability * value(p) for p in self.root if p.children))
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
-class QuestionNode(Value):
+class QuestionNode(Points, Value):
     """A point of a tree: a question to ask next, or an end."""
 
     question: int | None
@@ -109,15 +159,9 @@ class QuestionNode(Value):
     children: tuple[tuple[int, QuestionNode], ...] = ()
     """The node after each possible outcome."""
 
-    def __iter__(self) -> Iterator[QuestionNode]:
-        """Yield this node, and all nodes below it, each before those below it."""
-        yield self
-        for _, child in self.children:
-            yield from child
-
 
 @dataclass(frozen=True, eq=False)
-class QuestionTree(Value):
+class QuestionTree(Expectations, Value):
     """A tree of questions, and its value."""
 
     problem: TreeProblem
@@ -128,21 +172,12 @@ class QuestionTree(Value):
     @property
     def value(self) -> float:
         """The expected value of the ends, plus the expected costs."""
-        ends = sum(node.probability * node.end_value for node in self.root if not node.children)
-        return float(ends) + self.cost
+        return self._at_ends(lambda end: end.end_value) + self.cost
 
     @property
     def cost(self) -> float:
         """The expected costs of the questions."""
-        price = self.problem.price
-        return float(
-            sum(n.probability * price[n.question] for n in self.root if n.question is not None)
-        )
-
-    @property
-    def length(self) -> float:
-        """The expected number of questions."""
-        return float(sum(n.probability for n in self.root if n.question is not None))
+        return self._at_questions(lambda node: self.problem.price[node.question])
 
 
 def grown_tree(
@@ -162,22 +197,19 @@ def grown_tree(
     def node(answers: tuple[int, ...], joint: Floats, depth: int) -> QuestionNode:
         chance = float(joint.sum())
         belief = joint / chance
-        end = float(problem.objective.values(belief[None])[0])
         given = np.array(answers, dtype=np.intp)
         question = STOP if depth == problem.depth else choose(given, belief)
-        if question == STOP:
-            return QuestionNode(question=None, probability=chance, belief=belief, end_value=end)
         children = []
-        for outcome in range(problem.n_outcomes):
+        for outcome in range(problem.n_outcomes if question != STOP else 0):
             answer = question * problem.n_outcomes + outcome
             after = joint * problem.columns[answer]
             if after.sum() > _IMPOSSIBLE:
                 children.append((outcome, node((*answers, answer), after, depth + 1)))
         return QuestionNode(
-            question=question,
+            question=None if question == STOP else question,
             probability=chance,
             belief=belief,
-            end_value=end,
+            end_value=float(problem.objective.values(belief[None])[0]),
             children=tuple(children),
         )
 
