@@ -582,16 +582,6 @@ _SURE = 0.8
 """A level of a skill with a smaller probability is reported as not sure."""
 
 
-class PaperItem(NamedTuple):
-    """A box with an item."""
-
-    number: int
-    text: str
-    """The wording of the item; its name if the bank has none."""
-    ways: tuple[tuple[str, int], ...]
-    """Each response in a word, and the number of the box to go to."""
-
-
 class PaperSkill(NamedTuple):
     """What is reported about a skill."""
 
@@ -616,66 +606,63 @@ class PaperSkill(NamedTuple):
         return f"not sure (most likely {self.level}, {chance})"
 
 
-class PaperResult(NamedTuple):
-    """A box with a result."""
+class PaperBox(NamedTuple):
+    """A box with an item or a result."""
 
     number: int
+    text: str
+    """The wording of the item, or its name if the bank has none; a sentence in a result."""
+    ways: tuple[tuple[str, int], ...]
+    """Each response to the item in a word, and the number of the box to go to."""
     skills: tuple[PaperSkill, ...]
-    """What is reported about each skill."""
+    """What a result reports about each skill; empty for an item."""
 
 
-class PaperTest(NamedTuple):
-    """The boxes of a paper test."""
-
-    title: str
-    items: tuple[PaperItem, ...]
-    results: tuple[PaperResult, ...]
-
-
-def paper_test(tree: ItemTree) -> PaperTest:
+def paper_test(tree: ItemTree) -> tuple[PaperBox, ...]:
     """Return the boxes of a test: items level by level, then the results."""
     bank = tree.bank
-    rows = [tree.root]
-    questions: list[ItemNode] = []
-    ends: list[ItemNode] = []
-    while rows:
-        questions += [node for node in rows if node.item is not None]
-        ends += [node for node in rows if node.item is None]
-        rows = [child for node in rows for _, child in node.children]
-    number = {id(node): place for place, node in enumerate([*questions, *ends], start=1)}
-    items = []
-    for node in questions:
-        assert node.item is not None
+    nodes: list[ItemNode] = []
+    row = [tree.root]
+    while row:
+        nodes += row
+        row = [child for node in row for _, child in node.children]
+    nodes.sort(key=lambda node: node.item is None)
+    number = {id(node): place for place, node in enumerate(nodes, start=1)}
+    boxes = []
+    for node in nodes:
+        if node.item is None:
+            boxes.append(PaperBox(number[id(node)], "The test is over.", (), _levels(bank, node)))
+            continue
         # The best response first: "if right" is what a reader expects.
-        ways = [(_response_word(bank, node.item, n), number[id(c)]) for n, c in node.children]
+        after = reversed(node.children)
+        ways = tuple((_response_word(bank, node.item, n), number[id(c)]) for n, c in after)
         text = bank.item(node.item).text or node.item
-        items.append(PaperItem(number[id(node)], text, tuple(reversed(ways))))
-    results = tuple(PaperResult(number[id(node)], _levels(bank, node)) for node in ends)
-    return PaperTest(bank.title or "Adaptive test", tuple(items), results)
+        boxes.append(PaperBox(number[id(node)], text, ways, ()))
+    return tuple(boxes)
 
 
 def _levels(bank: ItemBank, node: ItemNode) -> tuple[PaperSkill, ...]:
-    """Return the most probable level of each skill."""
-    return tuple(
-        PaperSkill(label, _level_word(bank, skill, chances.index(max(chances))), max(chances))
-        for skill, label, chances in zip(bank.skills, bank.labels, node.skills, strict=True)
-    )
+    """Return the most probable level of each skill: mastered or not for two, else its name."""
+    levels = []
+    for skill, label, chances in zip(bank.skills, bank.labels, node.skills, strict=True):
+        level = chances.index(max(chances))
+        word = _word(bank.variable(skill).states, level, ("not mastered", "mastered"))
+        levels.append(PaperSkill(label, word, max(chances)))
+    return tuple(levels)
 
 
 def _response_word(bank: ItemBank, item: str, response: str) -> str:
     """Return a response in a word: right or wrong for 1 and 0, else its name."""
     states = bank.responses(item)
-    if len(states) == 2 and states in (("0", "1"), ("no", "yes"), ("wrong", "right")):
-        return ("wrong", "right")[states.index(response)]
-    return response
+    return _word(states, states.index(response), ("wrong", "right"))
 
 
-def _level_word(bank: ItemBank, skill: str, level: int) -> str:
-    """Return a level of a skill in words: mastered or not for two levels, else its name."""
-    states = bank.variable(skill).states
-    if len(states) == 2 and states in (("0", "1"), ("no", "yes")):
-        return ("not mastered", "mastered")[level]
-    return states[level]
+def _word(states: tuple[str, ...], place: int, words: tuple[str, str]) -> str:
+    return words[place] if states in (("0", "1"), ("no", "yes")) else states[place]
+
+
+def _title(tree: ItemTree) -> str:
+    return tree.bank.title or "Adaptive test"
 
 
 def _guide(tree: ItemTree) -> tuple[str, ...]:
@@ -692,18 +679,20 @@ def _guide(tree: ItemTree) -> tuple[str, ...]:
 
 def tree_to_markdown(tree: ItemTree) -> str:
     """Return a tree as a paper test, in Markdown."""
-    paper = paper_test(tree)
-    lines = [f"# {_plain(paper.title)}", ""]
+    lines = [f"# {_plain(_title(tree))}", ""]
     for paragraph in _guide(tree):
         lines += [paragraph, ""]
-    for item in paper.items:
-        lines += [f"## {item.number}", "", _plain(item.text), ""]
-        lines += [" ".join(f"If {_plain(word)}, go to **{to}**." for word, to in item.ways), ""]
-    lines += ["# Results", ""]
-    for result in paper.results:
-        lines += [f"## {result.number}", "", "The test is over.", ""]
-        lines += ["| skill | result |", "|---|---|"]
-        lines += [f"| {_plain(line.skill)} | {_plain(line.text)} |" for line in result.skills]
+    boxes = paper_test(tree)
+    n_items = sum(not box.skills for box in boxes)
+    for place, box in enumerate(boxes):
+        if place == n_items:
+            lines += ["# Results", ""]
+        lines += [f"## {box.number}", "", _plain(box.text), ""]
+        if box.skills:
+            lines += ["| skill | result |", "|---|---|"]
+            lines += [f"| {_plain(line.skill)} | {_plain(line.text)} |" for line in box.skills]
+        else:
+            lines.append(" ".join(f"If {_plain(word)}, go to **{to}**." for word, to in box.ways))
         lines.append("")
     return "\n".join(lines)
 
@@ -727,42 +716,35 @@ a { color: inherit; } @media print { body { margin: 0; } a { text-decoration: no
 
 def tree_to_html(tree: ItemTree) -> str:
     """Return a tree as a paper test, in HTML."""
-    paper = paper_test(tree)
-    title = escape(paper.title)
+    title, boxes = escape(_title(tree)), paper_test(tree)
     parts = [
         "<!DOCTYPE html>",
         '<html lang="en"><head><meta charset="utf-8">',
         f"<title>{title}</title><style>{_STYLE}</style></head><body>",
         f"<h1>{title}</h1>",
         *(f"<p>{escape(line)}</p>" for line in _guide(tree)),
-        *map(_item_section, paper.items),
+        *(_section(box) for box in boxes if not box.skills),
         "<h1>Results</h1>",
-        *map(_result_section, paper.results),
+        *(_section(box) for box in boxes if box.skills),
         "</body></html>",
     ]
     return "\n".join(parts) + "\n"
 
 
-def _item_section(box: PaperItem) -> str:
-    ways = " ".join(
-        f'If {escape(word)}, go to <a href="#box{to}"><b>{to}</b></a>.' for word, to in box.ways
-    )
-    return (
-        f'<section id="box{box.number}"><h2>{box.number}</h2>'
-        f'<p class="item">{escape(box.text)}</p><p class="ways">{ways}</p></section>'
-    )
-
-
-def _result_section(box: PaperResult) -> str:
+def _section(box: PaperBox) -> str:
+    place = f'id="box{box.number}"><h2>{box.number}</h2>'
+    if not box.skills:
+        ways = " ".join(
+            f'If {escape(word)}, go to <a href="#box{to}"><b>{to}</b></a>.' for word, to in box.ways
+        )
+        text = f'<p class="item">{escape(box.text)}</p><p class="ways">{ways}</p>'
+        return f"<section {place}{text}</section>"
     rows = "".join(
         f"<tr{'' if line.is_sure else ' class=unsure'}><td>{escape(line.skill)}</td>"
         f"<td>{escape(line.text)}</td></tr>"
         for line in box.skills
     )
-    return (
-        f'<section class="result" id="box{box.number}"><h2>{box.number}</h2>'
-        f"<p>The test is over.</p><table>{rows}</table></section>"
-    )
+    return f'<section class="result" {place}<p>{box.text}</p><table>{rows}</table></section>'
 
 
 # --- Files ----------------------------------------------------------------------------------------
