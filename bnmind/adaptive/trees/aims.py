@@ -24,7 +24,7 @@ from bnmind.adaptive.beliefs.tables import ProfileSpace
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.selection.rules import enemy_pairs
 from bnmind.errors import InvalidArgumentError
-from bnmind.information import Floats, unchecked_entropy
+from bnmind.information import Floats
 from bnmind.questions.trees import (
     ExpectedEntropy,
     ExpectedLoss,
@@ -146,10 +146,6 @@ class ProfileClasses(Sealed):
                 for level in range(self.shape[skill])
             ]
         )
-
-    def entropy(self) -> float:
-        """Return the entropy of all profiles before the test, in bits."""
-        return float(unchecked_entropy(self.prior) + self.prior @ self.within())
 
 
 def _largest(table: csr_array) -> Floats:
