@@ -355,9 +355,14 @@ class _Part:
     joint: Floats
     """``(outcomes of all, states)``."""
     is_open: NDArray[np.bool_]
+    price: float
+    """The costs of the questions chosen."""
     value: float
+    """The expected value without costs."""
     after: Floats
-    """``(questions,)``."""
+    """``(questions,)``, the expected value after each further question, without costs."""
+    total: Floats
+    """The same with all costs."""
 
 
 class _ListSearch:
@@ -391,8 +396,10 @@ class _ListSearch:
             chosen=chosen,
             joint=joint,
             is_open=is_open,
-            value=value + price,
-            after=after + price + self.price,
+            price=price,
+            value=value,
+            after=after,
+            total=after + price + self.price,
         )
 
     def _with(self, part: _Part, question: int, is_open: NDArray[np.bool_]) -> _Part:
@@ -408,35 +415,36 @@ class _ListSearch:
         """Add the best question each time; this is the first known list."""
         part = root
         while part.is_open.any():
-            after = np.where(part.is_open, part.after, np.inf)
-            question = int(np.argmax(after <= after.min() + _CLOSE))
+            total = np.where(part.is_open, part.total, np.inf)
+            question = int(np.argmax(total <= total.min() + _CLOSE))
             if len(part.chosen) == self.problem.depth - 1:
-                self._keep((*part.chosen, question), float(part.after[question]))
+                self._keep(part, question)
                 return
             part = self._with(part, question, part.is_open)
         # Questions that exclude each other ended the list too soon.
         possible = _possible_list(self.problem, root)
         for question in possible[:-1]:
             root = self._with(root, question, root.is_open)
-        self._keep(possible, float(root.after[possible[-1]]))
+        self._keep(root, possible[-1])
 
-    def _keep(self, questions: tuple[int, ...], value: float) -> None:
-        if value < self.best_value - _CLOSE:
-            self.best, self.best_value = questions, value
+    def _keep(self, part: _Part, last: int) -> None:
+        """Keep a list with its last question if it is better than all before."""
+        if part.total[last] < self.best_value - _CLOSE:
+            self.best, self.best_value = (*part.chosen, last), float(part.total[last])
 
     def branch(self, part: _Part) -> None:
         """Search all lists that go on from one."""
         more = self.problem.depth - len(part.chosen)
         if self.until is not None and self.until(self.n_lists, self.best_value):
             raise _EndedError
-        order = np.argsort(part.after, kind="stable")
-        order = order[part.is_open[order]]
+        order = np.argsort(part.total, kind="stable")
+        order = order[part.is_open[order]].tolist()
         if more == 1:
-            if len(order):
-                self._keep((*part.chosen, int(order[0])), float(part.after[order[0]]))
+            for question in order[:1]:
+                self._keep(part, question)
             return
         is_open = part.is_open.copy()
-        for question in order.tolist():
+        for question in order:
             bound = self._bound(part, is_open, more)
             if not part.chosen and question == order[0]:
                 self.open_bound = bound
@@ -446,13 +454,9 @@ class _ListSearch:
             is_open[question] = False
 
     def _bound(self, part: _Part, is_open: NDArray[np.bool_], more: int) -> float:
-        price = self.price
-        spent = float(price[list(part.chosen)].sum())
-        cheapest = float(np.sort(price[is_open])[:more].sum())
-        value, after = part.value - spent, part.after - spent - price
         problem = self.problem
-        least = problem.objective.fixed(problem.most, value, after, is_open, more)
-        return least + spent + cheapest
+        least = problem.objective.fixed(problem.most, part.value, part.after, is_open, more)
+        return least + part.price + float(np.sort(self.price[is_open])[:more].sum())
 
 
 def _possible_list(problem: TreeProblem, root: _Part) -> tuple[int, ...]:
@@ -471,7 +475,7 @@ def _possible_list(problem: TreeProblem, root: _Part) -> tuple[int, ...]:
     pairs = np.zeros((len(first), n))
     pairs[np.arange(len(first)), first] = pairs[np.arange(len(first)), second] = 1
     found = milp(
-        root.after,
+        root.total,
         integrality=np.ones(n, dtype=np.intp),
         bounds=Bounds(0, root.is_open.astype(float)),
         constraints=[
