@@ -26,7 +26,7 @@ import bnmind.lab as lab
 import bnmind.strategies as strategies
 from bnmind._arguments import _kinds_of
 from bnmind._values import _converters
-from bnmind.adaptive.trees.optimal import ProfileClasses
+from bnmind.adaptive.trees.aims import ProfileClasses
 from bnmind.errors import BnmindError
 from bnmind.mastermind import Channel
 from bnmind.pgm import Variable

@@ -254,10 +254,10 @@ from bnmind.adaptive.simulation.simulate import calibrated as calibrated
 from bnmind.adaptive.simulation.simulate import replay as replay
 from bnmind.adaptive.simulation.simulate import simulate as simulate
 from bnmind.adaptive.simulation.simulate import simulate_designs as simulate_designs
+from bnmind.adaptive.trees.aims import AIMS as AIMS
 from bnmind.adaptive.trees.evaluation import evaluate_design as evaluate_design
 from bnmind.adaptive.trees.item_trees import ITEM_TREE_FORMATS as ITEM_TREE_FORMATS
 from bnmind.adaptive.trees.item_trees import design_tree as design_tree
-from bnmind.adaptive.trees.optimal import AIMS as AIMS
 from bnmind.adaptive.trees.optimal import fixed_test as fixed_test
 from bnmind.adaptive.trees.optimal import optimal_test_tree as optimal_test_tree
 from bnmind.adaptive.trees.optimal import panel_test as panel_test

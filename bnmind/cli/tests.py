@@ -446,7 +446,7 @@ def evaluate(
 
 
 def _aims() -> Mapping[str, Any]:
-    from bnmind.adaptive.trees.optimal import CostOfCertainty
+    from bnmind.adaptive.trees.aims import CostOfCertainty
 
     cost = adaptive.AIMS["cost"]
     about = f"{cost.about}; a test that ends without pays {CostOfCertainty.penalty:g} more"

@@ -58,7 +58,6 @@ from bnmind.junction.inference.evidence import Evidence, likelihood
 from bnmind.junction.inference.limits import Limits
 from bnmind.junction.inference.plan import Plan
 from bnmind.pgm.distribution import label
-from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable
 from bnmind.questions.asked import Asked, Costs, costs_of, opened
 
@@ -379,20 +378,10 @@ def causes_of(
     questions = [model.variable(name) for name in among]
     _refuse_large(scopes, counts, questions, limits)
     cases = _cases(scopes, counts)
-    states = {name: finding for name, finding in findings.items() if isinstance(finding, str)}
-    rest = {name: finding for name, finding in findings.items() if name not in states}
     alone = len(groups) == 1
     asked = [name for name in among if not (alone and name in groups[0])]
-    # A target with a likelihood takes it, and its state in a case, as one likelihood.
-    sure = [name for name in cases if alone and name not in rest]
-    plan = engine.plan(
-        [(name,) for name in asked] or [()],
-        evidence=[*states, *sure],
-        soft=[*rest, *(name for name in cases if name not in sure and name not in rest)],
-    )
+    plan, columns = planned(engine, asked, cases, findings)
     total = sum(counts)
-    if states and (plan.by_case is not None or plan.multiplications * total > _QUICK):
-        plan, states = plan.restrict(states), {}
     needed = plan.multiplications * total
     if plan.by_case is None and needed > limits.max_multiplications:
         raise TooLargeError(
@@ -402,7 +391,7 @@ def causes_of(
             needed=needed,
             budget=limits.max_multiplications,
         )
-    batch = _run(model, plan, total, cases, {**states, **rest})
+    batch = plan.run_batch(columns, allow_impossible=True)
     if len(batch.impossible) == total:
         engine.posterior([()], findings)  # names findings that contradict each other
         raise ImpossibleEvidenceError("the evidence has probability zero", dict(findings))
@@ -443,28 +432,52 @@ def _cases(
     return cases
 
 
-def _run(
-    model: Network | FactorModel,
-    plan: Plan,
-    n_cases: int,
+def planned(
+    engine: Engine,
+    asked: Sequence[str],
     cases: Mapping[str, NDArray[np.intp]],
-    known: Mapping[str, Any],
-) -> BatchPosterior:
-    """Return the posteriors of the questions for each configuration."""
+    findings: Mapping[str, Any],
+) -> tuple[Plan, dict[str, NDArray[Any]]]:
+    """Return a plan of the beliefs about some variables in several cases, and its columns.
+
+    Parameters
+    ----------
+    engine
+        The model.
+    asked
+        The variables.
+    cases
+        For some variables, the position of the state in each case, ``(cases,)``; −1 if unknown.
+    findings
+        What is known in all cases, as `read_findings` returns it. A variable that has a likelihood
+        there may have a state in the cases too.
+    """
+    states = {name: finding for name, finding in findings.items() if isinstance(finding, str)}
+    rest = [name for name in findings if name not in states]
+    n_cases = len(next(iter(cases.values())))
+    # A variable with a likelihood takes it, and its state in a case, as one likelihood.
+    sure = [n for n, column in cases.items() if column.min() >= 0 and n not in (*rest, *asked)]
+    plan = engine.plan(
+        [(name,) for name in asked] or [()],
+        evidence=[*states, *sure],
+        soft=[*rest, *(name for name in cases if name not in (*sure, *rest))],
+    )
+    is_quick = plan.by_case is None and plan.multiplications * n_cases <= _QUICK
+    if states and (not is_quick or plan.memory > engine.limits.max_bytes):
+        plan, states = plan.restrict(states), {}
     columns: dict[str, NDArray[Any]] = dict(cases)
-    for name, finding in known.items():
-        variable = model.variable(name)
-        if isinstance(finding, str):
-            columns[name] = np.full(n_cases, variable.index(finding), dtype=np.intp)
-            continue
-        weights = np.tile(likelihood(variable, finding), (n_cases, 1))
+    for name, state in states.items():
+        columns[name] = np.full(n_cases, engine.model.variable(name).index(state), dtype=np.intp)
+    for name in rest:
+        variable = engine.model.variable(name)
+        weights = np.tile(likelihood(variable, findings[name]), (n_cases, 1))
         if name in cases:
             # The last row stands for −1: any state.
             weights *= np.vstack([np.eye(variable.n_states), np.ones(variable.n_states)])[
                 cases[name]
             ]
         columns[name] = weights
-    return plan.run_batch(columns, allow_impossible=True)
+    return plan, columns
 
 
 def _split(

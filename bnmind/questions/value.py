@@ -48,7 +48,6 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 
 import numpy as np
 from annotated_types import MinLen
-from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._messages import counted, listed, shown
@@ -56,7 +55,7 @@ from bnmind._values import Distinct, ReadOnlyDict, Value
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TooLargeError
 from bnmind.information import Floats, tied_best
 from bnmind.junction.engine import Engine
-from bnmind.junction.inference.evidence import Evidence, likelihood
+from bnmind.junction.inference.evidence import Evidence
 from bnmind.junction.inference.limits import Limits
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import format_label, format_state
@@ -69,7 +68,14 @@ from bnmind.questions.asked import (
     opened,
     targets_of,
 )
-from bnmind.questions.ranking import TOLERANCE, QuestionRows, by_state, causes_of, ranked_order
+from bnmind.questions.ranking import (
+    TOLERANCE,
+    QuestionRows,
+    by_state,
+    causes_of,
+    planned,
+    ranked_order,
+)
 
 if TYPE_CHECKING:
     import pandas
@@ -379,29 +385,14 @@ def _with_and_without(
 
     One plan with missing values answers all of these cases in a batch.
     """
-    model = engine.model
     n = len(names)
-    n_cases = 2 * n + 2
-    columns: dict[str, NDArray[Any]] = {}
+    cases = {}
     for number, name in enumerate(names):
-        column = np.full(n_cases, -1, dtype=np.intp)
+        column = np.full(2 * n + 2, -1, dtype=np.intp)
         told = [*range(1, 1 + number), *range(2 + number, 1 + n), 1 + n + number, -1]
-        column[told] = model.variable(name).index(states[name])
-        columns[name] = column
-    known = {name: value for name, value in given.items() if isinstance(value, str)}
-    for name, value in given.items():
-        weights = likelihood(model.variable(name), value)
-        columns[name] = np.full(n_cases, int(weights.argmax()), dtype=np.intp)
-        if name not in known:
-            columns[name] = np.tile(weights, (n_cases, 1))
-    plan = engine.plan(
-        [(name,) for name in dict.fromkeys((*targets, *names))],
-        evidence=list(known),
-        soft=[*names, *(name for name in given if name not in known)],
-    )
-    if known and (plan.by_case is not None or plan.memory > engine.limits.max_bytes):
-        plan = plan.restrict(known)
-        columns = {name: column for name, column in columns.items() if name not in known}
+        column[told] = engine.model.variable(name).index(states[name])
+        cases[name] = column
+    plan, columns = planned(engine, list(dict.fromkeys((*targets, *names))), cases, given)
     batch = plan.run_batch(columns, allow_impossible=True)
     return np.asarray(batch.log_evidence), {k: np.real(m) for k, m in batch.marginals.items()}
 

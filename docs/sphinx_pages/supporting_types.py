@@ -28,7 +28,7 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
     "bnmind.adaptive.sessions.events": ("SessionState", "Step"),
     "bnmind.adaptive.simulation.simulate": ("ProgressOfTests",),
     "bnmind.adaptive.trees.item_trees": ("ItemTreeFormat",),
-    "bnmind.adaptive.trees.optimal": ("ProfileClasses",),
+    "bnmind.adaptive.trees.aims": ("ProfileClasses",),
     "bnmind.dynamic.passes": ("Likelihoods",),
     "bnmind.fitting.em": ("Climb",),
     "bnmind.junction.approximate": (
@@ -63,7 +63,6 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
     "bnmind.pgm.formats.model_format": ("ModelFormat", "ModelSource"),
     "bnmind.pgm.functions": ("RegisteredFunction", "Steps", "Stepwise"),
     "bnmind.questions.asked": ("Asked", "Costs"),
-    "bnmind.questions.trees.problem": ("TreeBounds",),
     "bnmind.rank_one.terms": ("MakesTerms",),
     "bnmind.sensitivity.explanation": ("FindingWeight",),
     "bnmind.sensitivity.functions": ("Interval", "TwoWayFunction"),

@@ -49,8 +49,8 @@ from bnmind.adaptive.trees import (
     read_item_tree,
     write_item_tree,
 )
+from bnmind.adaptive.trees.aims import ProfileClasses
 from bnmind.adaptive.trees.item_trees import paper_test, tree_from_json
-from bnmind.adaptive.trees.optimal import ProfileClasses
 from bnmind.errors import InvalidArgumentError, ModelFileError, TooLargeError, UnknownNameError
 from tests.banks import banks
 from tests.data_sets import data_set
@@ -288,18 +288,19 @@ def test_every_format_writes_every_item_contract(suffix: str) -> None:
 
 def test_a_paper_test_leads_from_every_box_to_a_result() -> None:
     tree = optimal_test_tree(small_bank(), 3).tree
-    paper = paper_test(tree)
-    numbers = [box.number for box in paper.items] + [box.number for box in paper.results]
+    boxes = paper_test(tree)
+    numbers = [box.number for box in boxes]
     assert numbers == list(range(1, tree.n_nodes + 1))
-    targets = sorted(to for box in paper.items for _, to in box.ways)
+    targets = sorted(to for box in boxes for _, to in box.ways)
     assert targets == numbers[1:]
-    assert all(to > box.number for box in paper.items for _, to in box.ways)
-    assert paper.items[0].ways[0][0] == "right"
+    assert all(to > box.number for box in boxes for _, to in box.ways)
+    assert all(bool(box.ways) != bool(box.skills) for box in boxes)
+    assert boxes[0].ways[0][0] == "right"
     page = ITEM_TREE_FORMATS[".html"].to_text(tree)
     assert "If right, go to" in page
     assert "mastered" in page
     notes = ITEM_TREE_FORMATS[".md"].to_text(tree)
-    assert f"If right, go to **{paper.items[0].ways[0][1]}**." in notes
+    assert f"If right, go to **{boxes[0].ways[0][1]}**." in notes
 
 
 def test_names_of_aims() -> None:

@@ -49,8 +49,7 @@ from bnmind.adaptive.items.item import _quadrature
 from bnmind.adaptive.items.text_tables import table_of
 from bnmind.adaptive.learning.model import item_blocks
 from bnmind.adaptive.selection.scores import Ranking
-from bnmind.adaptive.trees import CertifiedInterval, EntropyOfSkills
-from bnmind.adaptive.trees.optimal import ProfileClasses
+from bnmind.adaptive.trees import CertifiedInterval, EntropyOfSkills, search_problem
 from bnmind.errors import InvalidArgumentError, TableError
 
 
@@ -295,10 +294,11 @@ def test_the_regret_of_a_greedy_test_is_what_it_loses() -> None:
 
 def test_classes_of_profiles_keep_the_entropy_of_all() -> None:
     bank = ItemBank.from_qmatrix([[1, 1]] * 2, 0.2, 0.1, skills=Saturated([0.2, 0.3, 0.1, 0.4]))
-    classes = ProfileClasses.of(bank)
+    problem = search_problem(bank, 1)
     p = np.array([0.2, 0.3, 0.1, 0.4])
-    assert classes.entropy() == pytest.approx(-(p * np.log2(p)).sum())
-    assert len(classes.prior) == 2
+    before = problem.objective.values(problem.prior[None])
+    assert before == pytest.approx(-(p * np.log2(p)).sum())
+    assert len(problem.prior) == 2
 
 
 def test_chances_of_pairs_are_two_sided_and_corrected_for_the_number_of_pairs() -> None:

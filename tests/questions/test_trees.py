@@ -30,7 +30,6 @@ from bnmind.questions.trees import (
     greedy_tree,
 )
 from bnmind.questions.trees.problem import capacity_bound
-from bnmind.questions.trees.search import distinct_rows
 from bnmind.strategies import Goal, Optimal
 
 
@@ -166,7 +165,7 @@ def test_no_bound_is_above_a_value_below_it(problem: TreeProblem) -> None:
     ends = objective.values(belief)
     is_open = np.ones(after.shape, dtype=bool)
     for more in range(problem.depth):
-        bounds = problem.bounds.adaptive(ends, after, is_open, more)[0]
+        bounds = objective.adaptive(problem.most, ends, after, is_open, more)[0]
         deeper = TreeProblem(
             prior=problem.prior, channels=problem.channels, objective=objective, depth=more + 1
         )
@@ -314,14 +313,6 @@ def test_a_capacity_is_never_too_small() -> None:
         assert told.max() <= capacity_bound(channel) + 1e-12
     erased = np.array([[0.75, 0.25, 0.0], [0.0, 0.25, 0.75]])
     assert capacity_bound(erased) == pytest.approx(0.75)  # the binary erasure channel
-
-
-def test_long_rows_are_told_apart() -> None:
-    rng = np.random.default_rng(5)
-    rows = rng.integers(0, 2, (300, 9)).astype(np.int32) * 2**20
-    first, place = distinct_rows(rows, 2**21)
-    assert np.array_equal(rows[first][place], rows)
-    assert len(first) == len(np.unique(rows, axis=0))
 
 
 def test_a_tree_counts_its_questions_and_stops_where_nothing_is_gained() -> None:

@@ -1,5 +1,13 @@
 # The names of `bnmind.adaptive.trees`, for type checkers and `bnmind._front_door`: the one list.
 
+from bnmind.adaptive.trees.aims import AIMS as AIMS
+from bnmind.adaptive.trees.aims import Aim as Aim
+from bnmind.adaptive.trees.aims import CostOfCertainty as CostOfCertainty
+from bnmind.adaptive.trees.aims import EntropyOfSkills as EntropyOfSkills
+from bnmind.adaptive.trees.aims import ProfileLoss as ProfileLoss
+from bnmind.adaptive.trees.aims import SkillLoss as SkillLoss
+from bnmind.adaptive.trees.aims import aim_by_name as aim_by_name
+from bnmind.adaptive.trees.aims import search_problem as search_problem
 from bnmind.adaptive.trees.evaluation import CertifiedInterval as CertifiedInterval
 from bnmind.adaptive.trees.evaluation import DesignEvaluation as DesignEvaluation
 from bnmind.adaptive.trees.evaluation import evaluate_design as evaluate_design
@@ -12,19 +20,11 @@ from bnmind.adaptive.trees.item_trees import fixed_tree as fixed_tree
 from bnmind.adaptive.trees.item_trees import item_tree as item_tree
 from bnmind.adaptive.trees.item_trees import read_item_tree as read_item_tree
 from bnmind.adaptive.trees.item_trees import write_item_tree as write_item_tree
-from bnmind.adaptive.trees.optimal import AIMS as AIMS
-from bnmind.adaptive.trees.optimal import Aim as Aim
-from bnmind.adaptive.trees.optimal import CostOfCertainty as CostOfCertainty
-from bnmind.adaptive.trees.optimal import EntropyOfSkills as EntropyOfSkills
 from bnmind.adaptive.trees.optimal import FixedTest as FixedTest
 from bnmind.adaptive.trees.optimal import OptimalTest as OptimalTest
 from bnmind.adaptive.trees.optimal import Panel as Panel
 from bnmind.adaptive.trees.optimal import PanelModule as PanelModule
 from bnmind.adaptive.trees.optimal import PanelRoute as PanelRoute
-from bnmind.adaptive.trees.optimal import ProfileLoss as ProfileLoss
-from bnmind.adaptive.trees.optimal import SkillLoss as SkillLoss
-from bnmind.adaptive.trees.optimal import aim_by_name as aim_by_name
 from bnmind.adaptive.trees.optimal import fixed_test as fixed_test
 from bnmind.adaptive.trees.optimal import optimal_test_tree as optimal_test_tree
 from bnmind.adaptive.trees.optimal import panel_test as panel_test
-from bnmind.adaptive.trees.optimal import search_problem as search_problem

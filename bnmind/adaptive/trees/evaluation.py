@@ -10,7 +10,7 @@ e              the responses so far, a row of a `_Block`
 P(e)           ``probability``
 E[v]           Σ_e P(e) v(e) over the ends e of the test
 q(s)           ``BatchBelief.table``, the belief about the profiles s
-c(s)           ``_Resolution.classes``: profiles with the same chances of all answers
+c(s)           ``ProfileClasses``: profiles with the same chances of all answers
 k              ``most``, the number of items that can still be asked
 =============  =====================================================================
 
@@ -37,6 +37,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -45,10 +47,9 @@ from numpy.typing import NDArray
 from bnmind._arguments import checked
 from bnmind._display import Result, Table, finite, picked
 from bnmind._messages import counted, percent
-from bnmind._values import Sealed, Value
+from bnmind._values import Value
 from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, Responses
-from bnmind.adaptive.beliefs.estimates import has_ability, start_beliefs
-from bnmind.adaptive.beliefs.tables import ProfileSpace
+from bnmind.adaptive.beliefs.estimates import has_ability
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.selection.blueprint import Blueprint
 from bnmind.adaptive.selection.rules import Enemies, OnlyItems, Testlets, asked_mask
@@ -68,20 +69,21 @@ from bnmind.adaptive.selection.stopping import (
     AllOf,
     AnyOf,
     DeviationBelow,
+    Ending,
     EntropyBelow,
     GainBelow,
     MaximalCost,
     MaximalItems,
     MaximalTime,
     ProfileCertain,
-    Reasons,
     SkillsCertain,
     most_items_of,
 )
 from bnmind.adaptive.sessions.design import Design
-from bnmind.adaptive.trees.item_trees import NEVER, check_without_luck, next_items, outlook_of
+from bnmind.adaptive.trees.aims import ProfileClasses
+from bnmind.adaptive.trees.item_trees import Frontier, Merge, walk
 from bnmind.errors import InvalidArgumentError, UnknownNameError
-from bnmind.information import Floats, unchecked_entropy
+from bnmind.information import Floats
 
 if TYPE_CHECKING:
     import pandas
@@ -256,40 +258,6 @@ def _percent(share: float) -> str:
 DEFAULT_BELIEFS = 2**20
 """The default limit of beliefs to evaluate."""
 
-_BLOCK_CELLS = 2**22
-"""The intended size of the table of a block of beliefs: 32 MB."""
-
-_CELLS_OF_A_TREE = 2**12
-"""The cells that a belief by a junction tree is taken to have."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Block:
-    """Some beliefs after the same number of items."""
-
-    beliefs: BatchBelief
-    probability: Floats
-    """``(beliefs,)``."""
-    asked: NDArray[np.intp]
-    """``(beliefs, questions)``, positions of items in order."""
-
-    def take(self, rows: NDArray[np.intp]) -> _Block:
-        return _Block(self.beliefs.take(rows), self.probability[rows], self.asked[rows])
-
-
-class _Sums:
-    """The sums over all ends so far; the last axis of arrays with two is low and high."""
-
-    def __init__(self, n_items: int, n_skills: int) -> None:
-        steps = n_items + 1
-        self.skills = np.zeros((n_skills, 2))
-        self.curves, self.ended = np.zeros((3, 2, steps)), np.zeros((3, 2, steps))
-        self.exposure, self.lengths = np.zeros((n_items, 2)), np.zeros(steps)
-        self.length, self.cost = np.zeros(2), np.zeros(2)
-        self.reasons: dict[str, float] = {}
-        self.evaluated = 0.0
-        self.n_beliefs = self.n_ends = self.n_merged = self.n_cut = 0
-
 
 @checked
 def evaluate_design(
@@ -336,236 +304,188 @@ def evaluate_design(
         raise InvalidArgumentError(
             f"expected min_probability in [0, 1), got {min_probability}", min_probability
         )
-    check_without_luck(design)
     if max_beliefs < 1:
         raise InvalidArgumentError(f"max_beliefs must be at least 1, got {max_beliefs}")
-    return _Evaluation(design, min_probability, max_beliefs, merge=merge).run(progress, until)
+    sums = _Sums(design, min_probability, max_beliefs)
+    effects = _Effects(design.bank) if merge and _ignores_order(design) else None
+    merged = sums.merger(effects) if effects is not None and effects.can_merge else None
+    for _ in walk(design, follow=sums.follow, merge=merged):
+        if progress is not None:
+            progress(sums.n_beliefs, None)
+        if until is not None and until():
+            sums.max_beliefs = 0  # all that waits is cut
+    return sums.result()
 
 
-class _Evaluation:
-    """One evaluation at work."""
+class _Sums:
+    """The sums over all tests so far.
 
-    def __init__(
-        self, design: Design, min_probability: float, max_beliefs: int, *, merge: bool
-    ) -> None:
-        bank = design.bank
-        self.design, self.bank = design, bank
+    A row of results has the columns of `values_now`, the length, the cost, and a mask of the items
+    asked.
+    """
+
+    def __init__(self, design: Design, min_probability: float, max_beliefs: int) -> None:
+        self.bank = bank = design.bank
         self.min_probability, self.max_beliefs = min_probability, max_beliefs
-        self.sums = _Sums(len(bank.items), len(bank.skills))
         self.costs = np.array([item.cost for item in bank.items])
         self.limit = _most_items(design)
-        kinds = _AnswerKinds.of(bank)
-        self.kinds = kinds if merge and kinds.can_merge and _ignores_order(design) else None
-        start = start_beliefs(bank, 1)
-        self.resolution: _Resolution | None = None
-        cells = _CELLS_OF_A_TREE
-        if start.table is not None:
-            self.resolution = _Resolution.of(bank, start.space)
-            cells = start.table.shape[1]
-        self.block_size = max(64, _BLOCK_CELLS // cells)
-        self.n_responses = max(len(bank.responses(name)) for name in bank.item_names)
-        self.n_waiting = 1
-        """The number of beliefs on the stack."""
-        self.start = _Block(start, np.ones(1), np.zeros((1, 0), dtype=np.intp))
+        self.n_responses = [len(bank.responses(name)) for name in bank.item_names]
+        steps = len(bank.items) + 1
+        n_results = len(CURVES) + len(bank.skills) + 2 + len(bank.items)
+        self.ended = np.zeros((2, steps, n_results))
+        """The least and the most, by the number of items after which tests end or are cut."""
+        self.now = np.zeros((steps, len(CURVES)))
+        """The results of all tests by the number of items, if they ended then."""
+        self.lengths = np.zeros(steps)
+        self.reasons: dict[str, float] = {}
+        self.n_beliefs = self.n_ends = self.n_merged = self.n_cut = 0
 
-    def run(
-        self,
-        progress: Callable[[int, int | None], None] | None,
-        until: Callable[[], bool] | None,
-    ) -> DesignEvaluation:
-        # A stack of blocks: the deepest first, and the most probable half first.
-        stack = [self.start]
-        while stack:
-            block = stack.pop()
-            if len(block.probability) > self.block_size:
-                order = np.argsort(-block.probability, kind="stable")
-                half = len(order) // 2
-                stack += [block.take(order[half:]), block.take(order[:half])]
-                continue
-            following = self._expanded(block)
-            if following is not None:
-                self.n_waiting += len(following.probability)
-                stack.append(following)
-            if progress is not None:
-                progress(self.sums.n_beliefs, None)
-            if until is not None and until():
-                self.max_beliefs = 0  # all that waits is cut
-        return self._result()
-
-    def _expanded(self, block: _Block) -> _Block | None:
-        """Return the beliefs after the next item; those at which the test ends are counted."""
-        sums, step = self.sums, block.asked.shape[1]
-        sums.n_beliefs += len(block.probability)
-        self.n_waiting -= len(block.probability)
-        values = values_now(block.beliefs)
-        pattern = np.stack([values.pattern, values.skills.mean(axis=1), values.entropy])
-        sums.curves[:, :, step] += (pattern @ block.probability)[:, None]
-        outlook = outlook_of(self.design, block.beliefs, block.asked)
-        ends = outlook.reasons != ""
-        self._count_ends(block, values, outlook.reasons, np.flatnonzero(ends))
-        follows = ~ends & (block.probability >= self.min_probability)
+    def follow(self, tests: Frontier, ending: Ending, n_waiting: int) -> NDArray[np.bool_]:
+        """Count some tests, and return a mask of those to go on with."""
+        step, chances = tests.asked.shape[1], tests.probability
+        self.n_beliefs += len(tests)
+        values = values_now(tests.beliefs)
+        self.now[step] += chances @ values[:, : len(CURVES)]
+        asked = asked_mask(self.bank, tests.asked)
+        results = np.column_stack([values, np.full(len(tests), step), asked @ self.costs, asked])
+        ends = ending.reasons != ""
+        self.ended[:, step] += chances[ends] @ results[ends]
+        self.lengths[step] += chances[ends].sum()
+        self.n_ends += int(ends.sum())
+        for reason in np.unique(ending.reasons[ends]).tolist():
+            share = float(chances[ending.reasons == reason].sum())
+            self.reasons[reason] = self.reasons.get(reason, 0.0) + share
+        follows: NDArray[np.bool_] = ~ends & (chances >= self.min_probability)
         # A belief is followed by at most as many as there are responses.
-        room = (self.max_beliefs - sums.n_beliefs - self.n_waiting) // self.n_responses
+        room = (self.max_beliefs - self.n_beliefs - n_waiting) // max(self.n_responses)
         rows = np.flatnonzero(follows)
         if len(rows) > room:
-            most_probable = rows[np.argsort(-block.probability[rows], kind="stable")]
+            most_probable = rows[np.argsort(-chances[rows], kind="stable")]
             follows[most_probable[max(room, 0) :]] = False
-        self._count_cuts(block, np.flatnonzero(~ends & ~follows), outlook.allowed)
-        rows = np.flatnonzero(follows)
-        if not len(rows):
-            return None
-        return self._children(block.take(rows), outlook.allowed[rows])
+        cut = np.flatnonzero(~ends & ~follows)
+        if len(cut):
+            self.n_cut += len(cut)
+            bounds = self._bounds(tests.beliefs.take(cut), results[cut], ending.allowed[cut], step)
+            self.ended[:, step] += [chances[cut] @ one for one in bounds]
+        return follows
 
-    def _children(self, block: _Block, allowed: NDArray[np.bool_]) -> _Block:
-        items, chances = next_items(self.design, block.beliefs, allowed)
-        rows, responses = np.nonzero(block.probability[:, None] * chances > NEVER)
-        probability = block.probability[rows] * chances[rows, responses]
-        asked = np.concatenate([block.asked[rows], items[rows, None]], axis=1)
-        if self.kinds is not None:
-            answers = block.beliefs.responses[rows].copy()
-            answers[np.arange(len(rows)), items[rows]] = responses
-            keys = self.kinds.keys(answers)
-            _, first, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-            self.sums.n_merged += len(rows) - len(first)
-            summed = np.bincount(place.reshape(-1), probability, minlength=len(first))
-            probability = np.asarray(summed, dtype=np.float64)
-            rows, responses, asked = rows[first], responses[first], asked[first]
-        beliefs = block.beliefs.take(rows).update(items[rows], responses)
-        return _Block(beliefs, probability, asked)
-
-    def _count_ends(
-        self, block: _Block, values: _Values, reasons: Reasons, rows: NDArray[np.intp]
-    ) -> None:
-        sums, chances, step = self.sums, block.probability[rows], block.asked.shape[1]
-        total = float(chances.sum())
-        sums.n_ends += len(rows)
-        sums.evaluated += total
-        sums.lengths[step] += total
-        for reason in np.unique(reasons[rows]).tolist():
-            share = float(chances[reasons[rows] == reason].sum())
-            sums.reasons[reason] = sums.reasons.get(reason, 0.0) + share
-        ended = _Values(*(part[rows] for part in values))
-        self._add(chances, ended, ended, step)
-        sums.length += total * step
-        mask = asked_mask(self.bank, block.asked[rows])
-        sums.exposure += (chances @ mask)[:, None]
-        sums.cost += chances @ (mask @ self.costs)
-
-    def _count_cuts(
-        self, block: _Block, rows: NDArray[np.intp], allowed: NDArray[np.bool_]
-    ) -> None:
-        if not len(rows):
-            return
-        sums, chances, step = self.sums, block.probability[rows], block.asked.shape[1]
-        total = float(chances.sum())
-        sums.n_cut += len(rows)
-        beliefs = block.beliefs.take(rows)
-        mask = asked_mask(self.bank, block.asked[rows])
-        now = values_now(beliefs)
-        most = self.limit - step
-        if self.resolution is not None and beliefs.table is not None:
-            best = self.resolution.best(beliefs, beliefs.table)
+    def _bounds(
+        self, beliefs: BatchBelief, results: Floats, allowed: NDArray[np.bool_], step: int
+    ) -> tuple[Floats, Floats]:
+        """Return the least and the largest results of tests that go on."""
+        n_values = len(CURVES) + len(self.bank.skills)
+        now, asked = results[:, :n_values], results[:, n_values + 2 :]
+        most, entropy = self.limit - step, CURVES.index("entropy")
+        if beliefs.table is not None:
+            best = beliefs.table @ self._told
         else:
-            ones = np.ones(len(rows))
-            best = _Values(ones, np.ones(now.skills.shape), np.zeros(len(rows)))
-        counts = [len(self.bank.responses(name)) for name in self.bank.item_names]
-        bits = np.sort(np.log2(counts))[::-1][:most].sum()
-        best = best._replace(entropy=np.maximum(best.entropy, now.entropy - bits))
-        self._add(chances, now, best, step)
-        sums.length += total * np.array([step + 1, step + most])
-        sums.exposure[:, 0] += chances @ mask
-        sums.exposure[:, 1] += total
-        spent = mask @ self.costs
-        left = np.sort(np.where(mask, 0.0, self.costs), axis=1)[:, ::-1][:, :most].sum(axis=1)
-        next_one = np.where(allowed[rows], self.costs, np.inf).min(axis=1)
-        sums.cost += [chances @ (spent + next_one), chances @ (spent + left)]
+            best = np.ones_like(now)
+            best[:, entropy] = 0.0
+        bits = np.sort(np.log2(self.n_responses))[::-1][:most].sum()
+        best[:, entropy] = np.maximum(best[:, entropy], now[:, entropy] - bits)
+        least, largest = results.copy(), results.copy()
+        least[:, :n_values], largest[:, :n_values] = np.minimum(now, best), np.maximum(now, best)
+        least[:, n_values] += 1
+        largest[:, n_values] += most
+        left = np.where(asked > 0, 0.0, self.costs)
+        least[:, n_values + 1] += np.where(allowed, self.costs, np.inf).min(axis=1)
+        largest[:, n_values + 1] += np.sort(left, axis=1)[:, ::-1][:, :most].sum(axis=1)
+        largest[:, n_values + 2 :] = 1.0
+        return least, largest
 
-    def _add(self, chances: Floats, worst: _Values, best: _Values, step: int) -> None:
-        """Add the values of tests that end, or are cut, after some items."""
-        sums = self.sums
-        sums.skills += np.stack([chances @ worst.skills, chances @ best.skills], axis=1)
-        for side, values in enumerate((worst, best)):
-            sums.ended[0, side, step] += chances @ values.pattern
-            sums.ended[1, side, step] += chances @ values.skills.mean(axis=1)
-            # The best entropy is the lower bound.
-            sums.ended[2, 1 - side, step] += chances @ values.entropy
+    @cached_property
+    def _told(self) -> Floats:
+        return ProfileClasses.of(self.bank).told()
 
-    def _result(self) -> DesignEvaluation:
-        sums = self.sums
+    def merger(self, effects: _Effects) -> Merge:
+        """Return a function that merges and counts tests with equal beliefs."""
+
+        def merge(responses: Responses, probability: Floats) -> tuple[NDArray[np.intp], Floats]:
+            keys = effects.keys(responses)
+            _, first, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+            self.n_merged += len(keys) - len(first)
+            summed = np.bincount(place.reshape(-1), probability)
+            return first, np.asarray(summed, dtype=np.float64)
+
+        return merge
+
+    def result(self) -> DesignEvaluation:
+        """Return the results of all tests."""
+        n, skills = len(CURVES), self.bank.skills
         # Tests that ended earlier keep their values.
-        before = np.concatenate(
-            [np.zeros((3, 2, 1)), np.cumsum(sums.ended, axis=2)[:, :, :-1]], axis=2
-        )
-        curves = sums.curves + before
-        ends = [CertifiedInterval(*one.tolist()) for one in sums.ended.sum(axis=2)]
-        names, skills = self.bank.item_names, self.bank.skills
+        before = np.cumsum(self.ended[:, :-1, :n], axis=1)
+        curves = self.now + np.pad(before, ((0, 0), (1, 0), (0, 0)))
+        each = iter([CertifiedInterval(*pair) for pair in self.ended.sum(axis=1).T.tolist()])
+        pattern, attribute, entropy = islice(each, n)
         return DesignEvaluation(
             bank=self.bank,
-            pattern_accuracy=ends[0],
-            attribute_accuracy=ends[1],
-            entropy=ends[2],
-            skill_accuracy={
-                n: CertifiedInterval(*p.tolist()) for n, p in zip(skills, sums.skills, strict=True)
-            },
-            length=CertifiedInterval(*sums.length.tolist()),
-            cost=CertifiedInterval(*sums.cost.tolist()),
-            exposure={
-                n: CertifiedInterval(*p.tolist()) for n, p in zip(names, sums.exposure, strict=True)
-            },
-            reasons=dict(sorted(sums.reasons.items())),
-            lengths=sums.lengths,
-            curves=curves,
-            evaluated=sums.evaluated,
-            n_beliefs=sums.n_beliefs,
-            n_ends=sums.n_ends,
-            n_merged=sums.n_merged,
-            n_cut=sums.n_cut,
+            pattern_accuracy=pattern,
+            attribute_accuracy=attribute,
+            entropy=entropy,
+            skill_accuracy=dict(zip(skills, islice(each, len(skills)), strict=True)),
+            length=next(each),
+            cost=next(each),
+            exposure=dict(zip(self.bank.item_names, each, strict=True)),
+            reasons=dict(sorted(self.reasons.items())),
+            lengths=self.lengths,
+            curves=np.moveaxis(curves, 2, 0),
+            evaluated=float(self.lengths.sum()),
+            n_beliefs=self.n_beliefs,
+            n_ends=self.n_ends,
+            n_merged=self.n_merged,
+            n_cut=self.n_cut,
         )
+
+
+def values_now(beliefs: BatchBelief) -> Floats:
+    """Return the results of tests that end now, ``(beliefs, 3 + skills)``.
+
+    The columns are those of `CURVES`, then the probability of the most probable level of each
+    skill.
+    """
+    skills = [beliefs.marginal(skill).max(axis=1) for skill in beliefs.bank.skills]
+    profiles = beliefs.profile().probabilities
+    return np.stack([profiles, np.mean(skills, axis=0), beliefs.entropy, *skills], axis=1)
 
 
 # --- Which answers change a belief in the same way ------------------------------------------------
 
-_TOLERANCE = 1e-12
-"""Columns whose ratio is constant up to this relative difference count as proportional."""
+_DIGITS = 12
+"""Columns whose logarithms agree to so many digits after the point count as proportional."""
 
 
-@dataclass(frozen=True, eq=False)
-class _AnswerKinds(Sealed):
-    """The kind of each answer to each item of a bank; made by `of`."""
+class _Effects:
+    """The effect of each answer on beliefs: its kind, and a sign.
 
-    numbers: NDArray[np.intp]
-    """``(items, responses)``, the number of the kind; 0 for answers without effect."""
-    signs: NDArray[np.int16]
-    """``(items, responses)``: 1, or −1 where an answer cancels one of the kind; 0 for no effect."""
-    n_kinds: int
-    """The number of kinds, including kind 0."""
+    Two answers about the same cause are of one kind if their columns are proportional, and of
+    opposite signs if the columns are inverse.
+    """
 
-    @classmethod
-    def of(cls, bank: ItemBank) -> _AnswerKinds:
-        """Return the kinds of all answers to the items of a bank."""
+    def __init__(self, bank: ItemBank) -> None:
         width = max(len(bank.responses(name)) for name in bank.item_names)
-        numbers = np.zeros((len(bank.items), width), dtype=np.intp)
-        signs = np.zeros((len(bank.items), width), dtype=np.int16)
-        known: dict[int, list[tuple[int, Floats]]] = {}
-        n_kinds = 1
+        self.kinds = np.zeros((len(bank.items), width), dtype=np.intp)
+        """``(items, responses)``, the number of the kind; 0 for answers without effect."""
+        self.signs = np.zeros((len(bank.items), width), dtype=np.int16)
+        """``(items, responses)``: 1, or −1 where an answer cancels one of the kind."""
+        known: dict[tuple[int, bytes], int] = {}
         for item, channel in enumerate(bank.item_channels):
-            of_cause = known.setdefault(int(bank.cause_numbers[item]), [])
+            cause = int(bank.cause_numbers[item])
             for response, column in enumerate(channel.T):
-                scaled = column / max(column.max(), 1e-300)
-                if _is_constant(scaled):
+                logs = np.log(np.maximum(column / max(column.max(), 1e-300), 1e-300))
+                effect = np.round(logs - logs.min() / 2, _DIGITS) + 0.0  # no −0.0
+                if not effect.any():
                     continue
-                number, sign = _found(of_cause, scaled)
-                if number == 0:
-                    number, sign = n_kinds, 1
-                    n_kinds += 1
-                    of_cause.append((number, scaled))
-                numbers[item, response], signs[item, response] = number, sign
-        return cls(numbers, signs, n_kinds)
+                sign = 1
+                if column.min() > 0 and effect[effect != 0][0] < 0:
+                    sign, effect = -1, 0.0 - effect
+                number = known.setdefault((cause, effect.tobytes()), len(known) + 1)
+                self.kinds[item, response], self.signs[item, response] = number, sign
+        self.n_kinds = len(known) + 1
 
     @property
     def can_merge(self) -> bool:
         """Whether two answers to different items, or to one item, can have the same effect."""
-        return self.n_kinds - 1 < int((self.signs != 0).sum())
+        return bool(self.n_kinds - 1 < np.count_nonzero(self.signs))
 
     def keys(self, responses: Responses) -> NDArray[np.int16]:
         """Return the asked items and the effects, ``(examinees, items + kinds)``, as key rows."""
@@ -573,108 +493,8 @@ class _AnswerKinds(Sealed):
         rows, items = np.nonzero(asked)
         given = responses[rows, items].astype(np.intp)
         effects = np.zeros((len(responses), self.n_kinds), dtype=np.int16)
-        np.add.at(effects, (rows, self.numbers[items, given]), self.signs[items, given])
+        np.add.at(effects, (rows, self.kinds[items, given]), self.signs[items, given])
         return np.concatenate([asked.astype(np.int16), effects], axis=1)
-
-
-def _is_constant(column: Floats) -> bool:
-    return bool(column.min() > 0 and np.ptp(column) <= _TOLERANCE)
-
-
-def _found(known: list[tuple[int, Floats]], column: Floats) -> tuple[int, int]:
-    """Return the number and the sign of the kind of a column; number 0 if it is a new one."""
-    for number, other in known:
-        if np.all(np.abs(column - other) <= _TOLERANCE * other):
-            return number, 1
-        if column.min() > 0 and other.min() > 0:
-            product = column * other
-            if _is_constant(product / product.max()):
-                return number, -1
-    return 0, 1
-
-
-# --- Bounds of the results of tests that were not followed to their end --------------------------
-
-
-class _Values(NamedTuple):
-    """The results of tests that end at some beliefs."""
-
-    pattern: Floats
-    """``(beliefs,)``, the probability of the most probable profile."""
-    skills: Floats
-    """``(beliefs, skills)``, the probability of the most probable level."""
-    entropy: Floats
-    """``(beliefs,)``, in bits."""
-
-
-def values_now(beliefs: BatchBelief) -> _Values:
-    """Return the results if the tests end now."""
-    skills = [beliefs.marginal(skill).max(axis=1) for skill in beliefs.bank.skills]
-    return _Values(beliefs.profile().probabilities, np.stack(skills, axis=1), beliefs.entropy)
-
-
-@dataclass(frozen=True, eq=False)
-class _Resolution(Sealed):
-    """What all items of a bank together can tell; made by `of`."""
-
-    order: NDArray[np.intp]
-    """``(profiles,)``, the profiles, those of one class side by side."""
-    starts: NDArray[np.intp]
-    """``(classes,)``, the place of the first profile of each class."""
-    levels: NDArray[np.intp]
-    """``(profiles, skills)``, the level of each skill, in the order of ``order``."""
-
-    @classmethod
-    def of(cls, bank: ItemBank, space: ProfileSpace) -> _Resolution:
-        """Return the classes of the profiles of a bank."""
-        states = np.indices(space.shape).reshape(len(space.shape), -1)
-        number, _ = class_numbers(bank, space, states)
-        order = np.argsort(number, kind="stable")
-        _, starts = np.unique(number[order], return_index=True)
-        return cls(order, starts, states[: len(bank.skills)].T[order])
-
-    def best(self, beliefs: BatchBelief, table: Floats) -> _Values:
-        """Return bounds of the results of beliefs with a table, however the tests go on."""
-        table = table[:, self.order]
-        skills = []
-        for skill, levels in enumerate(self.levels.T):
-            sums = [
-                np.add.reduceat(np.where(levels == level, table, 0.0), self.starts, axis=1)
-                for level in range(beliefs.space.shape[skill])
-            ]
-            skills.append(np.max(sums, axis=0).sum(axis=1))
-        classes = np.add.reduceat(table, self.starts, axis=1)
-        # With hidden variables beside the skills, a profile of the skills is in several cells.
-        pattern = (
-            np.maximum.reduceat(table, self.starts, axis=1).sum(axis=1)
-            if len(beliefs.space.shape) == len(beliefs.bank.skills)
-            else np.ones(len(beliefs))
-        )
-        left = np.maximum(beliefs.entropy - unchecked_entropy(classes), 0.0)
-        return _Values(pattern, np.stack(skills, axis=1), left)
-
-
-def class_numbers(
-    bank: ItemBank, space: ProfileSpace, states: NDArray[np.intp]
-) -> tuple[NDArray[np.intp], list[NDArray[np.intp]]]:
-    """Return the classes of profiles ``(variables, profiles)`` with equal chances of all answers.
-
-    Returns
-    -------
-    tuple
-        The number of the class of each profile, and its row in the channel of each item.
-    """
-    number = np.zeros(states.shape[1], dtype=np.intp)
-    rows = []
-    for item, channel in enumerate(bank.item_channels):
-        axes = [space.place[name] for name in bank.causes[bank.cause_numbers[item]]]
-        sizes = tuple(space.shape[axis] for axis in axes)
-        rows.append(np.ravel_multi_index(tuple(states[axis] for axis in axes), sizes))
-        _, alike = np.unique(channel, axis=0, return_inverse=True)
-        # One item after the other, so that the numbers stay small.
-        number = number * len(channel) + alike.reshape(-1)[rows[-1]]
-        _, number = np.unique(number, return_inverse=True)
-    return number, rows
 
 
 def _most_items(design: Design) -> int:

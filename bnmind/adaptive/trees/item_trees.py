@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,7 @@ from bnmind.adaptive.selection.stopping import Ending, MaximalItems, ending
 from bnmind.adaptive.sessions.design import Design
 from bnmind.errors import BnmindError, InvalidArgumentError, ModelFileError, TooLargeError
 from bnmind.information import Floats
+from bnmind.questions.trees.search import Expectations, Points
 from bnmind.views.figures import TreeBox, tree_dot, tree_drawing
 
 EXPECTED = ("entropy", "pattern_accuracy", "attribute_accuracy", "length", "cost")
@@ -51,6 +52,12 @@ NEVER = 1e-280
 _BLOCK = 4096
 """The number of points whose beliefs are computed at once."""
 
+_BLOCK_CELLS = 2**22
+"""The intended size of the table of the beliefs of a walk: 32 MB."""
+
+_CELLS_OF_A_TREE = 2**12
+"""The cells that a belief by a junction tree is taken to have."""
+
 
 @dataclass(frozen=True, eq=False)
 class Branch(Value):
@@ -63,7 +70,7 @@ class Branch(Value):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class ItemNode(Value):
+class ItemNode(Points, Value):
     """A point of a test: the item to ask next, or the end, and what is known there."""
 
     item: str | None
@@ -81,19 +88,9 @@ class ItemNode(Value):
     children: tuple[tuple[str, ItemNode], ...] = ()
     """The point after each possible response, by the name of the response."""
 
-    def __iter__(self) -> Iterator[ItemNode]:
-        """Yield this point, and all points below it, each before those below it."""
-        yield self
-        for _, child in self.children:
-            yield from child
-
-    def ends(self) -> Iterator[ItemNode]:
-        """Yield the ends of the test below this point."""
-        return (node for node in self if node.item is None)
-
 
 @dataclass(frozen=True, eq=False)
-class ItemTree(Result, Value):
+class ItemTree(Expectations, Result, Value):
     """A whole adaptive test: the next item after all responses that may come.
 
     Made by `item_tree`, `design_tree` or `optimal_test_tree`.
@@ -128,44 +125,22 @@ class ItemTree(Result, Value):
     @property
     def entropy(self) -> float:
         """The expected entropy of the skills at the end, in bits."""
-        return float(sum(node.probability * node.entropy for node in self.root.ends()))
+        return self._at_ends(lambda end: end.entropy)
 
     @property
     def pattern_accuracy(self) -> float:
         """The probability that the most probable profile at the end is the true one."""
-        ends = self.root.ends()
-        return float(sum(node.probability * node.profile_probability for node in ends))
+        return self._at_ends(lambda end: end.profile_probability)
 
     @property
     def attribute_accuracy(self) -> float:
         """The expected share of skills whose most probable level at the end is the true one."""
-        ends = self.root.ends()
-        return float(sum(n.probability * float(np.mean([max(p) for p in n.skills])) for n in ends))
-
-    @property
-    def length(self) -> float:
-        """The expected number of items asked."""
-        return float(sum(node.probability for node in self.root if node.item is not None))
+        return self._at_ends(lambda end: float(np.mean([max(levels) for levels in end.skills])))
 
     @property
     def cost(self) -> float:
         """The expected cost of the items asked."""
-        cost = {item.name: item.cost for item in self.bank.items}
-        return float(sum(n.probability * cost[n.item] for n in self.root if n.item is not None))
-
-    @property
-    def depth(self) -> int:
-        """The largest number of items asked."""
-
-        def deepest(node: ItemNode) -> int:
-            return max((1 + deepest(child) for _, child in node.children), default=0)
-
-        return deepest(self.root)
-
-    @property
-    def n_nodes(self) -> int:
-        """The number of points."""
-        return sum(1 for _ in self.root)
+        return self._at_questions(lambda node: self.bank.item(node.item).cost)
 
     def branch(self) -> Branch:
         """Return the plan of the tree, from which `item_tree` makes it again."""
@@ -289,33 +264,21 @@ def design_tree(design: Design, *, max_nodes: int = MOST_NODES) -> ItemTree:
     >>> tree.root.item, tree.n_nodes, round(tree.pattern_accuracy, 4)
     ('item_1', 7, 0.7225)
     """
-    check_without_luck(design)
     bank = design.bank
     # The item at each point, by the responses before it; None at an end.
-    item_at: dict[tuple[int, ...], str | None] = {(): None}
-    level: list[tuple[int, ...]] = [()]
-    beliefs, asked = start_beliefs(bank, 1), np.zeros((1, 0), dtype=np.intp)
-    while True:
-        outlook = outlook_of(design, beliefs, asked)
-        rows = np.flatnonzero(outlook.reasons == "")
-        if not len(rows):
-            break
-        beliefs, asked = beliefs.take(rows), asked[rows]
-        items, chances = next_items(design, beliefs, outlook.allowed[rows])
-        for row, item in zip(rows.tolist(), items.tolist(), strict=True):
-            item_at[level[row]] = bank.item_names[item]
-        parents, responses = np.nonzero(chances > NEVER)
-        after = zip(rows[parents].tolist(), responses.tolist(), strict=True)
-        level = [(*level[row], response) for row, response in after]
-        item_at |= dict.fromkeys(level)
+    item_at: dict[tuple[int, ...], str | None] = {}
+    for tests in walk(design):
+        given = np.take_along_axis(tests.beliefs.responses, tests.asked, axis=1).tolist()
+        item_at |= dict.fromkeys(map(tuple, given))
+        if given[0]:
+            last = [bank.item_names[item] for item in tests.asked[:, -1].tolist()]
+            item_at |= {tuple(path[:-1]): item for path, item in zip(given, last, strict=True)}
         if len(item_at) > max_nodes:
             raise TooLargeError(
                 f"the tree of this design has more than {max_nodes:,} points",
                 needed=len(item_at),
                 budget=max_nodes,
             )
-        asked = np.concatenate([asked[parents], items[parents][:, None]], axis=1)
-        beliefs = beliefs.take(parents).update(items[parents], responses)
 
     def plan(given: tuple[int, ...]) -> Branch:
         item = item_at[given]
@@ -356,36 +319,111 @@ def fixed_tree(bank: ItemBank, items: Sequence[str]) -> ItemTree:
     return design_tree(start, max_nodes=2 * MOST_NODES)
 
 
-# --- The next step of tests without luck ----------------------------------------------------------
+# --- The walk over all tests of a design ----------------------------------------------------------
 
 
-def check_without_luck(design: Design) -> None:
-    """Raise `InvalidArgumentError` if a design draws the items that are eligible."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Frontier:
+    """Some tests after the same number of items."""
+
+    beliefs: BatchBelief
+    """The belief of each test."""
+    probability: Floats
+    """``(tests,)``, the probability that a test comes here."""
+    asked: NDArray[np.intp]
+    """``(tests, questions)``, positions of the items asked, in order."""
+
+    def __len__(self) -> int:
+        return len(self.probability)
+
+    def take(self, rows: NDArray[np.intp]) -> Frontier:
+        """Return some of the tests."""
+        return Frontier(
+            beliefs=self.beliefs.take(rows),
+            probability=self.probability[rows],
+            asked=self.asked[rows],
+        )
+
+
+Follow: TypeAlias = Callable[[Frontier, Ending, int], NDArray[np.bool_]]
+"""A function of some tests, what may come next, and the number of tests that wait elsewhere; it
+returns a mask of the tests to go on with."""
+
+Merge: TypeAlias = Callable[[Responses, Floats], tuple[NDArray[np.intp], Floats]]
+"""A function of the responses and the probabilities of tests; it returns the rows of those to keep,
+and their probabilities with those that are equal to them."""
+
+
+def _unless_ended(tests: Frontier, ending: Ending, n_waiting: int) -> NDArray[np.bool_]:
+    goes_on: NDArray[np.bool_] = ending.reasons == ""
+    return goes_on
+
+
+def walk(
+    design: Design, *, follow: Follow = _unless_ended, merge: Merge | None = None
+) -> Iterator[Frontier]:
+    """Yield all tests of a design without luck, many at a time.
+
+    The deepest tests come first, and of these the most probable ones.
+
+    Parameters
+    ----------
+    design
+        The bank, the selector, the stopper and the rules.
+    follow
+        Which tests go on; default all that have not ended.
+    merge
+        Which tests are equal; default none.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the design needs random numbers.
+    """
     if design.eligibility is not None:
         raise InvalidArgumentError(
             "expected a design that draws no random numbers, got one that draws the eligible items;"
             " simulate such a test instead",
             design,
         )
+    start = start_beliefs(design.bank, 1)
+    cells = _CELLS_OF_A_TREE if start.table is None else start.table.shape[1]
+    most = max(64, _BLOCK_CELLS // cells)
+    nothing = np.zeros((1, 0), dtype=np.intp)
+    stack = [Frontier(beliefs=start, probability=np.ones(1), asked=nothing)]
+    while stack:
+        tests = stack.pop()
+        if len(tests) > most:
+            order = np.argsort(-tests.probability, kind="stable")
+            half = len(order) // 2
+            stack += [tests.take(order[half:]), tests.take(order[:half])]
+            continue
+        available = np.broadcast_to(design.operational, (len(tests), len(design.operational)))
+        now = ending(design.rules, design.stopper, tests.beliefs, tests.asked, available=available)
+        rows = np.flatnonzero(follow(tests, now, sum(map(len, stack))))
+        yield tests
+        if not len(rows):
+            continue
+        tests = tests.take(rows)
+        items, chances = _next_items(design, tests.beliefs, now.allowed[rows])
+        chances *= tests.probability[:, None]
+        parents, responses = np.nonzero(chances > NEVER)
+        probability = chances[parents, responses]
+        if merge is not None:
+            answers = tests.beliefs.responses[parents].copy()
+            answers[np.arange(len(parents)), items[parents]] = responses
+            first, probability = merge(answers, probability)
+            parents, responses = parents[first], responses[first]
+        stack.append(
+            Frontier(
+                beliefs=tests.beliefs.take(parents).update(items[parents], responses),
+                probability=probability,
+                asked=np.column_stack([tests.asked[parents], items[parents]]),
+            )
+        )
 
 
-def outlook_of(design: Design, beliefs: BatchBelief, asked: NDArray[np.intp]) -> Ending:
-    """Return the open items of some tests, or the reasons why the tests are over.
-
-    Parameters
-    ----------
-    design
-        The design.
-    beliefs
-        The beliefs.
-    asked
-        ``(beliefs, questions)``, positions of the items asked, in order.
-    """
-    available = np.broadcast_to(design.operational, (len(asked), len(design.operational)))
-    return ending(design.rules, design.stopper, beliefs, asked, available=available)
-
-
-def next_items(
+def _next_items(
     design: Design, beliefs: BatchBelief, allowed: NDArray[np.bool_]
 ) -> tuple[NDArray[np.intp], Floats]:
     """Return the next item for each belief, and the chances of its responses, padded with zeros.
@@ -540,16 +578,6 @@ _SURE = 0.8
 """A level of a skill with a smaller probability is reported as not sure."""
 
 
-class PaperItem(NamedTuple):
-    """A box with an item."""
-
-    number: int
-    text: str
-    """The wording of the item; its name if the bank has none."""
-    ways: tuple[tuple[str, int], ...]
-    """Each response in a word, and the number of the box to go to."""
-
-
 class PaperSkill(NamedTuple):
     """What is reported about a skill."""
 
@@ -574,66 +602,63 @@ class PaperSkill(NamedTuple):
         return f"not sure (most likely {self.level}, {chance})"
 
 
-class PaperResult(NamedTuple):
-    """A box with a result."""
+class PaperBox(NamedTuple):
+    """A box with an item or a result."""
 
     number: int
+    text: str
+    """The wording of the item, or its name if the bank has none; a sentence in a result."""
+    ways: tuple[tuple[str, int], ...]
+    """Each response to the item in a word, and the number of the box to go to."""
     skills: tuple[PaperSkill, ...]
-    """What is reported about each skill."""
+    """What a result reports about each skill; empty for an item."""
 
 
-class PaperTest(NamedTuple):
-    """The boxes of a paper test."""
-
-    title: str
-    items: tuple[PaperItem, ...]
-    results: tuple[PaperResult, ...]
-
-
-def paper_test(tree: ItemTree) -> PaperTest:
+def paper_test(tree: ItemTree) -> tuple[PaperBox, ...]:
     """Return the boxes of a test: items level by level, then the results."""
     bank = tree.bank
-    rows = [tree.root]
-    questions: list[ItemNode] = []
-    ends: list[ItemNode] = []
-    while rows:
-        questions += [node for node in rows if node.item is not None]
-        ends += [node for node in rows if node.item is None]
-        rows = [child for node in rows for _, child in node.children]
-    number = {id(node): place for place, node in enumerate([*questions, *ends], start=1)}
-    items = []
-    for node in questions:
-        assert node.item is not None
+    nodes: list[ItemNode] = []
+    row = [tree.root]
+    while row:
+        nodes += row
+        row = [child for node in row for _, child in node.children]
+    nodes.sort(key=lambda node: node.item is None)
+    number = {id(node): place for place, node in enumerate(nodes, start=1)}
+    boxes = []
+    for node in nodes:
+        if node.item is None:
+            boxes.append(PaperBox(number[id(node)], "The test is over.", (), _levels(bank, node)))
+            continue
         # The best response first: "if right" is what a reader expects.
-        ways = [(_response_word(bank, node.item, n), number[id(c)]) for n, c in node.children]
+        after = reversed(node.children)
+        ways = tuple((_response_word(bank, node.item, n), number[id(c)]) for n, c in after)
         text = bank.item(node.item).text or node.item
-        items.append(PaperItem(number[id(node)], text, tuple(reversed(ways))))
-    results = tuple(PaperResult(number[id(node)], _levels(bank, node)) for node in ends)
-    return PaperTest(bank.title or "Adaptive test", tuple(items), results)
+        boxes.append(PaperBox(number[id(node)], text, ways, ()))
+    return tuple(boxes)
 
 
 def _levels(bank: ItemBank, node: ItemNode) -> tuple[PaperSkill, ...]:
-    """Return the most probable level of each skill."""
-    return tuple(
-        PaperSkill(label, _level_word(bank, skill, chances.index(max(chances))), max(chances))
-        for skill, label, chances in zip(bank.skills, bank.labels, node.skills, strict=True)
-    )
+    """Return the most probable level of each skill: mastered or not for two, else its name."""
+    levels = []
+    for skill, label, chances in zip(bank.skills, bank.labels, node.skills, strict=True):
+        level = chances.index(max(chances))
+        word = _word(bank.variable(skill).states, level, ("not mastered", "mastered"))
+        levels.append(PaperSkill(label, word, max(chances)))
+    return tuple(levels)
 
 
 def _response_word(bank: ItemBank, item: str, response: str) -> str:
     """Return a response in a word: right or wrong for 1 and 0, else its name."""
     states = bank.responses(item)
-    if len(states) == 2 and states in (("0", "1"), ("no", "yes"), ("wrong", "right")):
-        return ("wrong", "right")[states.index(response)]
-    return response
+    return _word(states, states.index(response), ("wrong", "right"))
 
 
-def _level_word(bank: ItemBank, skill: str, level: int) -> str:
-    """Return a level of a skill in words: mastered or not for two levels, else its name."""
-    states = bank.variable(skill).states
-    if len(states) == 2 and states in (("0", "1"), ("no", "yes")):
-        return ("not mastered", "mastered")[level]
-    return states[level]
+def _word(states: tuple[str, ...], place: int, words: tuple[str, str]) -> str:
+    return words[place] if states in (("0", "1"), ("no", "yes")) else states[place]
+
+
+def _title(tree: ItemTree) -> str:
+    return tree.bank.title or "Adaptive test"
 
 
 def _guide(tree: ItemTree) -> tuple[str, ...]:
@@ -650,18 +675,20 @@ def _guide(tree: ItemTree) -> tuple[str, ...]:
 
 def tree_to_markdown(tree: ItemTree) -> str:
     """Return a tree as a paper test, in Markdown."""
-    paper = paper_test(tree)
-    lines = [f"# {_plain(paper.title)}", ""]
+    lines = [f"# {_plain(_title(tree))}", ""]
     for paragraph in _guide(tree):
         lines += [paragraph, ""]
-    for item in paper.items:
-        lines += [f"## {item.number}", "", _plain(item.text), ""]
-        lines += [" ".join(f"If {_plain(word)}, go to **{to}**." for word, to in item.ways), ""]
-    lines += ["# Results", ""]
-    for result in paper.results:
-        lines += [f"## {result.number}", "", "The test is over.", ""]
-        lines += ["| skill | result |", "|---|---|"]
-        lines += [f"| {_plain(line.skill)} | {_plain(line.text)} |" for line in result.skills]
+    boxes = paper_test(tree)
+    n_items = sum(not box.skills for box in boxes)
+    for place, box in enumerate(boxes):
+        if place == n_items:
+            lines += ["# Results", ""]
+        lines += [f"## {box.number}", "", _plain(box.text), ""]
+        if box.skills:
+            lines += ["| skill | result |", "|---|---|"]
+            lines += [f"| {_plain(line.skill)} | {_plain(line.text)} |" for line in box.skills]
+        else:
+            lines.append(" ".join(f"If {_plain(word)}, go to **{to}**." for word, to in box.ways))
         lines.append("")
     return "\n".join(lines)
 
@@ -685,42 +712,35 @@ a { color: inherit; } @media print { body { margin: 0; } a { text-decoration: no
 
 def tree_to_html(tree: ItemTree) -> str:
     """Return a tree as a paper test, in HTML."""
-    paper = paper_test(tree)
-    title = escape(paper.title)
+    title, boxes = escape(_title(tree)), paper_test(tree)
     parts = [
         "<!DOCTYPE html>",
         '<html lang="en"><head><meta charset="utf-8">',
         f"<title>{title}</title><style>{_STYLE}</style></head><body>",
         f"<h1>{title}</h1>",
         *(f"<p>{escape(line)}</p>" for line in _guide(tree)),
-        *map(_item_section, paper.items),
+        *(_section(box) for box in boxes if not box.skills),
         "<h1>Results</h1>",
-        *map(_result_section, paper.results),
+        *(_section(box) for box in boxes if box.skills),
         "</body></html>",
     ]
     return "\n".join(parts) + "\n"
 
 
-def _item_section(box: PaperItem) -> str:
-    ways = " ".join(
-        f'If {escape(word)}, go to <a href="#box{to}"><b>{to}</b></a>.' for word, to in box.ways
-    )
-    return (
-        f'<section id="box{box.number}"><h2>{box.number}</h2>'
-        f'<p class="item">{escape(box.text)}</p><p class="ways">{ways}</p></section>'
-    )
-
-
-def _result_section(box: PaperResult) -> str:
+def _section(box: PaperBox) -> str:
+    place = f'id="box{box.number}"><h2>{box.number}</h2>'
+    if not box.skills:
+        ways = " ".join(
+            f'If {escape(word)}, go to <a href="#box{to}"><b>{to}</b></a>.' for word, to in box.ways
+        )
+        text = f'<p class="item">{escape(box.text)}</p><p class="ways">{ways}</p>'
+        return f"<section {place}{text}</section>"
     rows = "".join(
         f"<tr{'' if line.is_sure else ' class=unsure'}><td>{escape(line.skill)}</td>"
         f"<td>{escape(line.text)}</td></tr>"
         for line in box.skills
     )
-    return (
-        f'<section class="result" id="box{box.number}"><h2>{box.number}</h2>'
-        f"<p>The test is over.</p><table>{rows}</table></section>"
-    )
+    return f'<section class="result" {place}<p>{box.text}</p><table>{rows}</table></section>'
 
 
 # --- Files ----------------------------------------------------------------------------------------

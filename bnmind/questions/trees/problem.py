@@ -101,11 +101,6 @@ def capacity_bound(channel: Floats) -> float:
     return best
 
 
-def decision_gain(channel: Floats) -> float:
-    """Return the largest factor by which one outcome can raise the chance of a right decision."""
-    return float(channel.max(axis=0).sum())
-
-
 _WITHOUT_ITSELF = 64
 """Up to this many questions, a bound after question y does not count y again."""
 
@@ -113,7 +108,10 @@ _TOLERANCE = 1e-9
 
 
 class TreeObjective(Protocol):
-    """What a tree of questions is to minimize, at its ends."""
+    """What a tree of questions is to minimize at its ends, and lower bounds of that.
+
+    The bounds know ``most`` of each question, a number that holds whatever is believed.
+    """
 
     def values(self, beliefs: Floats) -> Floats:
         """Return the value of an end, ``(beliefs,)``, of beliefs ``(beliefs, states)``.
@@ -135,8 +133,8 @@ class TreeObjective(Protocol):
             ``(questions, states, outcomes)``.
         """
 
-    def bounds(self, channels: Floats) -> TreeBounds:
-        """Return what bounds the values of trees of these questions.
+    def most(self, channels: Floats) -> Floats:
+        """Return what each question can do at most, ``(questions,)``, for the bounds.
 
         Parameters
         ----------
@@ -144,31 +142,31 @@ class TreeObjective(Protocol):
             The probabilities of the answers to each question in each state.
         """
 
-
-class TreeBounds(Protocol):
-    """Lower bounds of the expected value of an end after several questions."""
-
     def adaptive(
-        self, values: Floats, after: Floats, is_open: NDArray[np.bool_], more: int
+        self, most: Floats, values: Floats, after: Floats, is_open: NDArray[np.bool_], more: int
     ) -> Floats:
         """Return bounds for a question and ``more`` others by a tree, ``(beliefs, questions)``.
 
         Parameters
         ----------
-        values, after
-            Of an objective.
+        most, values, after
+            As the methods return them.
         is_open
             ``(beliefs, questions)``, a mask of the questions that may be asked.
         more
             The number of questions that may follow.
         """
 
-    def fixed(self, values: float, after: Floats, is_open: NDArray[np.bool_], more: int) -> float:
+    def fixed(
+        self, most: Floats, value: float, after: Floats, is_open: NDArray[np.bool_], more: int
+    ) -> float:
         """Return a bound for ``more`` fixed questions, given means over the outcomes so far.
 
         Parameters
         ----------
-        values
+        most
+            As the method returns it.
+        value
             The expected value if no question follows.
         after
             ``(questions,)``, the expected value after each further question.
@@ -206,45 +204,40 @@ class ExpectedEntropy(Value):
         expected: Floats = self.values(beliefs)[:, None] - np.maximum(gained, 0.0)
         return expected
 
-    def bounds(self, channels: Floats) -> TreeBounds:
-        """Return what bounds the entropies."""
-        return _InformationBounds(np.array([capacity_bound(one) for one in channels]))
-
-
-@dataclass(frozen=True, eq=False)
-class _InformationBounds:
-    capacities: Floats
-
-    @cached_property
-    def order(self) -> NDArray[np.intp]:
-        return sealed(np.argsort(-self.capacities, kind="stable"))
+    def most(self, channels: Floats) -> Floats:
+        """Return the capacity of each channel, ``(questions,)``."""
+        return np.array([capacity_bound(one) for one in channels])
 
     def adaptive(
-        self, values: Floats, after: Floats, is_open: NDArray[np.bool_], more: int
+        self, most: Floats, values: Floats, after: Floats, is_open: NDArray[np.bool_], more: int
     ) -> Floats:
-        most = np.maximum(self.capacities[self.order], 1e-15)
-        told = np.where(is_open, values[:, None] - after, 0.0)[:, self.order]
-        share = np.clip(told / most, 0.0, 1.0)
+        """Return the bounds of the knapsack, ``(beliefs, questions)``."""
+        order = np.argsort(-most, kind="stable")
+        capacities = np.maximum(most[order], 1e-15)
+        told = np.where(is_open, values[:, None] - after, 0.0)[:, order]
+        share = np.clip(told / capacities, 0.0, 1.0)
         before = np.cumsum(share, axis=1) - share
-        if len(most) > _WITHOUT_ITSELF:
+        n = len(most)
+        if n > _WITHOUT_ITSELF:
             filled = np.clip(more - before, 0.0, share)
-            rest = np.broadcast_to((filled @ most)[:, None], after.shape)
+            rest = np.broadcast_to((filled @ capacities)[:, None], after.shape)
         else:
-            n = len(most)
             is_before = np.arange(n)[:, None] < np.arange(n)
             others = before[:, None, :] - share[:, :, None] * is_before
             filled = np.clip(more - others, 0.0, share[:, None, :])
             filled *= ~np.eye(n, dtype=bool)
             rest = np.empty_like(after)
-            rest[:, self.order] = filled @ most
+            rest[:, order] = filled @ capacities
         # Rounding must not make a bound too large.
         result: Floats = after - rest * (1 + 1e-12)
         return result
 
-    def fixed(self, values: float, after: Floats, is_open: NDArray[np.bool_], more: int) -> float:
-        # The information of a set is submodular: the others add at most the sum of their own.
-        told = np.sort(np.where(is_open, values - after, 0.0))[::-1]
-        return float(values - told[:more].sum())
+    def fixed(
+        self, most: Floats, value: float, after: Floats, is_open: NDArray[np.bool_], more: int
+    ) -> float:
+        """Return the value less the largest gains, as the information of sets is submodular."""
+        told = np.sort(np.where(is_open, value - after, 0.0))[::-1]
+        return float(value - told[:more].sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,10 +273,34 @@ class ExpectedLoss(Value):
             total += _best_after(beliefs, channels, gain).sum(axis=2)
         return 1 - total / len(self.gains)
 
-    def bounds(self, channels: Floats) -> TreeBounds:
-        """Return what bounds the losses."""
-        known = np.mean([gain.max(axis=0) for gain in self.gains], axis=0)
-        return _DecisionBounds(channels, float(known.max()))
+    def most(self, channels: Floats) -> Floats:
+        """Return the factor by which each question can raise the right decisions."""
+        factors: Floats = channels.max(axis=1).sum(axis=1)
+        return factors
+
+    def adaptive(
+        self, most: Floats, values: Floats, after: Floats, is_open: NDArray[np.bool_], more: int
+    ) -> Floats:
+        """Return the product bounds, ``(beliefs, questions)``."""
+        return np.minimum(after, self._raised(most, 1 - after, is_open, more))
+
+    def fixed(
+        self, most: Floats, value: float, after: Floats, is_open: NDArray[np.bool_], more: int
+    ) -> float:
+        """Return the product bound."""
+        return float(self._raised(most, np.array([1 - value]), is_open, more)[0])
+
+    def _raised(self, most: Floats, right: Floats, is_open: NDArray[np.bool_], more: int) -> Floats:
+        """Return bounds of the loss after ``more`` further questions, given right decisions."""
+        factors = np.sort(np.where(is_open, most, 1.0), axis=-1)[..., ::-1]
+        raised = right * factors[..., :more].prod(axis=-1, keepdims=True)
+        least: Floats = 1 - np.minimum(raised, self._told) - 1e-12
+        return least
+
+    @cached_property
+    def _told(self) -> float:
+        """The chance of right decisions if the state is told."""
+        return float(np.mean([gain.max(axis=0) for gain in self.gains], axis=0).max())
 
 
 def _best_after(beliefs: Floats, channels: Floats, gain: Floats) -> Floats:
@@ -296,35 +313,10 @@ def _best_after(beliefs: Floats, channels: Floats, gain: Floats) -> Floats:
         for number, channel in enumerate(channels[:, columns]):
             best[:, number] = (weighted[:, :, None] * channel).max(axis=1)
         return best
-    return np.stack(
-        [np.max([(beliefs * worth) @ channel for worth in gain], axis=0) for channel in channels],
-        axis=1,
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class _DecisionBounds:
-    channels: Floats
-    most: float
-    """The chance of right decisions if the state is told."""
-
-    @cached_property
-    def factors(self) -> Floats:
-        return sealed(np.array([decision_gain(one) for one in self.channels]))
-
-    def _right(self, right: Floats, is_open: NDArray[np.bool_], more: int) -> Floats:
-        """Return bounds of right decisions after ``more`` further questions."""
-        factors = np.sort(np.where(is_open, self.factors, 1.0), axis=-1)[..., ::-1]
-        raised: Floats = right * factors[..., :more].prod(axis=-1, keepdims=True)
-        return np.minimum(raised, self.most)
-
-    def adaptive(
-        self, values: Floats, after: Floats, is_open: NDArray[np.bool_], more: int
-    ) -> Floats:
-        return np.minimum(after, 1 - self._right(1 - after, is_open, more) - 1e-12)
-
-    def fixed(self, values: float, after: Floats, is_open: NDArray[np.bool_], more: int) -> float:
-        return float(1 - self._right(np.array([1 - values]), is_open, more)[0] - 1e-12)
+    n_questions, n_states, n_outcomes = channels.shape
+    flat = channels.transpose(1, 0, 2).reshape(n_states, -1)
+    best = np.max([(beliefs * worth) @ flat for worth in gain], axis=0)
+    return np.asarray(best).reshape(len(beliefs), n_questions, n_outcomes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -360,20 +352,20 @@ class MissedGoal(Value):
         expected: Floats = self.penalty * np.sum(np.where(missed, chances, 0.0), axis=2)
         return expected
 
-    def bounds(self, channels: Floats) -> TreeBounds:
-        """Return what bounds the penalties."""
-        return _NoBounds()
-
-
-class _NoBounds:
-    """No penalty at all, which costs alone can raise."""
+    def most(self, channels: Floats) -> Floats:
+        """Return zeros: the bounds use no number of a question."""
+        return np.zeros(len(channels))
 
     def adaptive(
-        self, values: Floats, after: Floats, is_open: NDArray[np.bool_], more: int
+        self, most: Floats, values: Floats, after: Floats, is_open: NDArray[np.bool_], more: int
     ) -> Floats:
-        return np.zeros_like(after) if more else after
+        """Return zeros: perhaps no end misses the goal, and costs alone count."""
+        return np.zeros_like(after)
 
-    def fixed(self, values: float, after: Floats, is_open: NDArray[np.bool_], more: int) -> float:
+    def fixed(
+        self, most: Floats, value: float, after: Floats, is_open: NDArray[np.bool_], more: int
+    ) -> float:
+        """Return 0."""
         return 0.0
 
 
@@ -464,9 +456,9 @@ class TreeProblem(Value):
         return np.ascontiguousarray(self.channels.transpose(0, 2, 1).reshape(-1, n_states))
 
     @cached_property
-    def bounds(self) -> TreeBounds:
-        """The bounds of the objective."""
-        return self.objective.bounds(self.channels)
+    def most(self) -> Floats:
+        """What the bounds of the objective know about each question, ``(questions,)``."""
+        return sealed(self.objective.most(self.channels))
 
     def open_after(self, answers: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Return a mask of the questions that may follow answers, ``(beliefs, questions)``.

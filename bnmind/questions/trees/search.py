@@ -54,8 +54,8 @@ Guestrin, "Near-optimal nonmyopic value of information in graphical models", UAI
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -76,8 +76,76 @@ _IMPOSSIBLE = 1e-280
 """Histories of smaller probability are taken as impossible."""
 
 
+class Proven:
+    """What a search found: its value, and a bound that no other one falls below."""
+
+    value: float
+    lower: float
+
+    @property
+    def gap(self) -> float:
+        """The value less the lower bound; 0 if nothing is better, up to a rounding of 1e-9."""
+        gap = self.value - self.lower
+        return gap if gap > TOLERANCE else 0.0
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether nothing is better, up to a rounding of 1e-9."""
+        return self.gap == 0.0
+
+
+class Points:
+    """A point of a tree, and the points below it."""
+
+    probability: float
+    children: tuple[tuple[Any, Any], ...]
+
+    def __iter__(self) -> Iterator[Self]:
+        """Yield this point, and all points below it, each before those below it."""
+        yield self
+        for _, child in self.children:
+            yield from child
+
+    def ends(self) -> Iterator[Self]:
+        """Yield the ends of the tree below this point."""
+        return (point for point in self if not point.children)
+
+
+class Expectations:
+    """What is expected of a tree."""
+
+    root: Any
+
+    @property
+    def length(self) -> float:
+        """The expected number of questions."""
+        return self._at_questions(lambda _: 1.0)
+
+    @property
+    def depth(self) -> int:
+        """The largest number of questions."""
+
+        def deepest(point: Points) -> int:
+            return max((1 + deepest(child) for _, child in point.children), default=0)
+
+        return deepest(self.root)
+
+    @property
+    def n_nodes(self) -> int:
+        """The number of points."""
+        return sum(1 for _ in self.root)
+
+    def _at_ends(self, value: Callable[[Any], float]) -> float:
+        """Return the expectation of a number of each end."""
+        return float(sum(point.probability * value(point) for point in self.root.ends()))
+
+    def _at_questions(self, value: Callable[[Any], float]) -> float:
+        """Return the expected sum of a number of each question asked."""
+        return float(sum(p.probability * value(p) for p in self.root if p.children))
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
-class QuestionNode(Value):
+class QuestionNode(Points, Value):
     """A point of a tree: a question to ask next, or an end."""
 
     question: int | None
@@ -91,15 +159,9 @@ class QuestionNode(Value):
     children: tuple[tuple[int, QuestionNode], ...] = ()
     """The node after each possible outcome."""
 
-    def __iter__(self) -> Iterator[QuestionNode]:
-        """Yield this node, and all nodes below it, each before those below it."""
-        yield self
-        for _, child in self.children:
-            yield from child
-
 
 @dataclass(frozen=True, eq=False)
-class QuestionTree(Value):
+class QuestionTree(Expectations, Value):
     """A tree of questions, and its value."""
 
     problem: TreeProblem
@@ -110,21 +172,12 @@ class QuestionTree(Value):
     @property
     def value(self) -> float:
         """The expected value of the ends, plus the expected costs."""
-        ends = sum(node.probability * node.end_value for node in self.root if not node.children)
-        return float(ends) + self.cost
+        return self._at_ends(lambda end: end.end_value) + self.cost
 
     @property
     def cost(self) -> float:
         """The expected costs of the questions."""
-        price = self.problem.price
-        return float(
-            sum(n.probability * price[n.question] for n in self.root if n.question is not None)
-        )
-
-    @property
-    def length(self) -> float:
-        """The expected number of questions."""
-        return float(sum(n.probability for n in self.root if n.question is not None))
+        return self._at_questions(lambda node: self.problem.price[node.question])
 
 
 def grown_tree(
@@ -144,22 +197,19 @@ def grown_tree(
     def node(answers: tuple[int, ...], joint: Floats, depth: int) -> QuestionNode:
         chance = float(joint.sum())
         belief = joint / chance
-        end = float(problem.objective.values(belief[None])[0])
         given = np.array(answers, dtype=np.intp)
         question = STOP if depth == problem.depth else choose(given, belief)
-        if question == STOP:
-            return QuestionNode(question=None, probability=chance, belief=belief, end_value=end)
         children = []
-        for outcome in range(problem.n_outcomes):
+        for outcome in range(problem.n_outcomes if question != STOP else 0):
             answer = question * problem.n_outcomes + outcome
             after = joint * problem.columns[answer]
             if after.sum() > _IMPOSSIBLE:
                 children.append((outcome, node((*answers, answer), after, depth + 1)))
         return QuestionNode(
-            question=question,
+            question=None if question == STOP else question,
             probability=chance,
             belief=belief,
-            end_value=end,
+            end_value=float(problem.objective.values(belief[None])[0]),
             children=tuple(children),
         )
 
@@ -209,7 +259,7 @@ _MOST_CELLS = 2**26
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class FixedList(Value):
+class FixedList(Proven, Value):
     """The best fixed list that a search found, and what is proven about it."""
 
     questions: tuple[int, ...]
@@ -228,11 +278,6 @@ class FixedList(Value):
     """Its value."""
     n_lists: int
     """The number of lists, also incomplete ones, that were evaluated."""
-
-    @property
-    def is_proven(self) -> bool:
-        """Whether no list is better, up to a rounding of 1e-9."""
-        return self.value - self.lower <= 1e-9
 
 
 @checked
@@ -278,21 +323,22 @@ def best_fixed_list(
             budget=_MOST_CELLS,
         )
     search = _ListSearch(problem, until, float(joint.sum()))
-    root = search.root(joint, without)
+    is_open = np.ones(problem.n_questions, dtype=bool)
+    is_open[list(without)] = False
+    root = search.part((), joint, is_open)
     search.greedy(root)
-    lower: float = search.best_value
+    greedy, greedy_value = search.best, search.best_value
     try:
         search.branch(root)
-    except (KeyboardInterrupt, _EndedError):
-        lower = min(lower, search.open_bound)
-    else:
         lower = search.best_value
+    except (KeyboardInterrupt, _EndedError):
+        lower = search.open_bound
     return FixedList(
         questions=tuple(sorted(search.best)),
         value=search.best_value,
-        lower=lower,
-        greedy=search.greedy_list,
-        greedy_value=search.greedy_value,
+        lower=min(lower, search.best_value),
+        greedy=greedy,
+        greedy_value=greedy_value,
         n_lists=search.n_lists,
     )
 
@@ -309,9 +355,14 @@ class _Part:
     joint: Floats
     """``(outcomes of all, states)``."""
     is_open: NDArray[np.bool_]
+    price: float
+    """The costs of the questions chosen."""
     value: float
+    """The expected value without costs."""
     after: Floats
-    """``(questions,)``."""
+    """``(questions,)``, the expected value after each further question, without costs."""
+    total: Floats
+    """The same with all costs."""
 
 
 class _ListSearch:
@@ -322,22 +373,15 @@ class _ListSearch:
         self.price = mass * problem.price
         self.best: tuple[int, ...] = ()
         self.best_value = np.inf
-        self.greedy_list: tuple[int, ...] = ()
-        self.greedy_value = np.inf
         self.n_lists = 0
         self.open_bound = -np.inf
         """A bound of all lists; known once the root is bounded."""
 
-    def root(self, joint: Floats, without: Sequence[int]) -> _Part:
-        is_open = np.ones(self.problem.n_questions, dtype=bool)
-        is_open[list(without)] = False
-        return self._part((), joint, is_open)
-
-    def _part(self, chosen: tuple[int, ...], joint: Floats, is_open: NDArray[np.bool_]) -> _Part:
+    def part(self, chosen: tuple[int, ...], joint: Floats, is_open: NDArray[np.bool_]) -> _Part:
         problem = self.problem
         self.n_lists += 1
         weights = joint.sum(axis=1)
-        is_possible = weights > 1e-280
+        is_possible = weights > _IMPOSSIBLE
         joint, weights = joint[is_possible], weights[is_possible]
         after = np.zeros(problem.n_questions)
         value = 0.0
@@ -352,88 +396,77 @@ class _ListSearch:
             chosen=chosen,
             joint=joint,
             is_open=is_open,
-            value=value + price,
-            after=after + price + self.price,
+            price=price,
+            value=value,
+            after=after,
+            total=after + price + self.price,
         )
 
     def _with(self, part: _Part, question: int, is_open: NDArray[np.bool_]) -> _Part:
-        channel = self.problem.channels[question]
-        joint = np.concatenate([part.joint * column for column in channel.T])
-        return self._part((*part.chosen, question), joint, is_open)
-
-    def _open(self, is_open: NDArray[np.bool_], question: int) -> NDArray[np.bool_]:
-        assert self.problem.excludes is not None
-        left: NDArray[np.bool_] = is_open & ~self.problem.excludes[question]
-        left[question] = False
-        return left
-
-    def greedy(self, part: _Part) -> None:
-        """Add the best question each time; this is the first known list."""
+        """Return a longer list; ``is_open`` is a mask of the questions that may be added now."""
         problem = self.problem
-        root = part
-        while len(part.chosen) < problem.depth:
-            if not part.is_open.any():
-                self._keep_possible(root)
-                break
-            after = np.where(part.is_open, part.after, np.inf)
-            question = int(np.argmax(after <= after.min() + _CLOSE))
-            if len(part.chosen) == problem.depth - 1:
-                self._keep((*part.chosen, question), float(part.after[question]))
-                break
-            part = self._with(part, question, self._open(part.is_open, question))
-        self.greedy_list, self.greedy_value = self.best, self.best_value
+        assert problem.excludes is not None
+        joint = np.concatenate([part.joint * column for column in problem.channels[question].T])
+        left = is_open & ~problem.excludes[question]
+        left[question] = False
+        return self.part((*part.chosen, question), joint, left)
 
-    def _keep_possible(self, root: _Part) -> None:
-        """Keep a list without questions that exclude each other; raise if there is none."""
-        possible = _possible_list(self.problem, root)
-        if possible is None:
-            raise InvalidArgumentError(
-                f"no list of {self.problem.depth} questions is possible: too few are left, or too"
-                " many of them exclude each other",
-                self.problem.depth,
-            )
+    def greedy(self, root: _Part) -> None:
+        """Add the best question each time; this is the first known list."""
         part = root
+        while part.is_open.any():
+            total = np.where(part.is_open, part.total, np.inf)
+            question = int(np.argmax(total <= total.min() + _CLOSE))
+            if len(part.chosen) == self.problem.depth - 1:
+                self._keep(part, question)
+                return
+            part = self._with(part, question, part.is_open)
+        # Questions that exclude each other ended the list too soon.
+        possible = _possible_list(self.problem, root)
         for question in possible[:-1]:
-            part = self._with(part, question, self._open(part.is_open, question))
-        self._keep(possible, float(part.after[possible[-1]]))
+            root = self._with(root, question, root.is_open)
+        self._keep(root, possible[-1])
 
-    def _keep(self, questions: tuple[int, ...], value: float) -> None:
-        if value < self.best_value - _CLOSE:
-            self.best, self.best_value = questions, value
+    def _keep(self, part: _Part, last: int) -> None:
+        """Keep a list with its last question if it is better than all before."""
+        if part.total[last] < self.best_value - _CLOSE:
+            self.best, self.best_value = (*part.chosen, last), float(part.total[last])
 
     def branch(self, part: _Part) -> None:
         """Search all lists that go on from one."""
         more = self.problem.depth - len(part.chosen)
         if self.until is not None and self.until(self.n_lists, self.best_value):
             raise _EndedError
-        order = np.argsort(part.after, kind="stable")
-        order = order[part.is_open[order]]
+        order = np.argsort(part.total, kind="stable")
+        order = order[part.is_open[order]].tolist()
         if more == 1:
-            if len(order):
-                self._keep((*part.chosen, int(order[0])), float(part.after[order[0]]))
+            for question in order[:1]:
+                self._keep(part, question)
             return
         is_open = part.is_open.copy()
-        for question in order.tolist():
+        for question in order:
             bound = self._bound(part, is_open, more)
             if not part.chosen and question == order[0]:
                 self.open_bound = bound
-            if bound >= self.best_value - _CLOSE:
+            if bound >= self.best_value - _CLOSE or np.count_nonzero(is_open) < more:
                 return
-            if np.count_nonzero(is_open) < more:
-                return
-            self.branch(self._with(part, question, self._open(is_open, question)))
+            self.branch(self._with(part, question, is_open))
             is_open[question] = False
 
     def _bound(self, part: _Part, is_open: NDArray[np.bool_], more: int) -> float:
-        price = self.price
-        spent = float(price[list(part.chosen)].sum())
-        cheapest = float(np.sort(price[is_open])[:more].sum())
-        value, after = part.value - spent, part.after - spent - price
-        return self.problem.bounds.fixed(value, after, is_open, more) + spent + cheapest
+        problem = self.problem
+        least = problem.objective.fixed(problem.most, part.value, part.after, is_open, more)
+        return least + part.price + float(np.sort(self.price[is_open])[:more].sum())
 
 
-def _possible_list(problem: TreeProblem, root: _Part) -> tuple[int, ...] | None:
-    """Return the possible list whose questions have the least sum of values alone, if any."""
+def _possible_list(problem: TreeProblem, root: _Part) -> tuple[int, ...]:
+    """Return the possible list whose questions have the least sum of values alone.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If no list is possible.
+    """
     from scipy.optimize import Bounds, LinearConstraint, milp
 
     n = problem.n_questions
@@ -442,7 +475,7 @@ def _possible_list(problem: TreeProblem, root: _Part) -> tuple[int, ...] | None:
     pairs = np.zeros((len(first), n))
     pairs[np.arange(len(first)), first] = pairs[np.arange(len(first)), second] = 1
     found = milp(
-        root.after,
+        root.total,
         integrality=np.ones(n, dtype=np.intp),
         bounds=Bounds(0, root.is_open.astype(float)),
         constraints=[
@@ -450,7 +483,13 @@ def _possible_list(problem: TreeProblem, root: _Part) -> tuple[int, ...] | None:
             LinearConstraint(np.ones((1, n)), problem.depth, problem.depth),
         ],
     )
-    return None if found.x is None else tuple(np.flatnonzero(found.x > 0.5).tolist())
+    if found.x is None:
+        raise InvalidArgumentError(
+            f"no list of {problem.depth} questions is possible: too few are left, or too many of"
+            " them exclude each other",
+            problem.depth,
+        )
+    return tuple(np.flatnonzero(found.x > 0.5).tolist())
 
 
 # A belief is identified by its answers in ascending order, whatever the order in which they were
@@ -459,36 +498,51 @@ def _possible_list(problem: TreeProblem, root: _Part) -> tuple[int, ...] | None:
 Ints = NDArray[np.int32]
 
 
-def _no_floats() -> Floats:
-    return np.zeros(0)
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Level:
     """The beliefs after the same number of answers. Never changed: a round makes new ones."""
 
     answers: Ints
     """``(beliefs, answers)``, ascending; see `TreeProblem.open_after`."""
-    probability: Floats = field(default_factory=_no_floats)
+    probability: Floats
     """``(beliefs,)``, the probability of the answers."""
-    end: Floats = field(default_factory=_no_floats)
+    end: Floats
     """``(beliefs,)``, the value if the tree ends here."""
-    low: Floats = field(default_factory=_no_floats)
+    low: Floats
     """``(beliefs,)``, a lower bound of the value of every tree from here."""
-    high: Floats = field(default_factory=_no_floats)
+    high: Floats
     """``(beliefs,)``, the value of a known tree from here."""
-    row: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
+    row: Ints
     """``(beliefs,)``, the place among the expanded beliefs; −1 if not expanded."""
-    owner: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
+    owner: Ints
     """``(expanded,)``, the belief of each expanded one."""
-    is_asked: NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))
+    is_asked: NDArray[np.bool_]
     """``(expanded, questions)``, a mask of the questions that may be best."""
-    children: Ints = field(default_factory=lambda: np.zeros((0, 0, 0), dtype=np.int32))
+    children: Ints
     """``(expanded, questions, outcomes)``, beliefs of the next level; −1 where there is none."""
-    low_after: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    low_after: Floats
     """``(expanded, questions)``, lower bounds of the values with each question."""
-    high_after: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    high_after: Floats
     """``(expanded, questions)``, known values with each question."""
+
+    @classmethod
+    def empty(cls, problem: TreeProblem, number: int) -> Level:
+        """Return a level of beliefs after a number of answers, without any belief."""
+        n, none = problem.n_questions, np.zeros(0)
+        places, values = none.astype(np.int32), np.zeros((0, n))
+        return cls(
+            answers=np.zeros((0, number), dtype=np.int32),
+            probability=none,
+            end=none,
+            low=none,
+            high=none,
+            row=places,
+            owner=places,
+            is_asked=values.astype(bool),
+            children=np.zeros((0, n, problem.n_outcomes), dtype=np.int32),
+            low_after=values,
+            high_after=values,
+        )
 
     def __len__(self) -> int:
         return len(self.answers)
@@ -498,44 +552,10 @@ class Level:
         """The number of expanded beliefs."""
         return len(self.owner)
 
-    def with_beliefs(
-        self, answers: Ints, probability: Floats, end: Floats, low: Floats, high: Floats
-    ) -> Level:
-        """Return the level with more beliefs at its end."""
-        return replace(
-            self,
-            answers=np.concatenate([self.answers, answers]),
-            probability=np.concatenate([self.probability, probability]),
-            end=np.concatenate([self.end, end]),
-            low=np.concatenate([self.low, low]),
-            high=np.concatenate([self.high, high]),
-            row=np.concatenate([self.row, np.full(len(answers), -1, dtype=np.int32)]),
-        )
-
-    def with_expanded(self, owner: Ints, is_asked: NDArray[np.bool_], children: Ints) -> Level:
-        """Return the level with more beliefs expanded; their values are not yet updated."""
-        row = self.row.copy()
-        row[owner] = np.arange(self.n_expanded, self.n_expanded + len(owner))
-        unknown = np.full(is_asked.shape, np.nan)
-        if not self.n_expanded:
-            return replace(
-                self,
-                row=row,
-                owner=owner,
-                is_asked=is_asked,
-                children=children,
-                low_after=unknown,
-                high_after=unknown,
-            )
-        return replace(
-            self,
-            row=row,
-            owner=np.concatenate([self.owner, owner]),
-            is_asked=np.concatenate([self.is_asked, is_asked]),
-            children=np.concatenate([self.children, children]),
-            low_after=np.concatenate([self.low_after, unknown]),
-            high_after=np.concatenate([self.high_after, unknown]),
-        )
+    def joined(self, **more: NDArray[Any]) -> Level:
+        """Return the level with more rows at the end of some of its arrays."""
+        longer = {name: np.concatenate([getattr(self, name), rows]) for name, rows in more.items()}
+        return replace(self, **longer)
 
     def updated(self, below: Level, price: Floats) -> Level:
         """Return the level with values of its expanded beliefs from those of the next level."""
@@ -557,29 +577,6 @@ class Level:
         # By rounding alone a lower bound can be above a known value.
         low = np.minimum(low, high)
         return replace(self, low=low, high=high, low_after=low_after, high_after=high_after)
-
-
-def distinct_rows(rows: Ints, base: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the first place of each distinct row, and the number of each row's own.
-
-    Parameters
-    ----------
-    rows
-        ``(rows, columns)`` of numbers below ``base``.
-    base
-        Above every number.
-    """
-    keys = np.zeros(len(rows), dtype=np.int64)
-    largest = 1
-    for column in rows.T:
-        if largest > 2**62 // base:
-            _, keys = np.unique(keys, return_inverse=True)
-            keys = keys.reshape(-1)
-            largest = len(keys)
-        keys = keys * base + column
-        largest *= base
-    _, first, place = np.unique(keys, return_index=True, return_inverse=True)
-    return first, place.reshape(-1)
 
 
 DEFAULT_BELIEFS = 4_000_000
@@ -615,28 +612,19 @@ class SearchBounds(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class BestTree(Value):
+class BestTree(Proven, Value):
     """The best tree that a search found, and what is proven about it."""
 
     tree: QuestionTree
     """The tree."""
+    value: float
+    """Its value."""
     lower: float
     """No tree has a smaller value."""
     n_beliefs: int
     """The number of distinct beliefs that the search came to."""
     n_expanded: int
     """The number of beliefs whose questions were followed."""
-
-    @property
-    def gap(self) -> float:
-        """The value of the tree less the lower bound; 0 if the tree is proven to be best."""
-        gap = self.tree.value - self.lower
-        return gap if gap > TOLERANCE else 0.0
-
-    @property
-    def is_proven(self) -> bool:
-        """Whether no tree is better, up to a rounding of 1e-9."""
-        return self.gap == 0.0
 
 
 @checked
@@ -673,11 +661,12 @@ def best_tree(
                 break
     except KeyboardInterrupt:
         pass  # the levels are those of the last complete round
-    tree = search.tree()
-    known = search.known
+    tree, known = search.tree(), search.known
+    value = tree.value
     return BestTree(
         tree=tree,
-        lower=min(known.lower, tree.value),
+        value=value,
+        lower=min(known.lower, value),
         n_beliefs=known.n_beliefs,
         n_expanded=known.n_expanded,
     )
@@ -688,13 +677,11 @@ class _Search:
 
     def __init__(self, problem: TreeProblem) -> None:
         self.problem = problem
-        self.known_keys: list[dict[bytes, int]] = [{} for _ in range(problem.depth)]
-        empty = [
-            Level(answers=np.zeros((0, level), dtype=np.int32)) for level in range(problem.depth)
-        ]
-        self.known_keys[0][b""] = 0
-        empty[0] = self._with_new(empty[0], np.zeros((1, 0), dtype=np.int32), 0)
-        self.levels = tuple(empty)
+        self.places: list[dict[bytes, int]] = [{} for _ in range(problem.depth)]
+        """The place of each belief in its level, by its answers."""
+        empty = [Level.empty(problem, number) for number in range(problem.depth)]
+        _, root = self._placed(empty[0], np.zeros((1, 0), dtype=np.int32))
+        self.levels = (root, *empty[1:])
 
     @property
     def known(self) -> SearchBounds:
@@ -726,7 +713,7 @@ class _Search:
                 n = min(self._block, room // most_below)
                 before = len(levels[number + 1])
                 levels[number], levels[number + 1] = self._expanded(
-                    levels[number], levels[number + 1], chosen[:n], number
+                    levels[number], levels[number + 1], chosen[:n]
                 )
                 chosen = chosen[n:]
                 room -= len(levels[number + 1]) - before
@@ -779,97 +766,95 @@ class _Search:
             reached = np.unique(children[children >= 0]).astype(np.intp)
         return tips
 
-    def _expanded(
-        self, level: Level, below: Level, tips: NDArray[np.intp], number: int
-    ) -> tuple[Level, Level]:
+    def _expanded(self, level: Level, below: Level, tips: NDArray[np.intp]) -> tuple[Level, Level]:
         """Return two levels after some beliefs of the upper one were expanded."""
-        problem, more = self.problem, self.problem.depth - number - 1
-        answers = level.answers[tips].astype(np.intp)
-        joint = problem.joint(answers)
-        chances = joint.sum(axis=1)
-        beliefs = joint / chances[:, None]
-        after = problem.objective.after(beliefs, problem.channels)
-        is_open = problem.open_after(answers)
-        bounds = problem.bounds.adaptive(level.end[tips], after, is_open, more) + problem.price
-        is_asked = is_open & (bounds < level.high[tips][:, None] - _CLOSED)
+        problem, answers = self.problem, level.answers[tips]
+        joint, _, _, bounds = self._outlook(answers)
+        is_asked = bounds < level.high[tips][:, None] - _CLOSED
         # One question stays, so that the belief has a value after it is expanded.
-        first = np.argmin(np.where(is_open, bounds, np.inf), axis=1)
-        has_any = is_open.any(axis=1)
-        is_asked[np.flatnonzero(has_any), first[has_any]] = True
+        every, first = np.arange(len(tips)), np.argmin(bounds, axis=1)
+        is_asked[every, first] = np.isfinite(bounds[every, first])
         shape = (len(tips), problem.n_questions, problem.n_outcomes)
-        likely = (joint @ problem.columns.T).reshape(shape) > 1e-280
+        likely = (joint @ problem.columns.T).reshape(shape) > _IMPOSSIBLE
         rows, questions, outcomes = np.nonzero(is_asked[:, :, None] & likely)
         new = (questions * problem.n_outcomes + outcomes).astype(np.int32)
-        longer = np.concatenate([level.answers[tips][rows], new[:, None]], axis=1)
+        longer = np.concatenate([answers[rows], new[:, None]], axis=1)
         longer.sort(axis=1)
-        place, below = self._placed(below, longer, number + 1)
+        places, below = self._placed(below, longer)
         children = np.full(shape, -1, dtype=np.int32)
-        children[rows, questions, outcomes] = place
-        return level.with_expanded(tips.astype(np.int32), is_asked, children), below
+        children[rows, questions, outcomes] = places
+        row = level.row.copy()
+        row[tips] = np.arange(level.n_expanded, level.n_expanded + len(tips))
+        unknown = np.full(is_asked.shape, np.nan)
+        level = replace(level, row=row).joined(
+            owner=tips.astype(np.int32),
+            is_asked=is_asked,
+            children=children,
+            low_after=unknown,
+            high_after=unknown,
+        )
+        return level, below
 
-    def _placed(self, level: Level, answers: Ints, number: int) -> tuple[Ints, Level]:
+    def _placed(self, level: Level, answers: Ints) -> tuple[Ints, Level]:
         """Return the places of beliefs in a level, and the level with those that are new."""
-        keys = self.known_keys[number]
-        first, place = distinct_rows(answers, self.problem.columns.shape[0] + 1)
-        distinct = np.ascontiguousarray(answers[first])
-        places = np.empty(len(first), dtype=np.int32)
-        fresh: list[int] = []
-        for row, answer in enumerate(distinct):
-            key = answer.tobytes()
-            found = keys.get(key, -1)
-            if found < 0:
-                found = keys[key] = len(level) + len(fresh)
-                fresh.append(row)
-            places[row] = found
-        if fresh:
-            new = distinct[fresh]
-            for start in range(0, len(new), self._block):
-                level = self._with_new(level, new[start : start + self._block], number)
-        return places[place], level
+        known = self.places[answers.shape[1]]
+        keys = (row.tobytes() for row in answers)
+        places = np.array([known.setdefault(key, len(known)) for key in keys], dtype=np.int32)
+        found, first = np.unique(places, return_index=True)
+        new = answers[first[found >= len(level)]]
+        for start in range(0, len(new), self._block):
+            some = new[start : start + self._block]
+            joint, end, after, bounds = self._outlook(some)
+            high = np.minimum(end, after.min(axis=1))
+            level = level.joined(
+                answers=some,
+                probability=joint.sum(axis=1),
+                end=end,
+                low=np.minimum(high, bounds.min(axis=1)),
+                high=high,
+                row=np.full(len(some), -1, dtype=np.int32),
+            )
+        return places, level
 
-    def _with_new(self, level: Level, answers: Ints, number: int) -> Level:
-        """Return a level with new beliefs, and their first bounds."""
-        problem, more = self.problem, self.problem.depth - number - 1
-        given = answers.astype(np.intp)
+    def _outlook(self, answers: Ints) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return what is known about beliefs before any question is followed.
+
+        Returns
+        -------
+        tuple
+            P(state, answers); the value of an end; the value with each question as the last one;
+            and a bound with each question and others after it. Both are infinite for questions
+            that are not open.
+        """
+        problem, given = self.problem, answers.astype(np.intp)
+        objective, more = problem.objective, problem.depth - given.shape[1] - 1
         joint = problem.joint(given)
-        chances = joint.sum(axis=1)
-        beliefs = joint / chances[:, None]
-        end = problem.objective.values(beliefs)
-        after = problem.objective.after(beliefs, problem.channels)
+        beliefs = joint / joint.sum(axis=1, keepdims=True)
+        end = objective.values(beliefs)
+        after = objective.after(beliefs, problem.channels)
         is_open = problem.open_after(given)
-        alone = np.where(is_open, after + problem.price, np.inf).min(axis=1)
-        high = np.minimum(end, alone)
-        if not more:
-            low = high
-        else:
-            bounds = problem.bounds.adaptive(end, after, is_open, more) + problem.price
-            least = np.where(is_open, bounds, np.inf).min(axis=1)
-            low = np.minimum(np.minimum(end, least), high)
-        return level.with_beliefs(answers, chances, end, low, high)
+        price = np.where(is_open, problem.price, np.inf)
+        bounds = after
+        if more:
+            bounds = objective.adaptive(problem.most, end, after, is_open, more)
+        return joint, end, after + price, bounds + price
 
     def tree(self) -> QuestionTree:
         """Return the tree of the known values; where the search did not look, it is greedy."""
-        problem = self.problem
-        keys = [
-            {row.tobytes(): place for place, row in enumerate(level.answers)}
-            if level.n_expanded
-            else {}
-            for level in self.levels
-        ]
 
         def choose(answers: NDArray[np.intp], belief: Floats) -> int:
             level = self.levels[len(answers)]
             key = np.sort(answers).astype(np.int32).tobytes()
-            place = keys[len(answers)].get(key, -1)
-            row = -1 if place < 0 else int(level.row[place])
-            if row < 0:
-                return best_alone(problem, answers, belief)
-            known = level.high[place] + TOLERANCE
-            if level.end[place] <= known:
-                return STOP
-            after = level.high_after[row]
-            if after.min() <= known:
-                return int(np.argmax(after <= known))
-            return best_alone(problem, answers, belief)
+            place = self.places[len(answers)].get(key, -1)
+            # Places of a round that was not completed are not in the level.
+            row = level.row[place] if 0 <= place < len(level) else -1
+            if row >= 0:
+                known = level.high[place] + TOLERANCE
+                if level.end[place] <= known:
+                    return STOP
+                after = level.high_after[row]
+                if after.min() <= known:
+                    return int(np.argmax(after <= known))
+            return best_alone(self.problem, answers, belief)
 
-        return grown_tree(problem, choose)
+        return grown_tree(self.problem, choose)
