@@ -104,16 +104,19 @@ class LargeRecord(Record):
 
 def _exactly(kind: type[Any], handler: GetCoreSchemaHandler) -> CoreSchema:
     hints = get_type_hints(kind)
-    parts: dict[str, Any] = {
-        field.name: (hints[field.name], ... if field.default is MISSING else field.default)
-        for field in fields(kind)
-    }
+    parts: dict[str, Any] = {}
+    for field in fields(kind):
+        names = AliasChoices(field.name, *field.metadata.get("also", ()))
+        default = ... if field.default is MISSING else field.default
+        parts[field.name] = (hints[field.name], Field(default, validation_alias=names))
     record = create_model(kind.__name__, __base__=LargeRecord, **parts)
     return no_info_after_validator_function(lambda read: kind(**vars(read)), handler(record))
 
 
 EXACTLY = GetPydanticSchema(_exactly)
-"""Marks a dataclass that a file holds with exactly its fields, as ``Annotated[Event, EXACTLY]``."""
+"""Marks a dataclass that a file holds with exactly its fields, as ``Annotated[Event, EXACTLY]``.
+
+The metadata of a field may have other names that it has in files, as ``also``."""
 
 
 def fields_given(value: Any, *left_out: str) -> dict[str, Any]:

@@ -25,7 +25,7 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
     "bnmind.adaptive.response_models.registry": ("RegisteredModel",),
     "bnmind.adaptive.response_models.tables": ("StepsOf",),
     "bnmind.adaptive.selection.selector": ("Questions",),
-    "bnmind.adaptive.sessions.events": ("SessionState", "Step"),
+    "bnmind.questions.event_log": ("Step",),
     "bnmind.adaptive.simulation.simulate": ("ProgressOfTests",),
     "bnmind.adaptive.trees.item_trees": ("ItemTreeFormat",),
     "bnmind.adaptive.trees.optimal": ("ProfileClasses",),

@@ -201,18 +201,18 @@ class Design(Value):
         return tuple(name for name in items if self._pilot_mask[self.bank.position(name)])
 
     @checked
-    def counted(self, given: Mapping[str, int]) -> Mapping[str, int]:
+    def counted(self, given: Mapping[str, int | str]) -> Mapping[str, int | str]:
         """Return the responses that count for the belief and the report, by item.
 
         Parameters
         ----------
         given
-            The position of each response, by item.
+            The position or the name of each response, by item.
         """
         if self.pilot is None or self.pilot.count:
             return given
         left_out = set(self.pilots_among(tuple(given)))
-        return {name: number for name, number in given.items() if name not in left_out}
+        return {name: response for name, response in given.items() if name not in left_out}
 
     @checked
     def without_pilots(self, items: Sequence[str]) -> tuple[str, ...]:
