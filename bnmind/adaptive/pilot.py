@@ -39,7 +39,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import check_shape, checked, number_array, positions
-from bnmind._messages import listed
 from bnmind._registry import Registered
 from bnmind._values import Count, Value
 from bnmind.adaptive.beliefs.belief import MISSING, SkillBelief
@@ -47,7 +46,7 @@ from bnmind.adaptive.items.bank import ItemBank, table_deviations
 from bnmind.adaptive.items.item import TableCertainty
 from bnmind.adaptive.selection.rules import asked_mask, begun_testlet, enemies_of, item_mask
 from bnmind.adaptive.selection.selector import Selection, pilot_generator
-from bnmind.errors import InvalidArgumentError, UnknownNameError
+from bnmind.errors import UnknownNameError
 from bnmind.information import Floats
 
 
@@ -245,13 +244,6 @@ def pilot_faults(pilot: PilotItems, bank: ItemBank) -> list[str]:
     if not problems and len(pilot.items) == len(bank.items):
         problems.append("expected items that are not pilot items, got pilot items only")
     return problems
-
-
-def check_pilots(pilot: PilotItems | None, bank: ItemBank) -> None:
-    """Raise `InvalidArgumentError` if there are pilot items that do not fit a bank."""
-    problems = [] if pilot is None else pilot_faults(pilot, bank)
-    if problems:
-        raise InvalidArgumentError(listed(problems), tuple(problems))
 
 
 def pilot_mask(pilot: PilotItems, bank: ItemBank) -> NDArray[np.bool_]:

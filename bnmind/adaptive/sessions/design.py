@@ -20,7 +20,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import count
@@ -28,13 +28,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
 from bnmind._files import SMALL_FILE, parse_json, read_text
 from bnmind._messages import listed, shown
 from bnmind._registry import as_registered, made_by_name
-from bnmind._values import Natural, Value, sealed
+from bnmind._values import Natural, Sealed, Value, sealed
 from bnmind.adaptive.assembly.blueprint import Blueprint, Bound, CodeBound, ItemsBound, SkillBound
 from bnmind.adaptive.assembly.stages import (
     ContentOrder,
@@ -44,7 +44,7 @@ from bnmind.adaptive.assembly.stages import (
     StageItems,
     StartItems,
 )
-from bnmind.adaptive.beliefs.belief import SkillBelief
+from bnmind.adaptive.beliefs.belief import BatchBelief, SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.bank_tables import named_prior, prior_of
 from bnmind.adaptive.pilot import (
@@ -62,7 +62,14 @@ from bnmind.adaptive.selection.exposure import (
     Randomesque,
     SympsonHetter,
 )
-from bnmind.adaptive.selection.rules import Enemies, Rule, Testlets, allowed_items, named_codes
+from bnmind.adaptive.selection.rules import (
+    Enemies,
+    Rule,
+    Testlets,
+    allowed_items,
+    asked_mask,
+    named_codes,
+)
 from bnmind.adaptive.selection.scores import MinimalEntropy
 from bnmind.adaptive.selection.selector import (
     ScoringSelector,
@@ -72,6 +79,7 @@ from bnmind.adaptive.selection.selector import (
 )
 from bnmind.adaptive.selection.selectors import LENGTH, SELECTORS, FixedOrder, selector_by_name
 from bnmind.adaptive.stopping.ending import (
+    BatchProgress,
     Progress,
     Reasons,
     RuleOfWholeTest,
@@ -105,6 +113,22 @@ class Outlook(Value):
     """The reason why the test is over; an empty text if it continues."""
     is_pilot: bool = field(default=False, kw_only=True)
     """Whether the open items are pilot items; see `PilotItems`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Opening(Sealed):
+    """The open items of some tests, or the reasons why the tests are over."""
+
+    allowed: NDArray[np.bool_]
+    """``(examinees, items)``, a mask of the open items."""
+    reasons: Reasons
+    """``(examinees,)``, the reason why each test is over; empty if it continues."""
+    is_pilot: NDArray[np.bool_]
+    """``(examinees,)``, whether the open items are pilot items."""
+
+    def take(self, rows: NDArray[np.bool_]) -> Opening:
+        """Return the part about some of the tests."""
+        return Opening(self.allowed[rows], self.reasons[rows], self.is_pilot[rows])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,10 +208,15 @@ class Design(Value):
             return np.zeros(len(self.bank.items), dtype=bool)
         return pilot_mask(self.pilot, self.bank)
 
-    @property
+    @cached_property
     def operational(self) -> NDArray[np.bool_]:
         """A mask of the items that are not pilot items, ``(items,)``."""
         return sealed(~self._pilot_mask)
+
+    @cached_property
+    def is_counted(self) -> NDArray[np.bool_]:
+        """A mask of the items whose answers count for the belief and the report, ``(items,)``."""
+        return sealed(~self._pilot_mask | (self.pilot is not None and self.pilot.count))
 
     @checked
     def pilots_among(self, items: Sequence[str]) -> tuple[str, ...]:
@@ -209,10 +238,10 @@ class Design(Value):
         given
             The position or the name of each response, by item.
         """
-        if self.pilot is None or self.pilot.count:
+        if self.is_counted.all():
             return given
-        left_out = set(self.pilots_among(tuple(given)))
-        return {name: response for name, response in given.items() if name not in left_out}
+        position, counts = self.bank.position, self.is_counted
+        return {name: response for name, response in given.items() if counts[position(name)]}
 
     @checked
     def without_pilots(self, items: Sequence[str]) -> tuple[str, ...]:
@@ -238,7 +267,7 @@ class Design(Value):
         set_aside
             The items that exposure control withholds.
         """
-        available = self._available(set_aside)
+        available = self._available(set_aside) & self.operational
         others = without_pilots(self._positions(asked), self._pilot_mask)
         mask = allowed_items(self.bank, self.rules, others, available=available)
         return self._names(mask[0])
@@ -265,38 +294,97 @@ class Design(Value):
         def reasons_of(stopper: Stopper, allowed: NDArray[np.bool_]) -> Reasons:
             return np.array([stopper.stop(Progress(belief, counted, self._names(allowed[0])))])
 
-        outlook = ending(
+        opening = self._opening(
+            self._positions(asked),
+            available=self._available(set_aside),
+            places=self.pilot_places([0]),
+            reasons_of=reasons_of,
+        )
+        return Outlook(
+            self._names(opening.allowed[0]),
+            str(opening.reasons[0]),
+            is_pilot=bool(opening.is_pilot[0]),
+        )
+
+    def openings(
+        self,
+        beliefs: BatchBelief,
+        asked: NDArray[np.intp],
+        *,
+        available: NDArray[np.bool_],
+        places: NDArray[np.intp],
+    ) -> Opening:
+        """Return the open items of some tests, as `outlook` does of one.
+
+        Parameters
+        ----------
+        beliefs
+            The belief about each examinee.
+        asked
+            ``(examinees, questions)`` positions of the items asked, in order; `MISSING` after the
+            last one.
+        available
+            ``(examinees, items)``, a mask of the items that may be asked at all.
+        places
+            As `pilot_places` returns them.
+        """
+
+        def reasons_of(stopper: Stopper, allowed: NDArray[np.bool_]) -> Reasons:
+            others = without_pilots(asked, self._pilot_mask)
+            was_asked = asked_mask(self.bank, others)
+            return stopper.stop_batch(BatchProgress(beliefs, was_asked, allowed, others))
+
+        return self._opening(asked, available=available, places=places, reasons_of=reasons_of)
+
+    def _opening(
+        self,
+        asked: NDArray[np.intp],
+        *,
+        available: NDArray[np.bool_],
+        places: NDArray[np.intp],
+        reasons_of: Callable[[Stopper, NDArray[np.bool_]], Reasons],
+    ) -> Opening:
+        """Return the open items of some tests; for ``reasons_of`` see `ending`."""
+        found = ending(
             self.bank,
             self.rules,
             self.stopper,
-            self._positions(counted),
-            available=self._available(set_aside),
+            without_pilots(asked, self._pilot_mask),
+            available=available & self.operational,
             reasons_of=reasons_of,
         )
-        if self.pilot is not None:
-            pilots = open_pilots(
-                self.pilot,
-                self.bank,
-                self._positions(asked),
-                available=self._not_withheld(set_aside),
-                allowed=outlook.allowed,
-                ended=outlook.reasons != "",
-                places=drawn_places(self.pilot, self.seed, np.zeros(1, dtype=np.intp)),
-            )
-            if pilots.any():
-                return Outlook(self._names(pilots[0]), "", is_pilot=True)
-        return Outlook(self._names(outlook.allowed[0]), str(outlook.reasons[0]))
+        if self.pilot is None:
+            return Opening(found.allowed, found.reasons, np.zeros(len(asked), dtype=bool))
+        pilots = open_pilots(
+            self.pilot,
+            self.bank,
+            asked,
+            available=available,
+            allowed=found.allowed,
+            ended=found.reasons != "",
+            places=places,
+        )
+        is_pilot = np.asarray(pilots.any(axis=1))
+        allowed = np.where(is_pilot[:, None], pilots, found.allowed)
+        return Opening(allowed, np.where(is_pilot, "", found.reasons), is_pilot)
+
+    def pilot_places(self, examinees: ArrayLike) -> NDArray[np.intp]:
+        """Return the questions of the pilot items in the tests of examinees, by their numbers.
+
+        The shape is ``(examinees, pilot items of a test)``.
+        """
+        numbers = np.asarray(examinees)
+        if self.pilot is None:
+            return np.empty((len(numbers), 0), dtype=np.intp)
+        return drawn_places(self.pilot, self.seed, numbers)
 
     def _positions(self, asked: Sequence[str]) -> NDArray[np.intp]:
         return np.array([[self.bank.position(name) for name in asked]], dtype=np.intp)
 
-    def _not_withheld(self, set_aside: Sequence[str]) -> NDArray[np.bool_]:
-        withheld = set(set_aside)
-        return np.array([[name not in withheld for name in self.bank.item_names]])
-
     def _available(self, set_aside: Sequence[str]) -> NDArray[np.bool_]:
-        available = self._not_withheld(set_aside) & ~self._pilot_mask
-        return available if self.eligibility is None else available & self._eligible
+        withheld = set(set_aside)
+        available = np.array([[name not in withheld for name in self.bank.item_names]])
+        return available & self._eligible
 
     @cached_property
     def _eligible(self) -> NDArray[np.bool_]:
@@ -305,6 +393,8 @@ class Design(Value):
     @checked
     def eligible(self, examinee: int) -> NDArray[np.bool_]:
         """Return a mask of the items that are eligible in a test, ``(items,)``.
+
+        Pilot items always are.
 
         Parameters
         ----------
@@ -317,7 +407,7 @@ class Design(Value):
         luck = eligibility_luck(self.seed, len(self.bank.items), examinee=examinee)
         drawn = self.eligibility.draw(luck)
         enough = drawn.sum() >= (most_items_of(self.stopper) or 1)
-        return drawn if enough and self._can_be_met(drawn) else every
+        return drawn | self._pilot_mask if enough and self._can_be_met(drawn) else every
 
     def _can_be_met(self, available: NDArray[np.bool_]) -> bool:
         """Return whether some test with the available items ``(items,)`` meets all rules."""
