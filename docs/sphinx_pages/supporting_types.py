@@ -80,7 +80,6 @@ OPAQUE: Mapping[str, tuple[str, ...]] = {
     "bnmind.adaptive.beliefs.tables": ("ProfileSpace",),
     "bnmind.adaptive.beliefs.junction_trees": ("SkillTree",),
     "bnmind.adaptive.learning.learn": ("LearningModel",),
-    "bnmind.adaptive.simulation.measures": ("Predictor",),
     "bnmind.dynamic.passes": ("SlicePlans",),
     "bnmind.fitting.expectation": ("Expectation",),
     "bnmind.fitting.layout": ("Layout",),

@@ -32,7 +32,7 @@ from bnmind.adaptive.selection.exposure import ItemEligibility
 from bnmind.adaptive.selection.rules import Enemies, Rule, Testlets, asked_mask
 from bnmind.adaptive.selection.selector import Selector, generator_of
 from bnmind.adaptive.sessions.design import Design, Opening
-from bnmind.adaptive.simulation.measures import Measure, Moment, Predictor, default_measures
+from bnmind.adaptive.simulation.measures import Measure, Moment, default_measures
 from bnmind.adaptive.simulation.results import SelectorRun, SimulationResult, joined_runs
 from bnmind.adaptive.stopping.ending import Stopper
 from bnmind.errors import InvalidArgumentError
@@ -85,7 +85,7 @@ def run_batch(
     measures, posteriors
         As in `SimulationOptions`.
     """
-    bank, n, predictor = design.bank, len(people), Predictor.of(design.bank)
+    bank, n = design.bank, len(people)
     responses, levels = people.responses_to(bank), people.levels_in(bank)
     abilities, places = people.abilities_in(bank), design.pilot_places(people.numbers)
     beliefs, rows = prior.take(np.zeros(n, dtype=np.intp)), np.arange(n)
@@ -102,7 +102,6 @@ def run_batch(
             asked=asked_mask(bank, asked[rows]),
             levels=levels[rows],
             abilities=abilities[rows],
-            predictor=predictor,
         )
         measured = [measure.function(moment) for measure in measures]
         values.append(_changed(values, rows, np.reshape(measured, (len(measures), len(rows))).T))
