@@ -53,7 +53,6 @@ from bnmind.adaptive.pilot import (
     drawn_places,
     open_pilots,
     pilot_faults,
-    pilot_mask,
     without_pilots,
 )
 from bnmind.adaptive.selection.exposure import (
@@ -68,6 +67,7 @@ from bnmind.adaptive.selection.rules import (
     Testlets,
     allowed_items,
     asked_mask,
+    item_mask,
     named_codes,
 )
 from bnmind.adaptive.selection.scores import MinimalEntropy
@@ -101,6 +101,10 @@ if TYPE_CHECKING:
         PilotRecord,
         StartRecord,
     )
+
+
+DEFAULT_RULES: tuple[Rule, ...] = (Enemies(), Testlets())
+"""The default rules: no enemies together, testlets without interruption."""
 
 
 @dataclass(frozen=True)
@@ -186,7 +190,7 @@ class Design(Value):
     bank: ItemBank
     selector: Selector[SkillBelief] = field(default_factory=MinimalEntropy)
     stopper: Stopper | None = None
-    rules: tuple[Rule, ...] = field(default_factory=lambda: (Enemies(), Testlets()))
+    rules: tuple[Rule, ...] = DEFAULT_RULES
     seed: Natural = field(default=0, kw_only=True)
     eligibility: ItemEligibility | None = field(default=None, kw_only=True)
     pilot: PilotItems | None = field(default=None, kw_only=True)
@@ -196,27 +200,25 @@ class Design(Value):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._set(rules=rules_for_test(self.bank, self.rules, self.stopper))
-        if self.pilot and not self._can_be_met(~self._pilot_mask):
+        if self.pilot and not self._can_be_met(self.operational):
             raise InvalidArgumentError(["without the pilot items, no test can meet the minima"])
 
     def _faults(self) -> list[str]:
         return pilot_faults(self.pilot, self.bank) if self.pilot else []
 
-    @cached_property
-    def _pilot_mask(self) -> NDArray[np.bool_]:
-        if self.pilot is None:
-            return np.zeros(len(self.bank.items), dtype=bool)
-        return pilot_mask(self.pilot, self.bank)
+    @property
+    def _pilots(self) -> tuple[str, ...]:
+        return () if self.pilot is None else self.pilot.items
 
     @cached_property
     def operational(self) -> NDArray[np.bool_]:
         """A mask of the items that are not pilot items, ``(items,)``."""
-        return sealed(~self._pilot_mask)
+        return sealed(~item_mask(self.bank, self._pilots))
 
     @cached_property
     def is_counted(self) -> NDArray[np.bool_]:
         """A mask of the items whose answers count for the belief and the report, ``(items,)``."""
-        return sealed(~self._pilot_mask | (self.pilot is not None and self.pilot.count))
+        return sealed(self.operational | (self.pilot is not None and self.pilot.count))
 
     @checked
     def pilots_among(self, items: Sequence[str]) -> tuple[str, ...]:
@@ -227,7 +229,7 @@ class Design(Value):
         items
             Names of items.
         """
-        return tuple(name for name in items if self._pilot_mask[self.bank.position(name)])
+        return tuple(name for name in items if name in self._pilots)
 
     @checked
     def counted(self, given: Mapping[str, int | str]) -> Mapping[str, int | str]:
@@ -238,21 +240,10 @@ class Design(Value):
         given
             The position or the name of each response, by item.
         """
-        if self.is_counted.all():
+        if self.pilot is None or self.pilot.count:
             return given
-        position, counts = self.bank.position, self.is_counted
-        return {name: response for name, response in given.items() if counts[position(name)]}
-
-    @checked
-    def without_pilots(self, items: Sequence[str]) -> tuple[str, ...]:
-        """Return the items that are not pilot items, in the same order.
-
-        Parameters
-        ----------
-        items
-            Names of items.
-        """
-        return tuple(name for name in items if not self._pilot_mask[self.bank.position(name)])
+        left_out = set(self._pilots)
+        return {name: response for name, response in given.items() if name not in left_out}
 
     @checked
     def allowed(self, asked: Sequence[str], set_aside: Sequence[str] = ()) -> tuple[str, ...]:
@@ -268,7 +259,7 @@ class Design(Value):
             The items that exposure control withholds.
         """
         available = self._available(set_aside) & self.operational
-        others = without_pilots(self._positions(asked), self._pilot_mask)
+        others = without_pilots(self._positions(asked), ~self.operational)
         mask = allowed_items(self.bank, self.rules, others, available=available)
         return self._names(mask[0])
 
@@ -289,7 +280,7 @@ class Design(Value):
         asked, set_aside
             As for `allowed`.
         """
-        counted = self.without_pilots(asked)
+        counted = tuple(name for name in asked if name not in self._pilots)
 
         def reasons_of(stopper: Stopper, allowed: NDArray[np.bool_]) -> Reasons:
             return np.array([stopper.stop(Progress(belief, counted, self._names(allowed[0])))])
@@ -330,7 +321,7 @@ class Design(Value):
         """
 
         def reasons_of(stopper: Stopper, allowed: NDArray[np.bool_]) -> Reasons:
-            others = without_pilots(asked, self._pilot_mask)
+            others = without_pilots(asked, ~self.operational)
             was_asked = asked_mask(self.bank, others)
             return stopper.stop_batch(BatchProgress(beliefs, was_asked, allowed, others))
 
@@ -349,7 +340,7 @@ class Design(Value):
             self.bank,
             self.rules,
             self.stopper,
-            without_pilots(asked, self._pilot_mask),
+            without_pilots(asked, ~self.operational),
             available=available & self.operational,
             reasons_of=reasons_of,
         )
@@ -369,9 +360,12 @@ class Design(Value):
         return Opening(allowed, np.where(is_pilot, "", found.reasons), is_pilot)
 
     def pilot_places(self, examinees: ArrayLike) -> NDArray[np.intp]:
-        """Return the questions of the pilot items in the tests of examinees, by their numbers.
+        """Return the questions of the pilot items, ``(examinees, pilot items of a test)``.
 
-        The shape is ``(examinees, pilot items of a test)``.
+        Parameters
+        ----------
+        examinees
+            The numbers of the examinees in a simulation; 0 for a live test.
         """
         numbers = np.asarray(examinees)
         if self.pilot is None:
@@ -407,7 +401,7 @@ class Design(Value):
         luck = eligibility_luck(self.seed, len(self.bank.items), examinee=examinee)
         drawn = self.eligibility.draw(luck)
         enough = drawn.sum() >= (most_items_of(self.stopper) or 1)
-        return drawn | self._pilot_mask if enough and self._can_be_met(drawn) else every
+        return drawn | ~self.operational if enough and self._can_be_met(drawn) else every
 
     def _can_be_met(self, available: NDArray[np.bool_]) -> bool:
         """Return whether some test with the available items ``(items,)`` meets all rules."""

@@ -390,8 +390,9 @@ class Session(Value):
     @property
     def progress(self) -> Progress:
         """The progress of the test, as input to a stopper."""
-        allowed = self.design.allowed(self.state.asked, self.state.set_aside)
-        return Progress(self.belief, self.design.without_pilots(self.state.asked), allowed)
+        asked, pilots = self.state.asked, self.design.pilots_among(self.state.asked)
+        allowed = self.design.allowed(asked, self.state.set_aside)
+        return Progress(self.belief, tuple(n for n in asked if n not in pilots), allowed)
 
     @property
     def stop_reason(self) -> str:

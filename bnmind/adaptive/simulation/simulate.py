@@ -29,9 +29,9 @@ from bnmind.adaptive.pilot import PilotItems, chosen_pilots
 from bnmind.adaptive.responses.examinees import Examinees, fold_numbers
 from bnmind.adaptive.responses.responses import Responses
 from bnmind.adaptive.selection.exposure import ItemEligibility
-from bnmind.adaptive.selection.rules import Enemies, Rule, Testlets, asked_mask
+from bnmind.adaptive.selection.rules import Rule, asked_mask
 from bnmind.adaptive.selection.selector import Selector, generator_of
-from bnmind.adaptive.sessions.design import Design, Opening
+from bnmind.adaptive.sessions.design import DEFAULT_RULES, Design, Opening
 from bnmind.adaptive.simulation.measures import Measure, Moment, default_measures
 from bnmind.adaptive.simulation.results import SelectorRun, SimulationResult, joined_runs
 from bnmind.adaptive.stopping.ending import Stopper
@@ -174,10 +174,6 @@ def _selected(
     return items, aside
 
 
-DEFAULT_RULES: tuple[Rule, ...] = (Enemies(), Testlets())
-"""The default rules, as in a live test: no enemies together, testlets without interruption."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class SimulationOptions(Value):
     """How simulated tests are run, measured and computed.
@@ -311,7 +307,9 @@ def simulate(
             mask.dtype,
         )
     designs = {
-        name: Design(bank, one, stopper, tuple(asked.rules), seed=asked.seed, pilot=asked.pilot)
+        name: Design(
+            bank, one, stopper, rules=tuple(asked.rules), seed=asked.seed, pilot=asked.pilot
+        )
         for name, one in selectors.items()
     }
     return _simulated(designs, examinees, dict.fromkeys(designs, mask), asked, progress)
