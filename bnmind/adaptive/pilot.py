@@ -251,18 +251,22 @@ def pilot_mask(pilot: PilotItems, bank: ItemBank) -> NDArray[np.bool_]:
     return item_mask(bank, pilot.items)
 
 
-def drawn_places(pilot: PilotItems, seed: int, examinees: NDArray[np.intp]) -> NDArray[np.intp]:
+def drawn_places(
+    pilot: PilotItems | None, seed: int, examinees: NDArray[np.intp]
+) -> NDArray[np.intp]:
     """Return the questions of the pilot items in the tests of examinees, ``(examinees, number)``.
 
     Parameters
     ----------
     pilot
-        The pilot items.
+        The pilot items, if there are any.
     seed
         The seed of the design.
     examinees
         The numbers of the examinees in a simulation; 0 for a live test.
     """
+    if pilot is None:
+        return np.empty((len(examinees), 0), dtype=np.intp)
     rows = []
     for number in examinees.tolist():
         rng = pilot_generator(seed, examinee=number)

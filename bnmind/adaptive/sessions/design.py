@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._files import SMALL_FILE, parse_json, read_text
@@ -285,10 +285,11 @@ class Design(Value):
         def reasons_of(stopper: Stopper, allowed: NDArray[np.bool_]) -> Reasons:
             return np.array([stopper.stop(Progress(belief, counted, self._names(allowed[0])))])
 
-        opening = self._opening(
+        opening = _opening(
+            self,
             self._positions(asked),
             available=self._available(set_aside),
-            places=self.pilot_places([0]),
+            places=drawn_places(self.pilot, self.seed, np.zeros(1, dtype=np.intp)),
             reasons_of=reasons_of,
         )
         return Outlook(
@@ -296,81 +297,6 @@ class Design(Value):
             str(opening.reasons[0]),
             is_pilot=bool(opening.is_pilot[0]),
         )
-
-    def openings(
-        self,
-        beliefs: BatchBelief,
-        asked: NDArray[np.intp],
-        *,
-        available: NDArray[np.bool_],
-        places: NDArray[np.intp],
-    ) -> Opening:
-        """Return the open items of some tests, as `outlook` does of one.
-
-        Parameters
-        ----------
-        beliefs
-            The belief about each examinee.
-        asked
-            ``(examinees, questions)`` positions of the items asked, in order; `MISSING` after the
-            last one.
-        available
-            ``(examinees, items)``, a mask of the items that may be asked at all.
-        places
-            As `pilot_places` returns them.
-        """
-
-        def reasons_of(stopper: Stopper, allowed: NDArray[np.bool_]) -> Reasons:
-            others = without_pilots(asked, ~self.operational)
-            was_asked = asked_mask(self.bank, others)
-            return stopper.stop_batch(BatchProgress(beliefs, was_asked, allowed, others))
-
-        return self._opening(asked, available=available, places=places, reasons_of=reasons_of)
-
-    def _opening(
-        self,
-        asked: NDArray[np.intp],
-        *,
-        available: NDArray[np.bool_],
-        places: NDArray[np.intp],
-        reasons_of: Callable[[Stopper, NDArray[np.bool_]], Reasons],
-    ) -> Opening:
-        """Return the open items of some tests; for ``reasons_of`` see `ending`."""
-        found = ending(
-            self.bank,
-            self.rules,
-            self.stopper,
-            without_pilots(asked, ~self.operational),
-            available=available & self.operational,
-            reasons_of=reasons_of,
-        )
-        if self.pilot is None:
-            return Opening(found.allowed, found.reasons, np.zeros(len(asked), dtype=bool))
-        pilots = open_pilots(
-            self.pilot,
-            self.bank,
-            asked,
-            available=available,
-            allowed=found.allowed,
-            ended=found.reasons != "",
-            places=places,
-        )
-        is_pilot = np.asarray(pilots.any(axis=1))
-        allowed = np.where(is_pilot[:, None], pilots, found.allowed)
-        return Opening(allowed, np.where(is_pilot, "", found.reasons), is_pilot)
-
-    def pilot_places(self, examinees: ArrayLike) -> NDArray[np.intp]:
-        """Return the questions of the pilot items, ``(examinees, pilot items of a test)``.
-
-        Parameters
-        ----------
-        examinees
-            The numbers of the examinees in a simulation; 0 for a live test.
-        """
-        numbers = np.asarray(examinees)
-        if self.pilot is None:
-            return np.empty((len(numbers), 0), dtype=np.intp)
-        return drawn_places(self.pilot, self.seed, numbers)
 
     def _positions(self, asked: Sequence[str]) -> NDArray[np.intp]:
         return np.array([[self.bank.position(name) for name in asked]], dtype=np.intp)
@@ -430,6 +356,72 @@ class Design(Value):
         if step < 0:
             raise InvalidArgumentError(f"expected a step of at least 0, got {step}", step)
         return generator_of(self.seed, step)
+
+
+def openings(
+    design: Design,
+    beliefs: BatchBelief,
+    asked: NDArray[np.intp],
+    *,
+    available: NDArray[np.bool_],
+    places: NDArray[np.intp],
+) -> Opening:
+    """Return the open items of some tests, as `Design.outlook` does of one.
+
+    Parameters
+    ----------
+    design
+        The design.
+    beliefs
+        The belief about each examinee.
+    asked
+        ``(examinees, questions)`` positions of the items asked, in order; `MISSING` after the
+        last one.
+    available
+        ``(examinees, items)``, a mask of the items that may be asked at all.
+    places
+        As `drawn_places` returns them.
+    """
+
+    def reasons_of(stopper: Stopper, allowed: NDArray[np.bool_]) -> Reasons:
+        others = without_pilots(asked, ~design.operational)
+        was_asked = asked_mask(design.bank, others)
+        return stopper.stop_batch(BatchProgress(beliefs, was_asked, allowed, others))
+
+    return _opening(design, asked, available=available, places=places, reasons_of=reasons_of)
+
+
+def _opening(
+    design: Design,
+    asked: NDArray[np.intp],
+    *,
+    available: NDArray[np.bool_],
+    places: NDArray[np.intp],
+    reasons_of: Callable[[Stopper, NDArray[np.bool_]], Reasons],
+) -> Opening:
+    """Return the open items of some tests; for ``reasons_of`` see `ending`."""
+    found = ending(
+        design.bank,
+        design.rules,
+        design.stopper,
+        without_pilots(asked, ~design.operational),
+        available=available & design.operational,
+        reasons_of=reasons_of,
+    )
+    if design.pilot is None:
+        return Opening(found.allowed, found.reasons, np.zeros(len(asked), dtype=bool))
+    pilots = open_pilots(
+        design.pilot,
+        design.bank,
+        asked,
+        available=available,
+        allowed=found.allowed,
+        ended=found.reasons != "",
+        places=places,
+    )
+    is_pilot = np.asarray(pilots.any(axis=1))
+    allowed = np.where(is_pilot[:, None], pilots, found.allowed)
+    return Opening(allowed, np.where(is_pilot, "", found.reasons), is_pilot)
 
 
 @checked

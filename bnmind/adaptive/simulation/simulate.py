@@ -25,13 +25,13 @@ from bnmind.adaptive.beliefs.estimates import start_beliefs
 from bnmind.adaptive.beliefs.junction_trees import TreeBatch
 from bnmind.adaptive.beliefs.tables import n_profiles
 from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of
-from bnmind.adaptive.pilot import PilotItems, chosen_pilots
+from bnmind.adaptive.pilot import PilotItems, chosen_pilots, drawn_places
 from bnmind.adaptive.responses.examinees import Examinees, fold_numbers
 from bnmind.adaptive.responses.responses import Responses
 from bnmind.adaptive.selection.exposure import ItemEligibility
 from bnmind.adaptive.selection.rules import Rule, asked_mask
 from bnmind.adaptive.selection.selector import Selector, generator_of
-from bnmind.adaptive.sessions.design import DEFAULT_RULES, Design, Opening
+from bnmind.adaptive.sessions.design import DEFAULT_RULES, Design, Opening, openings
 from bnmind.adaptive.simulation.measures import Measure, Moment, default_measures
 from bnmind.adaptive.simulation.results import SelectorRun, SimulationResult, joined_runs
 from bnmind.adaptive.stopping.ending import Stopper
@@ -87,7 +87,8 @@ def run_batch(
     """
     bank, n = design.bank, len(people)
     responses, levels = people.responses_to(bank), people.levels_in(bank)
-    abilities, places = people.abilities_in(bank), design.pilot_places(people.numbers)
+    abilities = people.abilities_in(bank)
+    places = drawn_places(design.pilot, design.seed, people.numbers)
     beliefs, rows = prior.take(np.zeros(n, dtype=np.intp)), np.arange(n)
     asked, aside = np.empty((n, 0), dtype=np.intp), np.zeros(may.shape, dtype=bool)
     reasons, impossible = np.full(n, "", dtype=object), np.zeros(n, dtype=bool)
@@ -107,8 +108,8 @@ def run_batch(
         values.append(_changed(values, rows, np.reshape(measured, (len(measures), len(rows))).T))
         if posteriors or not marginals:
             marginals.append(_changed(marginals, rows, moment.marginals))
-        opening = design.openings(
-            beliefs, asked[rows], available=may[rows] & ~aside[rows], places=places[rows]
+        opening = openings(
+            design, beliefs, asked[rows], available=may[rows] & ~aside[rows], places=places[rows]
         )
         ends = opening.reasons != ""
         if ends.any():
