@@ -110,7 +110,9 @@ def record_of(kind: type[Any], *left_out: str) -> Any:
         if field.name not in left_out:
             found = hints[field.name]
             found = Annotated[found, FailFast()] if get_origin(found) is tuple else found
-            parts[field.name] = found, ... if field.default is MISSING else field.default
+            names = AliasChoices(field.name, *field.metadata.get("also", ()))
+            default = ... if field.default is MISSING else field.default
+            parts[field.name] = (found, Field(default, validation_alias=names))
     return create_model(kind.__name__, __base__=LargeRecord, **parts)
 
 
@@ -120,7 +122,9 @@ def _exactly(kind: type[Any], handler: GetCoreSchemaHandler) -> CoreSchema:
 
 
 EXACTLY = GetPydanticSchema(_exactly)
-"""Marks a dataclass that a file holds with exactly its fields, as ``Annotated[Event, EXACTLY]``."""
+"""Marks a dataclass that a file holds with exactly its fields, as ``Annotated[Event, EXACTLY]``.
+
+The metadata of a field may have other names that it has in files, as ``also``."""
 
 
 def fields_given(value: Any, *left_out: str) -> dict[str, Any]:

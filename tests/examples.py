@@ -566,8 +566,8 @@ def _marks() -> Any:
 
 
 @_add(
-    *(questions.Dialogue, questions.Inquiry, questions.AnswerStep, questions.AnswerState),
-    *(questions.AnswerEvent, questions.QuestionEffect, questions.AnswerEffect, questions.Doubts),
+    *(questions.Dialogue, questions.Inquiry, questions.AnswerStep, questions.LogState),
+    *(questions.Event, questions.QuestionEffect, questions.AnswerEffect, questions.Doubts),
     *(questions.AnswerDoubt, questions.DialogueProgress, questions.SavedDialogue),
 )
 def _dialogues() -> Any:

@@ -226,8 +226,6 @@ from bnmind.adaptive.sessions.design import Design as Design
 from bnmind.adaptive.sessions.design import Outlook as Outlook
 from bnmind.adaptive.sessions.design import ReportOptions as ReportOptions
 from bnmind.adaptive.sessions.design import read_design as read_design
-from bnmind.adaptive.sessions.events import Event as Event
-from bnmind.adaptive.sessions.events import EventKind as EventKind
 from bnmind.adaptive.sessions.session import Session as Session
 from bnmind.adaptive.sessions.session import SessionReport as SessionReport
 from bnmind.adaptive.sessions.session import SkillReport as SkillReport
@@ -262,3 +260,5 @@ from bnmind.adaptive.trees.optimal import fixed_test as fixed_test
 from bnmind.adaptive.trees.optimal import optimal_test_tree as optimal_test_tree
 from bnmind.adaptive.trees.optimal import panel_test as panel_test
 from bnmind.fitting.em import LearningRecord as LearningRecord
+from bnmind.questions.event_log import Event as Event
+from bnmind.questions.event_log import EventKind as EventKind

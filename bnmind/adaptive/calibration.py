@@ -121,7 +121,7 @@ from bnmind.adaptive.learning.learn import LearningModel, item_certainties
 from bnmind.adaptive.learning.options import LearningOptions
 from bnmind.adaptive.response_models.base import model_table
 from bnmind.adaptive.responses.responses import Responses, responses_to
-from bnmind.adaptive.sessions.session import design_saved, read_log, replayed
+from bnmind.adaptive.sessions.session import design_saved, read_session, state_in
 from bnmind.errors import InvalidArgumentError, ModelFileError
 from bnmind.information import Floats
 
@@ -427,14 +427,18 @@ def read_answers(paths: Sequence[str | os.PathLike[str]], bank: ItemBank) -> Ans
     pilot: dict[str, None] = {}
     for path in paths:
         place = Path(path)
-        saved = read_log(place, None, salvage=False)
+        saved = read_session(place, None)
         design = design_saved(saved.about, bank)
         of_test = bank if design is None else design.bank
-        saved = read_log(place, of_test, salvage=False)
-        state = replayed(place, of_test, saved.events)
+        saved = read_session(place, of_test)
+        state = state_in(of_test, saved.events, place=str(place))
         if design is not None and design.pilot is not None:
             pilot |= dict.fromkeys(design.pilot.items)
-        given = {name: state.responses[name] for name in state.asked if name in state.responses}
+        given = {
+            name: of_test.response(name, state.responses[name])
+            for name in state.asked
+            if name in state.responses
+        }
         if given:
             at = saved.events[-1].at
             tests.append((at, place.name, given))

@@ -39,7 +39,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import check_shape, checked, number_array, positions
-from bnmind._messages import listed
 from bnmind._registry import Registered
 from bnmind._values import Count, Value
 from bnmind.adaptive.beliefs.belief import MISSING, SkillBelief
@@ -47,7 +46,7 @@ from bnmind.adaptive.items.bank import ItemBank, table_deviations
 from bnmind.adaptive.items.item import TableCertainty
 from bnmind.adaptive.selection.rules import asked_mask, begun_testlet, enemies_of, item_mask
 from bnmind.adaptive.selection.selector import Selection, pilot_generator
-from bnmind.errors import InvalidArgumentError, UnknownNameError
+from bnmind.errors import UnknownNameError
 from bnmind.information import Floats
 
 
@@ -247,30 +246,27 @@ def pilot_faults(pilot: PilotItems, bank: ItemBank) -> list[str]:
     return problems
 
 
-def check_pilots(pilot: PilotItems | None, bank: ItemBank) -> None:
-    """Raise `InvalidArgumentError` if there are pilot items that do not fit a bank."""
-    problems = [] if pilot is None else pilot_faults(pilot, bank)
-    if problems:
-        raise InvalidArgumentError(listed(problems), tuple(problems))
-
-
 def pilot_mask(pilot: PilotItems, bank: ItemBank) -> NDArray[np.bool_]:
     """Return a mask of the pilot items of a bank, ``(items,)``."""
     return item_mask(bank, pilot.items)
 
 
-def drawn_places(pilot: PilotItems, seed: int, examinees: NDArray[np.intp]) -> NDArray[np.intp]:
+def drawn_places(
+    pilot: PilotItems | None, seed: int, examinees: NDArray[np.intp]
+) -> NDArray[np.intp]:
     """Return the questions of the pilot items in the tests of examinees, ``(examinees, number)``.
 
     Parameters
     ----------
     pilot
-        The pilot items.
+        The pilot items, if there are any.
     seed
         The seed of the design.
     examinees
         The numbers of the examinees in a simulation; 0 for a live test.
     """
+    if pilot is None:
+        return np.empty((len(examinees), 0), dtype=np.intp)
     rows = []
     for number in examinees.tolist():
         rng = pilot_generator(seed, examinee=number)

@@ -16,8 +16,7 @@ The network holds the hidden variables, and the items without a registered respo
 other items are restored from their response models, stored as ``gate``. Omitted fields of an
 item have their defaults.
 
-A live test, with one event on each line, so that all complete lines of a truncated file can be
-read, see `salvaged`::
+A live test, see `bnmind.questions.event_log`::
 
     {"schema": "bnmind-session", "version": 1,
      "bank": {"title": "…", "items": 20, "skills": 8, "fingerprint": "…"},
@@ -42,9 +41,8 @@ from contextlib import contextmanager
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
+from pydantic import BeforeValidator, Field
 
-from bnmind._files import parse_json
 from bnmind._messages import listed, many, shown
 from bnmind._records import (
     EXACTLY,
@@ -73,7 +71,6 @@ from bnmind.adaptive.response_models.base import ResponseModel, parameter_vector
 from bnmind.adaptive.response_models.gates import NoisySkills
 from bnmind.adaptive.response_models.registry import FORMER_NAMES, RESPONSE_MODELS
 from bnmind.adaptive.response_models.tables import ParametricModel, Tabulated
-from bnmind.adaptive.sessions.events import Event
 from bnmind.errors import (
     BnmindError,
     InvalidModelError,
@@ -85,6 +82,7 @@ from bnmind.pgm import Network, Variable
 from bnmind.pgm.files import FILE_CELLS
 from bnmind.pgm.formats.records import model_to_json, network_from_json
 from bnmind.pgm.tabular import DEFAULT_CELLS
+from bnmind.questions.event_log import Event, log_to_json, rounded
 
 # --- Item banks -----------------------------------------------------------------------------------
 
@@ -388,11 +386,8 @@ def _bank(network: Network, record: _RolesRecord, items: Sequence[Item]) -> Item
 
 # --- Live tests -----------------------------------------------------------------------------------
 
-_NONE, _BETWEEN, _END = "[\n", ",\n", "\n ]}\n"
-"""The text before the first event, between two, and after the last."""
-
-_DIGITS = 9
-"""Digits of the probabilities in a fingerprint; further digits may differ between machines."""
+SESSION = "bnmind-session"
+"""The schema of session files."""
 
 
 class _BankOfSession(LargeRecord):
@@ -412,9 +407,6 @@ class SavedSession(FileRecord):
     events: tuple[Annotated[Event, EXACTLY], ...]
 
 
-_EVENT: TypeAdapter[Event] = TypeAdapter(Annotated[Event, EXACTLY])
-
-
 def bank_fingerprint(bank: ItemBank) -> str:
     """Return a text that differs between banks with different skills, items or probabilities.
 
@@ -430,16 +422,11 @@ def bank_fingerprint(bank: ItemBank) -> str:
     for cpd in bank.hidden_network().cpds:
         factor = cpd.to_factor()
         enter(factor.names, factor.values.shape)
-        digest.update(_rounded(np.real(factor.values)))
+        digest.update(rounded(np.real(factor.values), "<i8"))
     for name in bank.item_names:
         enter(name, bank.responses(name), bank.cause(name))
-        digest.update(_rounded(bank.channel(name)))
+        digest.update(rounded(bank.channel(name), "<i8"))
     return digest.hexdigest()[:32]
-
-
-def _rounded(values: Any) -> bytes:
-    scaled = np.round(np.asarray(values, dtype=np.float64) * 10**_DIGITS)
-    return np.ascontiguousarray(scaled.astype("<i8")).tobytes()
 
 
 def session_to_json(
@@ -447,7 +434,7 @@ def session_to_json(
 ) -> str:
     """Return a session as JSON text with one event on each line."""
     head = {
-        "schema": "bnmind-session",
+        "schema": SESSION,
         "version": 1,
         "bank": {
             "title": bank.title,
@@ -458,68 +445,7 @@ def session_to_json(
         "seed": seed,
         "about": dict(about),
     }
-    start = json.dumps(head, ensure_ascii=False)[:-1]
-    return f'{start},\n "events": {_NONE}{_BETWEEN.join(map(_line, events))}{_END}'
-
-
-def extended(text: str, event: Event) -> str:
-    """Return the text of `session_to_json` with one more event, by appending it."""
-    whole = text.removesuffix(_END)
-    return f"{whole}{'' if whole.endswith(_NONE) else _BETWEEN}{_line(event)}{_END}"
-
-
-def session_from_json(text: str) -> SavedSession:
-    """Return the content of a session file.
-
-    Raises
-    ------
-    ModelFileError
-        If the text is truncated, with the line and column of the fault and the number of
-        complete events; is not of this form; or is of a newer version.
-    """
-    try:
-        parse_json(text)
-    except ModelFileError as fault:
-        line, column = fault.line, fault.column
-        whole = _whole_events(text)
-        if not whole and not text.lstrip().startswith("{"):
-            raise ModelFileError(f"expected a saved session, got {shown(text)}") from fault
-        raise ModelFileError(
-            f"the session is truncated or damaged at line {line}, column {column}, after"
-            f" {len(whole)} whole event{'s' * (len(whole) != 1)}, which can be salvaged",
-            line=line,
-            column=column,
-        ) from fault
-    return record_from_json(text, "bnmind-session", {1: SavedSession})
-
-
-def salvaged(text: str) -> SavedSession:
-    """Return the content of the complete lines of a truncated or damaged file.
-
-    Raises
-    ------
-    ModelFileError
-        If its first line is not complete.
-    """
-    head = text.split("\n", 1)[0].rstrip().rstrip(",")
-    whole = f'{head}, "events": []}}'
-    saved = record_from_json(whole, "bnmind-session", {1: SavedSession})
-    return saved.model_copy(update={"events": _whole_events(text)})
-
-
-def _whole_events(text: str) -> tuple[Event, ...]:
-    events = []
-    # Not splitlines: JSON strings may contain other line separators.
-    for line in text.split("\n")[2:]:
-        try:
-            events.append(_EVENT.validate_json(line.strip().rstrip(",")))
-        except ValidationError:
-            break
-    return tuple(events)
-
-
-def _line(event: Event) -> str:
-    return f"  {json.dumps(fields_given(event), ensure_ascii=False)}"
+    return log_to_json(head, events)
 
 
 # --- Designs of tests -----------------------------------------------------------------------------

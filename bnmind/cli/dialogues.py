@@ -14,7 +14,7 @@ import typer
 
 from bnmind import adaptive, questions
 from bnmind._display import Table, parts_of
-from bnmind._files import SMALL_FILE, OvertakenError, check_writable
+from bnmind._files import OvertakenError, check_writable
 from bnmind._messages import counted, in_shell, percent
 from bnmind._registry import made_by_name
 from bnmind.cli.inputs import DEFAULT_SELECTOR, DesignOptions, SelectorName, with_named_prior
@@ -243,16 +243,14 @@ def _as_saved(
 
     ``named`` is the option that makes a design.
     """
-    from bnmind.adaptive.bank_files import read_text
-    from bnmind.adaptive.records import salvaged, session_from_json
+    from bnmind.adaptive.sessions.session import read_session
 
-    text = read_text(path, most=SMALL_FILE, damaged=True)
     try:
-        saved = salvaged(text) if salvage else session_from_json(text)
+        saved = read_session(path, None, salvage=salvage)
     except ModelFileError as fault:
         cut = fault.line is not None and not salvage
         more = "; --salvage saves what is whole in another file" if cut else ""
-        raise ModelFileError(f"{fault}, in {path}{more}", str(path)) from fault
+        raise ModelFileError(f"{fault}{more}", str(path)) from fault
     has_design = "design" in saved.about
     if has_design and asked.get("design", saved.about["design"]) != saved.about["design"]:
         raise BnmindError(
@@ -316,15 +314,7 @@ class _Items:
         if entry is Command.HINT:
             _show_why(before)
             return True
-        try:
-            self.session = _after(before, entry, before.state.responses)
-        except OvertakenError as fault:
-            raise OvertakenError(
-                f"expected {before.path} as this test left it, got another content: another"
-                " program has written to it, and the last answer here is not saved; the same"
-                " command resumes what is there",
-                str(before.path),
-            ) from fault
+        self.session = _after(before, entry, before.state.responses)
         if entry is Command.UNDO:
             tell("  undone")
         elif self.session.impossible and not before.impossible:
@@ -565,7 +555,7 @@ class _Questions:
         elif isinstance(entry, _Given) and entry.why:
             show_parts(_why_shown(self.dialogue, entry.name))
         else:
-            answers = self.dialogue.state.answers
+            answers = self.dialogue.state.responses
             self.go_on(interruptible(lambda: _after(self.dialogue, entry, answers))[0])
             if entry is Command.UNDO:
                 tell("  undone")

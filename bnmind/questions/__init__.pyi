@@ -4,9 +4,6 @@ from bnmind.questions.asked import DiagnosisMarks as DiagnosisMarks
 from bnmind.questions.asked import read_costs as read_costs
 from bnmind.questions.asked import read_diagnosis as read_diagnosis
 from bnmind.questions.dialogue import DIALOGUE_STOPPERS as DIALOGUE_STOPPERS
-from bnmind.questions.dialogue import AnswerEvent as AnswerEvent
-from bnmind.questions.dialogue import AnswerKind as AnswerKind
-from bnmind.questions.dialogue import AnswerState as AnswerState
 from bnmind.questions.dialogue import AnswerStep as AnswerStep
 from bnmind.questions.dialogue import Certain as Certain
 from bnmind.questions.dialogue import Dialogue as Dialogue
@@ -23,6 +20,9 @@ from bnmind.questions.dialogue_files import dialogue_to_json as dialogue_to_json
 from bnmind.questions.dialogue_files import read_dialogue as read_dialogue
 from bnmind.questions.dialogue_files import resumed_dialogue as resumed_dialogue
 from bnmind.questions.dialogue_files import write_dialogue as write_dialogue
+from bnmind.questions.event_log import Event as Event
+from bnmind.questions.event_log import EventKind as EventKind
+from bnmind.questions.event_log import LogState as LogState
 from bnmind.questions.ranking import QUESTION_SCORES as QUESTION_SCORES
 from bnmind.questions.ranking import TARGET_MEASURES as TARGET_MEASURES
 from bnmind.questions.ranking import AnswerEffect as AnswerEffect

@@ -11,7 +11,6 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
-from enum import Enum
 from functools import cached_property
 from types import MappingProxyType
 from typing import Annotated, Any, Protocol
@@ -24,13 +23,14 @@ from bnmind._messages import counted, listed
 from bnmind._registry import COUNT, NUMBER, Registered, made_by_name
 from bnmind._values import Natural, NonNegative, ReadOnlyDict, Value
 from bnmind.errors import InvalidArgumentError
-from bnmind.information import Floats, unchecked_entropy
+from bnmind.information import unchecked_entropy
 from bnmind.junction.engine import Engine
 from bnmind.junction.inference.evidence import Evidence
 from bnmind.pgm.cpd import FunctionalCPD
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.tabular import TabularCPD
 from bnmind.questions.asked import Asked, Costs, costs_of, opened
+from bnmind.questions.event_log import Event, EventKind, LogState, replayed, rounded
 from bnmind.questions.ranking import (
     Causes,
     InformationOnly,
@@ -44,104 +44,6 @@ from bnmind.questions.ranking import (
     ranking_of,
 )
 from bnmind.questions.value import Doubts, doubt_answers
-
-
-class AnswerKind(Enum):
-    """The kinds of events."""
-
-    ANSWER = "answer"
-    SKIP = "skip"
-    CHANGE = "change"
-    UNDO = "undo"
-
-
-@dataclass(frozen=True, kw_only=True)
-class AnswerEvent(Value):
-    """One event of a dialogue, such as an answer to a question."""
-
-    kind: AnswerKind
-    """Whether it is an answer, a change, a skipped question or an undo."""
-    question: str = ""
-    """The variable asked; empty for an undo."""
-    answer: str = ""
-    """Its state; empty for a skip or an undo."""
-    at: str = ""
-    """The time of the event, in any form; empty if unknown."""
-
-
-@dataclass(frozen=True)
-class AnswerState(Value):
-    """The state of a dialogue after some events."""
-
-    asked: tuple[str, ...] = ()
-    """The questions answered or skipped, in the order in which they were first asked."""
-    answers: Mapping[str, str] = field(default_factory=dict)
-    """The answer to each question answered."""
-
-    @property
-    def skipped(self) -> tuple[str, ...]:
-        """The questions asked that have no answer."""
-        return tuple(name for name in self.asked if name not in self.answers)
-
-    def after(self, event: AnswerEvent) -> AnswerState:
-        """Return the state after an event other than an undo.
-
-        Parameters
-        ----------
-        event
-            An answer, a change of an answer, or a skipped question.
-
-        Raises
-        ------
-        InvalidArgumentError
-            If the question was answered or skipped already or, to change an answer, was not.
-        """
-        name = event.question
-        before = self.answers.get(name)
-        if event.kind is AnswerKind.CHANGE:
-            if before is None:
-                raise InvalidArgumentError(
-                    f"{name} has no answer that could be changed; answer it first", name
-                )
-        elif before is not None:
-            raise InvalidArgumentError(
-                f"{name} was answered already, with {before}; change that answer, or undo it", name
-            )
-        elif event.kind is AnswerKind.SKIP and name in self.asked:
-            raise InvalidArgumentError(f"{name} was skipped already", name)
-        asked = self.asked if name in self.asked else (*self.asked, name)
-        if event.kind is AnswerKind.SKIP:
-            return AnswerState(asked, self.answers)
-        return AnswerState(asked, {**self.answers, name: event.answer})
-
-
-def state_after(events: Iterable[AnswerEvent]) -> AnswerState:
-    """Return the state after events; an undo leads back to the state before the last one.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If an event cannot follow those before it.
-
-    Examples
-    --------
-    >>> noise = AnswerEvent(kind=AnswerKind.ANSWER, question="noise", answer="no")
-    >>> state_after([noise]).answers, state_after([noise, AnswerEvent(kind=AnswerKind.UNDO)]).asked
-    ({'noise': 'no'}, ())
-    """
-    states = [AnswerState()]
-    for event in events:
-        if event.kind is not AnswerKind.UNDO:
-            states.append(states[-1].after(event))
-        elif len(states) == 1:
-            raise InvalidArgumentError("there is nothing to undo")
-        else:
-            states.pop()
-    return states[-1]
-
-
-_DIGITS = 9
-"""Digits of the probabilities in a fingerprint; further digits may differ between machines."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -230,14 +132,14 @@ def fingerprint(engine: Engine) -> str:
     for potential in engine.model.potentials:
         digest.update(json.dumps([v.name for v in potential.scope]).encode())
         if isinstance(potential, TabularCPD | Factor):
-            digest.update(_rounded(np.real(potential.values)))
+            digest.update(rounded(np.real(potential.values), "<f8"))
             continue
         digest.update(type(potential).__name__.encode())
         if isinstance(potential, FunctionalCPD):
             digest.update(_described(potential.function).encode())
         else:
             for contribution in potential.contributions:
-                digest.update(_rounded(contribution))
+                digest.update(rounded(contribution, "<f8"))
     return digest.hexdigest()[:32]
 
 
@@ -252,11 +154,6 @@ def _described(part: Any) -> str:
         return f"{type(part).__name__}({','.join(map(_described, values))})"
     # An object without a repr of its own shows its address.
     return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(part))
-
-
-def _rounded(values: Floats) -> bytes:
-    rounded = np.round(values * 10**_DIGITS) + 0.0
-    return np.ascontiguousarray(rounded, dtype="<f8").tobytes()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -392,7 +289,7 @@ def dialogue_stoppers_by_names(texts: Sequence[str]) -> tuple[DialogueStopper, .
 class AnswerStep(Value):
     """The changes of one step of a dialogue."""
 
-    event: AnswerEvent
+    event: Event
     """The step."""
     probability: float
     """The probability of the answer before it was given; 1 for skips and undos."""
@@ -426,27 +323,25 @@ class Dialogue(Value):
 
     inquiry: Inquiry
     """The network, the targets and the options."""
-    events: tuple[AnswerEvent, ...] = ()
+    events: tuple[Event, ...] = ()
     """All events, undone ones and undos too."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for event in self.events:
-            self._check(event)
-        _ = self.state  # raises if an event cannot follow those before it
+        _ = self.state  # raises if an event is not valid
 
     def __repr__(self) -> str:
         return f"Dialogue({len(self.state.asked)} of {len(self.inquiry.among)} questions asked)"
 
     @cached_property
-    def state(self) -> AnswerState:
+    def state(self) -> LogState:
         """The questions asked and their answers."""
-        return state_after(self.events)
+        return replayed(self.events, self._check)
 
     @property
     def evidence(self) -> Mapping[str, Any]:
         """The evidence before the first question, and the answers."""
-        return ReadOnlyDict({**self.inquiry.evidence, **self.state.answers})
+        return ReadOnlyDict({**self.inquiry.evidence, **self.state.responses})
 
     @property
     def open_questions(self) -> tuple[str, ...]:
@@ -484,7 +379,7 @@ class Dialogue(Value):
     @cached_property
     def cost(self) -> float:
         """The cost of the questions answered."""
-        return float(sum(self.inquiry.costs.get(name, 0.0) for name in self.state.answers))
+        return float(sum(self.inquiry.costs.get(name, 0.0) for name in self.state.responses))
 
     @cached_property
     def progress(self) -> DialogueProgress:
@@ -538,7 +433,7 @@ class Dialogue(Value):
             If the answer is impossible after the others. The error names those that contradict each
             other.
         """
-        return self._told(AnswerKind.ANSWER, question, answer, at)
+        return self._told(EventKind.ANSWER, question, answer, at)
 
     @checked
     def skip(self, question: str, *, at: str = "") -> tuple[Dialogue, AnswerStep]:
@@ -551,7 +446,7 @@ class Dialogue(Value):
         at
             The time, in any form.
         """
-        return self._after(AnswerEvent(kind=AnswerKind.SKIP, question=question, at=at))
+        return self._after(Event(EventKind.SKIP, question, at=at))
 
     @checked
     def change(self, question: str, answer: Any, *, at: str = "") -> tuple[Dialogue, AnswerStep]:
@@ -566,7 +461,7 @@ class Dialogue(Value):
         at
             The time, in any form.
         """
-        return self._told(AnswerKind.CHANGE, question, answer, at)
+        return self._told(EventKind.CHANGE, question, answer, at)
 
     @checked
     def undo(self, *, at: str = "") -> tuple[Dialogue, AnswerStep]:
@@ -582,7 +477,7 @@ class Dialogue(Value):
         InvalidArgumentError
             If there is nothing to undo.
         """
-        return self._after(AnswerEvent(kind=AnswerKind.UNDO, at=at))
+        return self._after(Event(EventKind.UNDO, at=at))
 
     @checked
     def why(self, question: str | None = None) -> QuestionEffect:
@@ -602,9 +497,9 @@ class Dialogue(Value):
         """
         name = self.next_question() if question is None else question
         self._refuse(name)
-        if name in self.state.answers:
+        if name in self.state.responses:
             raise InvalidArgumentError(
-                f"{name} was answered already, with {self.state.answers[name]}", name
+                f"{name} was answered already, with {self.state.responses[name]}", name
             )
         causes = self._causes
         if name not in causes[0].channels:
@@ -620,15 +515,15 @@ class Dialogue(Value):
         """
         inquiry = self.inquiry
         return doubt_answers(
-            inquiry.engine, self.state.answers, about=inquiry.about, evidence=inquiry.evidence
+            inquiry.engine, self.state.responses, about=inquiry.about, evidence=inquiry.evidence
         )
 
-    def _check(self, event: AnswerEvent) -> None:
+    def _check(self, event: Event) -> None:
         """Raise if the question or the answer of an event is none."""
-        if event.kind is not AnswerKind.UNDO:
-            self._refuse(event.question)
-            if event.kind is not AnswerKind.SKIP:
-                self.inquiry.engine.model.variable(event.question).index(event.answer)
+        if event.kind is not EventKind.UNDO:
+            self._refuse(event.item)
+            if event.kind is not EventKind.SKIP:
+                self.inquiry.engine.model.variable(event.item).index(event.response)
 
     def _refuse(self, question: str) -> None:
         """Raise unless a variable may be asked."""
@@ -641,13 +536,13 @@ class Dialogue(Value):
             )
 
     def _told(
-        self, kind: AnswerKind, question: str, answer: Any, at: str
+        self, kind: EventKind, question: str, answer: Any, at: str
     ) -> tuple[Dialogue, AnswerStep]:
         variable = self.inquiry.engine.model.variable(question)
         state = variable.states[variable.index(answer)]
-        return self._after(AnswerEvent(kind=kind, question=question, answer=state, at=at))
+        return self._after(Event(kind, question, state, at=at))
 
-    def _after(self, event: AnswerEvent) -> tuple[Dialogue, AnswerStep]:
+    def _after(self, event: Event) -> tuple[Dialogue, AnswerStep]:
         after = Dialogue(self.inquiry, (*self.events, event))
         # Compute the belief now, so that an impossible answer is refused.
         step = AnswerStep(
@@ -658,10 +553,10 @@ class Dialogue(Value):
         )
         return after, step
 
-    def _probability(self, event: AnswerEvent) -> float:
+    def _probability(self, event: Event) -> float:
         """Return the probability of an answer given the others."""
-        if event.kind in (AnswerKind.SKIP, AnswerKind.UNDO):
+        if event.kind in (EventKind.SKIP, EventKind.UNDO):
             return 1.0
-        others = {name: value for name, value in self.evidence.items() if name != event.question}
-        posterior = self.inquiry.engine.posterior([event.question], others)
-        return float(posterior[event.question][event.answer])
+        others = {name: value for name, value in self.evidence.items() if name != event.item}
+        posterior = self.inquiry.engine.posterior([event.item], others)
+        return float(posterior[event.item][event.response])

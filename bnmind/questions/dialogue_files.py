@@ -1,4 +1,4 @@
-"""Dialogues as JSON files, with one event on each line.
+"""Dialogues as JSON files, with one event on each line; see `bnmind.questions.event_log`.
 
 ::
 
@@ -13,29 +13,20 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
 
 from bnmind._arguments import checked
-from bnmind._files import SMALL_FILE, OvertakenError, locked, read_text, write_file
 from bnmind._messages import one_line
-from bnmind._records import (
-    EXACTLY,
-    FileRecord,
-    LargeRecord,
-    Names,
-    fields_given,
-    record_from_json,
-)
+from bnmind._records import EXACTLY, FileRecord, LargeRecord, Names
 from bnmind._values import Value
 from bnmind.errors import BnmindError, ModelFileError
-from bnmind.questions.dialogue import AnswerEvent, Dialogue, Inquiry, fingerprint
+from bnmind.questions.dialogue import Dialogue, Inquiry, fingerprint
+from bnmind.questions.event_log import Event, log_to_json, read_log, write_log
 
 
 class _NetworkRecord(LargeRecord):
@@ -49,10 +40,10 @@ class DialogueRecord(FileRecord):
     network: _NetworkRecord
     about: Names
     options: dict[str, str] = Field(default_factory=dict)
-    events: list[Annotated[AnswerEvent, EXACTLY]]
+    events: tuple[Annotated[Event, EXACTLY], ...]
 
 
-_SCHEMA, _VERSION = "bnmind-dialogue", 1
+_SCHEMA = "bnmind-dialogue"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +54,7 @@ class SavedDialogue(Value):
     """That of the network."""
     about: tuple[str, ...]
     """The targets."""
-    events: tuple[AnswerEvent, ...]
+    events: tuple[Event, ...]
     """All events, undone ones and undos too."""
     options: Mapping[str, str] = field(default_factory=dict)
     """Other texts saved with the dialogue, such as the options of a command."""
@@ -85,16 +76,12 @@ def dialogue_to_json(dialogue: Dialogue, *, options: Mapping[str, str] | None = 
     engine = dialogue.inquiry.engine
     head = {
         "schema": _SCHEMA,
-        "version": _VERSION,
+        "version": 1,
         "network": {"variables": len(engine.model.variables), "fingerprint": fingerprint(engine)},
         "about": list(dialogue.inquiry.about),
         "options": dict(options or {}),
     }
-    events = ",\n".join(
-        f"  {json.dumps(fields_given(e), ensure_ascii=False)}" for e in dialogue.events
-    )
-    start = json.dumps(head, ensure_ascii=False)[:-1]
-    return f'{start},\n "events": [\n{events}{chr(10) if events else ""} ]}}\n'
+    return log_to_json(head, dialogue.events, also=True)
 
 
 @checked
@@ -122,46 +109,35 @@ def write_dialogue(
     OvertakenError
         If the file holds something else.
     ModelFileError
-        If it cannot be written. An existing file is then unchanged.
+        If it is too long to be read again, or cannot be written. An existing file is then
+        unchanged.
     """
     text = dialogue_to_json(dialogue, options=options)
-    place = Path(path)
-    with locked(place):
-        if place.exists() and (before is None or read_text(place, most=SMALL_FILE) != before):
-            raise OvertakenError(
-                f"another program has written to {place}, so this dialogue is not saved there; the"
-                " same command resumes what is there",
-                str(place),
-            )
-        write_file(place, text)
+    write_log(path, text, before=before)
     return text
 
 
 @checked
-def read_dialogue(path: str | os.PathLike[str]) -> SavedDialogue:
+def read_dialogue(path: str | os.PathLike[str], *, salvage: bool = False) -> SavedDialogue:
     """Return the content of a file with a dialogue.
 
     Parameters
     ----------
     path
         The file, which `write_dialogue` wrote.
+    salvage
+        Whether to read the complete lines of a truncated or damaged file.
 
     Raises
     ------
     ModelFileError
         If the file cannot be read, is not such a file, is damaged or from a newer version.
     """
-    place = os.fspath(path)
-    try:
-        text = read_text(place, most=SMALL_FILE)
-        record = record_from_json(text, _SCHEMA, {_VERSION: DialogueRecord})
-    except ModelFileError as fault:
-        told = f"expected a dialogue in {place}: {fault}"
-        raise ModelFileError(told, place, line=fault.line, column=fault.column) from fault
+    record, text = read_log(path, _SCHEMA, DialogueRecord, salvage=salvage)
     return SavedDialogue(
         fingerprint=record.network.fingerprint,
         about=tuple(record.about),
-        events=tuple(record.events),
+        events=record.events,
         options=record.options,
         text=text,
     )

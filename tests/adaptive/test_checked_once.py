@@ -56,4 +56,4 @@ def test_a_change_is_looked_up_once(calls: Counter[str]) -> None:
     calls.clear()
     changed = session.change("item_1", "0")
     assert calls["name"] == 1
-    assert changed.state.responses == {"item_1": 0}
+    assert changed.state.responses == {"item_1": "0"}

@@ -20,6 +20,7 @@ from bnmind.adaptive import (
     Enemies,
     Item,
     ItemBank,
+    ItemEligibility,
     LeastCalibrated,
     MaximalItems,
     MostInformativePilot,
@@ -40,6 +41,7 @@ from bnmind.adaptive import (
     write_bank,
 )
 from bnmind.adaptive.pilot import drawn_places, open_pilots
+from bnmind.adaptive.selection.rules import item_mask
 from bnmind.errors import InvalidArgumentError, ModelFileError
 from tests.registries import check_value, examples_of, registry_faults
 
@@ -64,6 +66,20 @@ def run_live(design: Design, answers: dict[str, int]) -> Session:
         item = session.next_item()
         session = session.answer(item, answers[item])
     return session
+
+
+def test_exposure_control_withholds_no_pilot_item() -> None:
+    """It withheld them in simulations, where tests asked other items than live ones."""
+    often, never = np.full(9, 20.0), np.zeros(9)
+    control = ItemEligibility(0.2, often, np.where(item_mask(BANK, NEW), often, never))
+    design = Design(
+        BANK, stopper=MaximalItems(2), eligibility=control, pilot=PilotItems(NEW, 3), seed=1
+    )
+    assert control.probabilities.min() < 1
+    session = run_live(design, dict.fromkeys(BANK.item_names, 1))
+    run = simulate_designs({"test": design}, Responses.of([[1] * 9], items=BANK.item_names)).runs[0]
+    assert run.lengths[0] == 5
+    assert tuple(BANK.item_names[place] for place in run.asked[0]) == session.state.asked
 
 
 @given(st.data())

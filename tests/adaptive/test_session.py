@@ -119,7 +119,7 @@ def test_whatever_happens_the_belief_is_that_of_the_answers_that_stand(
             }
             assert wrong[kind]
     answers, asked = stack[-1]
-    assert session.state.responses == answers
+    assert session.state.responses == {item: str(number) for item, number in answers.items()}
     assert session.state.asked == asked
     assert set(session.state.skipped) == set(asked) - set(answers)
     np.testing.assert_allclose(
@@ -208,7 +208,7 @@ def test_every_event_is_on_disk_before_it_counts(tmp_path: Path) -> None:
     assert again.state == session.state
     assert again.next_item() == session.next_item()
     assert [entry.name for entry in tmp_path.iterdir()] == ["s.json"]
-    assert Session.load(path, BANK).answer("item_2", 1).state.responses["item_2"] == 1
+    assert Session.load(path, BANK).answer("item_2", 1).state.responses["item_2"] == "1"
 
 
 def test_a_file_that_cannot_be_written_loses_nothing(tmp_path: Path) -> None:
@@ -315,7 +315,7 @@ def test_bad_files_are_reported_and_left_alone(tmp_path: Path) -> None:
     assert (fault.line, fault.value) == (4, str(path))
     saved = Session.load(path, BANK, salvage=True)
     assert (saved.state.asked, saved.path) == (("item_1",), None)
-    with pytest.raises(OvertakenError, match="someone else"):
+    with pytest.raises(OvertakenError, match="another program"):
         session.answer("item_3", 1)
     path.write_text(text.replace('"version": 1', '"version": 2'))
     damaged(path, "version 1", "newer bnmind")
@@ -357,7 +357,7 @@ def test_two_writers_do_not_lose_each_others_answers(tmp_path: Path) -> None:
     path = tmp_path / "s.json"
     first = Session.start(BANK, path=path)
     second = Session.load(path, BANK).answer("item_1", 1)
-    with pytest.raises(OvertakenError, match="someone else"):
+    with pytest.raises(OvertakenError, match="another program"):
         first.answer("item_2", 1)
     assert Session.load(path, BANK).state == second.state
 
@@ -459,14 +459,14 @@ def test_a_session_never_writes_a_file_too_long_to_be_loaded_again(
     path = tmp_path / "session.json"
     session = Session.start(bank, path=path).answer("item_1", "1")
     size = len(path.read_bytes())
-    monkeypatch.setattr("bnmind.adaptive.sessions.session.SMALL_FILE", size + 10)
+    monkeypatch.setattr("bnmind.questions.event_log.SMALL_FILE", size + 10)
     with pytest.raises(ModelFileError, match=r"too long.*start a new session"):
         session.answer("item_2", "1")
     with pytest.raises(ModelFileError, match=r"too long.*start a new session"):
         session.undo()
     elsewhere = session.save(tmp_path / "other.json")
     assert elsewhere.events == session.events
-    monkeypatch.setattr("bnmind.adaptive.sessions.session.SMALL_FILE", size - 10)
+    monkeypatch.setattr("bnmind.questions.event_log.SMALL_FILE", size - 10)
     with pytest.raises(ModelFileError, match="too long"):
         session.save(tmp_path / "third.json")
     monkeypatch.undo()

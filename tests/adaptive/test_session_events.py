@@ -14,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bnmind.adaptive import Event, EventKind, ItemBank, Session
-from bnmind.adaptive.records import extended, session_to_json
-from bnmind.adaptive.sessions.events import Replay, SessionState
+from bnmind.adaptive.records import session_to_json
+from bnmind.adaptive.sessions.session import state_in
 from bnmind.errors import BnmindError, InvalidArgumentError, UnknownNameError
+from bnmind.questions.event_log import LogState, Replay, extended
 
 BANK = ItemBank.from_qmatrix([[1], [1], [1]], guess=0.2, slip=0.1)
 NAMES = BANK.item_names
@@ -33,7 +34,7 @@ events = st.lists(
 )
 
 
-State = tuple[tuple[str, ...], list[tuple[str, int]], tuple[str, ...], tuple[Event, ...]]
+State = tuple[tuple[str, ...], list[tuple[str, str]], tuple[str, ...], tuple[Event, ...]]
 """Items asked, responses in order, items set aside, and the events not undone."""
 
 
@@ -54,7 +55,7 @@ def obvious(steps: Sequence[Event]) -> State | None:
 
 def where_they_lead(steps: Sequence[Event]) -> State | None:
     asked: list[str] = []
-    responses: dict[str, int] = {}
+    responses: dict[str, str] = {}
     aside: list[str] = []
     for step in steps:
         fits = {
@@ -67,29 +68,29 @@ def where_they_lead(steps: Sequence[Event]) -> State | None:
         if step.item not in asked:
             asked.append(step.item)
         if step.kind is not EventKind.SKIP:
-            responses[step.item] = int(step.response)
+            responses[step.item] = step.response
         aside += [name for name in dict.fromkeys(step.set_aside) if name not in aside]
     return tuple(asked), list(responses.items()), tuple(aside), tuple(steps)
 
 
-def parts_of(state: SessionState) -> State:
+def parts_of(state: LogState) -> State:
     events = tuple(step.event for step in state.steps)
     return state.asked, list(state.responses.items()), state.set_aside, events
 
 
 @given(events)
 def test_events_lead_where_those_not_undone_lead(steps: list[Event]) -> None:
-    replay, state = Replay(BANK), SessionState()
+    replay, state = Replay(), LogState()
     for number, step in enumerate(steps):
         wanted = obvious(steps[: number + 1])
         if wanted is None:
             with pytest.raises(InvalidArgumentError):
                 replay.add(step)
             with pytest.raises(InvalidArgumentError):
-                state.after(BANK, step)
+                state.after(step)
             return
         replay.add(step)
-        state = state.after(BANK, step)
+        state = state.after(step)
         assert replay.state() == state
         assert parts_of(state) == wanted
     assert pickle.loads(pickle.dumps(state)) == state
@@ -97,17 +98,22 @@ def test_events_lead_where_those_not_undone_lead(steps: list[Event]) -> None:
 
 @given(events)
 def test_what_does_not_fit_changes_nothing(steps: list[Event]) -> None:
-    replay = Replay(BANK)
+    replay = Replay()
     for step in steps:
         before = replay.state()
         try:
             replay.add(step)
         except BnmindError:
             assert replay.state() == before
-    before = replay.state()
+
+
+@pytest.mark.parametrize("kind", [EventKind.ANSWER, EventKind.SKIP, EventKind.CHANGE])
+def test_unknown_items_and_responses_are_refused(kind: EventKind) -> None:
     with pytest.raises(UnknownNameError):
-        replay.add(Event(EventKind.ANSWER, "nothing", "1"))
-    assert replay.state() == before
+        state_in(BANK, [Event(kind, "nothing", "1")])
+    if kind is not EventKind.SKIP:
+        with pytest.raises(InvalidArgumentError, match="among 0, 1"):
+            state_in(BANK, [Event(kind, NAMES[0], "2")])
 
 
 @pytest.mark.parametrize("n", [200, 2000])
@@ -124,12 +130,10 @@ def test_the_work_grows_with_the_number_of_events(n: int, monkeypatch: pytest.Mo
     monkeypatch.setattr(ItemBank, "position", counted)
     changes = [Event(EventKind.CHANGE, NAMES[0], str(number % 2)) for number in range(n)]
     undone = [Event(EventKind.UNDO)] * n
-    replay = Replay(BANK)
-    for step in [Event(EventKind.ANSWER, NAMES[0], "1"), *changes, *undone]:
-        replay.add(step)
-    assert parts_of(replay.state()) == (
+    state = state_in(BANK, [Event(EventKind.ANSWER, NAMES[0], "1"), *changes, *undone])
+    assert parts_of(state) == (
         NAMES[:1],
-        [(NAMES[0], 1)],
+        [(NAMES[0], "1")],
         (),
         (Event(EventKind.ANSWER, NAMES[0], "1"),),
     )
@@ -159,7 +163,7 @@ def changes_and_undos(n: int, path: Path | None) -> None:
         session = session.change(NAMES[0], number % 2)
     for _ in range(n):
         session = session.undo()
-    assert session.state.responses == {NAMES[0]: 1}
+    assert session.state.responses == {NAMES[0]: "1"}
     assert len(session.events) == 2 * n + 1
 
 

@@ -34,9 +34,9 @@ from bnmind._arguments import checked
 from bnmind._files import SMALL_FILE, parse_json, read_text
 from bnmind._messages import listed, shown
 from bnmind._registry import as_registered, made_by_name
-from bnmind._values import Natural, Value, sealed
+from bnmind._values import Natural, Sealed, Value, sealed
 from bnmind.adaptive.bank_files import named_prior, prior_of
-from bnmind.adaptive.beliefs.belief import SkillBelief
+from bnmind.adaptive.beliefs.belief import BatchBelief, SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.pilot import (
     PILOT_RULES,
@@ -44,7 +44,6 @@ from bnmind.adaptive.pilot import (
     drawn_places,
     open_pilots,
     pilot_faults,
-    pilot_mask,
     without_pilots,
 )
 from bnmind.adaptive.selection.blueprint import Blueprint, ShadowTest
@@ -60,6 +59,7 @@ from bnmind.adaptive.selection.rules import (
     StartItems,
     Testlets,
     allowed_items,
+    item_mask,
     named_codes,
 )
 from bnmind.adaptive.selection.scores import MinimalEntropy
@@ -82,6 +82,7 @@ from bnmind.adaptive.selection.selectors import (
     selector_by_name,
 )
 from bnmind.adaptive.selection.stopping import (
+    Reasons,
     Stopper,
     ending,
     most_items_of,
@@ -102,6 +103,10 @@ if TYPE_CHECKING:
     )
 
 
+DEFAULT_RULES: tuple[Rule, ...] = (Enemies(), Testlets())
+"""The default rules: no enemies together, testlets without interruption."""
+
+
 @dataclass(frozen=True)
 class Outlook(Value):
     """The open items of a test, or the reason why it is over."""
@@ -112,6 +117,22 @@ class Outlook(Value):
     """The reason why the test is over; an empty text if it continues."""
     is_pilot: bool = field(default=False, kw_only=True)
     """Whether the open items are pilot items; see `PilotItems`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Opening(Sealed):
+    """The open items of some tests, or the reasons why the tests are over."""
+
+    allowed: NDArray[np.bool_]
+    """``(examinees, items)``, a mask of the open items."""
+    reasons: Reasons
+    """``(examinees,)``, the reason why each test is over; empty if it continues."""
+    is_pilot: NDArray[np.bool_]
+    """``(examinees,)``, whether the open items are pilot items."""
+
+    def take(self, rows: NDArray[np.bool_]) -> Opening:
+        """Return the part about some of the tests."""
+        return Opening(self.allowed[rows], self.reasons[rows], self.is_pilot[rows])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,7 +190,7 @@ class Design(Value):
     bank: ItemBank
     selector: Selector[SkillBelief] = field(default_factory=MinimalEntropy)
     stopper: Stopper | None = None
-    rules: tuple[Rule, ...] = field(default_factory=lambda: (Enemies(), Testlets()))
+    rules: tuple[Rule, ...] = DEFAULT_RULES
     seed: Natural = field(default=0, kw_only=True)
     eligibility: ItemEligibility | None = field(default=None, kw_only=True)
     pilot: PilotItems | None = field(default=None, kw_only=True)
@@ -179,22 +200,25 @@ class Design(Value):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._set(rules=rules_for_test(self.bank, self.rules, self.stopper))
-        if self.pilot and not self._can_be_met(~self._pilot_mask):
+        if self.pilot and not self._can_be_met(self.operational):
             raise InvalidArgumentError(["without the pilot items, no test can meet the minima"])
 
     def _faults(self) -> list[str]:
         return pilot_faults(self.pilot, self.bank) if self.pilot else []
 
-    @cached_property
-    def _pilot_mask(self) -> NDArray[np.bool_]:
-        if self.pilot is None:
-            return np.zeros(len(self.bank.items), dtype=bool)
-        return pilot_mask(self.pilot, self.bank)
-
     @property
+    def _pilots(self) -> tuple[str, ...]:
+        return () if self.pilot is None else self.pilot.items
+
+    @cached_property
     def operational(self) -> NDArray[np.bool_]:
         """A mask of the items that are not pilot items, ``(items,)``."""
-        return sealed(~self._pilot_mask)
+        return sealed(~item_mask(self.bank, self._pilots))
+
+    @cached_property
+    def is_counted(self) -> NDArray[np.bool_]:
+        """A mask of the items whose answers count for the belief and the report, ``(items,)``."""
+        return sealed(self.operational | (self.pilot is not None and self.pilot.count))
 
     @checked
     def pilots_among(self, items: Sequence[str]) -> tuple[str, ...]:
@@ -205,32 +229,21 @@ class Design(Value):
         items
             Names of items.
         """
-        return tuple(name for name in items if self._pilot_mask[self.bank.position(name)])
+        return tuple(name for name in items if name in self._pilots)
 
     @checked
-    def counted(self, given: Mapping[str, int]) -> Mapping[str, int]:
+    def counted(self, given: Mapping[str, int | str]) -> Mapping[str, int | str]:
         """Return the responses that count for the belief and the report, by item.
 
         Parameters
         ----------
         given
-            The position of each response, by item.
+            The position or the name of each response, by item.
         """
         if self.pilot is None or self.pilot.count:
             return given
-        left_out = set(self.pilots_among(tuple(given)))
-        return {name: number for name, number in given.items() if name not in left_out}
-
-    @checked
-    def without_pilots(self, items: Sequence[str]) -> tuple[str, ...]:
-        """Return the items that are not pilot items, in the same order.
-
-        Parameters
-        ----------
-        items
-            Names of items.
-        """
-        return tuple(name for name in items if not self._pilot_mask[self.bank.position(name)])
+        left_out = set(self._pilots)
+        return {name: response for name, response in given.items() if name not in left_out}
 
     @checked
     def allowed(self, asked: Sequence[str], set_aside: Sequence[str] = ()) -> tuple[str, ...]:
@@ -245,8 +258,8 @@ class Design(Value):
         set_aside
             The items that exposure control withholds.
         """
-        available = self._available(set_aside)
-        others = without_pilots(self._positions(asked), self._pilot_mask)
+        available = self._available(set_aside) & self.operational
+        others = without_pilots(self._positions(asked), ~self.operational)
         mask = allowed_items(self.bank, self.rules, others, available=available)
         return self._names(mask[0])
 
@@ -267,38 +280,26 @@ class Design(Value):
         asked, set_aside
             As for `allowed`.
         """
-        counted = self.without_pilots(asked)
-        outlook = ending(
-            self.rules,
-            self.stopper,
+        opening = openings(
+            self,
             belief.batch,
-            self._positions(counted),
+            self._positions(asked),
             available=self._available(set_aside),
+            places=drawn_places(self.pilot, self.seed, np.zeros(1, dtype=np.intp)),
         )
-        if self.pilot is not None:
-            pilots = open_pilots(
-                self.pilot,
-                self.bank,
-                self._positions(asked),
-                available=self._not_withheld(set_aside),
-                allowed=outlook.allowed,
-                ended=outlook.reasons != "",
-                places=drawn_places(self.pilot, self.seed, np.zeros(1, dtype=np.intp)),
-            )
-            if pilots.any():
-                return Outlook(self._names(pilots[0]), "", is_pilot=True)
-        return Outlook(self._names(outlook.allowed[0]), str(outlook.reasons[0]))
+        return Outlook(
+            self._names(opening.allowed[0]),
+            str(opening.reasons[0]),
+            is_pilot=bool(opening.is_pilot[0]),
+        )
 
     def _positions(self, asked: Sequence[str]) -> NDArray[np.intp]:
         return np.array([[self.bank.position(name) for name in asked]], dtype=np.intp)
 
-    def _not_withheld(self, set_aside: Sequence[str]) -> NDArray[np.bool_]:
-        withheld = set(set_aside)
-        return np.array([[name not in withheld for name in self.bank.item_names]])
-
     def _available(self, set_aside: Sequence[str]) -> NDArray[np.bool_]:
-        available = self._not_withheld(set_aside) & ~self._pilot_mask
-        return available if self.eligibility is None else available & self._eligible
+        withheld = set(set_aside)
+        available = np.array([[name not in withheld for name in self.bank.item_names]])
+        return available & self._eligible
 
     @cached_property
     def _eligible(self) -> NDArray[np.bool_]:
@@ -307,6 +308,8 @@ class Design(Value):
     @checked
     def eligible(self, examinee: int) -> NDArray[np.bool_]:
         """Return a mask of the items that are eligible in a test, ``(items,)``.
+
+        Pilot items always are.
 
         Parameters
         ----------
@@ -319,7 +322,7 @@ class Design(Value):
         luck = eligibility_luck(self.seed, len(self.bank.items), examinee=examinee)
         drawn = self.eligibility.draw(luck)
         enough = drawn.sum() >= (most_items_of(self.stopper) or 1)
-        return drawn if enough and self._can_be_met(drawn) else every
+        return drawn | ~self.operational if enough and self._can_be_met(drawn) else every
 
     def _can_be_met(self, available: NDArray[np.bool_]) -> bool:
         """Return whether some test with the available items ``(items,)`` meets all rules."""
@@ -348,6 +351,53 @@ class Design(Value):
         if step < 0:
             raise InvalidArgumentError(f"expected a step of at least 0, got {step}", step)
         return generator_of(self.seed, step)
+
+
+def openings(
+    design: Design,
+    beliefs: BatchBelief,
+    asked: NDArray[np.intp],
+    *,
+    available: NDArray[np.bool_],
+    places: NDArray[np.intp],
+) -> Opening:
+    """Return the open items of some tests, as `Design.outlook` does of one.
+
+    Parameters
+    ----------
+    design
+        The design.
+    beliefs
+        The belief about each examinee.
+    asked
+        ``(examinees, questions)`` positions of the items asked, in order; `MISSING` after the
+        last one.
+    available
+        ``(examinees, items)``, a mask of the items that may be asked at all.
+    places
+        As `drawn_places` returns them.
+    """
+    found = ending(
+        design.rules,
+        design.stopper,
+        beliefs,
+        without_pilots(asked, ~design.operational),
+        available=available & design.operational,
+    )
+    if design.pilot is None:
+        return Opening(found.allowed, found.reasons, np.zeros(len(asked), dtype=bool))
+    pilots = open_pilots(
+        design.pilot,
+        design.bank,
+        asked,
+        available=available,
+        allowed=found.allowed,
+        ended=found.reasons != "",
+        places=places,
+    )
+    is_pilot = np.asarray(pilots.any(axis=1))
+    allowed = np.where(is_pilot[:, None], pilots, found.allowed)
+    return Opening(allowed, np.where(is_pilot, "", found.reasons), is_pilot)
 
 
 @checked

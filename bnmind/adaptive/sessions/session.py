@@ -9,18 +9,18 @@ import dataclasses
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from bnmind._arguments import checked, checked_if_it_fails
 from bnmind._display import Result, Table
-from bnmind._files import SMALL_FILE, OvertakenError, create_file, locked, write_file
 from bnmind._messages import counted, percent
 from bnmind._values import ReadOnlyDict, Value, made
-from bnmind.adaptive.bank_files import read_text
-from bnmind.adaptive.beliefs.belief import SkillBelief, skills_html
+from bnmind.adaptive.beliefs.belief import SkillBelief, skills_html, updated_anyway
 from bnmind.adaptive.beliefs.estimates import (
     AnswerFit,
     ability_deviation,
@@ -36,14 +36,24 @@ from bnmind.adaptive.selection.scores import RankedItem, Ranking, rank_items
 from bnmind.adaptive.selection.selector import Selection
 from bnmind.adaptive.selection.stopping import NOTHING_LEFT, Progress
 from bnmind.adaptive.sessions.design import Design, Outlook, ReportOptions, design_from
-from bnmind.adaptive.sessions.events import Event, EventKind, Replay, SessionState, believed
-from bnmind.errors import BnmindError, ModelFileError, NothingToAskError
+from bnmind.errors import ImpossibleEvidenceError, ModelFileError, NothingToAskError
+from bnmind.questions.event_log import (
+    Event,
+    EventKind,
+    LogState,
+    extended,
+    log_from_json,
+    read_log,
+    replace_log,
+    replayed,
+    write_log,
+)
 
 if TYPE_CHECKING:
     from bnmind.adaptive.records import SavedSession
 
 
-def read_log(place: Path, bank: ItemBank | None, *, salvage: bool) -> SavedSession:
+def read_session(place: Path, bank: ItemBank | None, *, salvage: bool = False) -> SavedSession:
     """Return the content of a file; if ``salvage``, of its complete lines.
 
     Raises
@@ -51,14 +61,9 @@ def read_log(place: Path, bank: ItemBank | None, *, salvage: bool) -> SavedSessi
     ModelFileError
         If the file is not a session, or is a session of another bank than one that is given.
     """
-    from bnmind.adaptive.records import bank_fingerprint, salvaged, session_from_json
+    from bnmind.adaptive.records import SESSION, SavedSession, bank_fingerprint
 
-    try:
-        text = read_text(place, most=SMALL_FILE, damaged=True)
-        saved = salvaged(text) if salvage else session_from_json(text)
-    except ModelFileError as fault:
-        told = str(fault) if str(place) in str(fault) else f"{fault}, in {place}"
-        raise ModelFileError(told, str(place), line=fault.line, column=fault.column) from fault
+    saved, _ = read_log(place, SESSION, SavedSession, salvage=salvage)
     if bank is not None and saved.bank.fingerprint != bank_fingerprint(bank):
         raise ModelFileError(
             f"expected a session of the bank {bank.title or 'given'}, got a session of"
@@ -69,95 +74,47 @@ def read_log(place: Path, bank: ItemBank | None, *, salvage: bool) -> SavedSessi
     return saved
 
 
-def replayed(place: Path, bank: ItemBank, events: Sequence[Event]) -> SessionState:
-    """Return the state that the events of a file lead to.
+def state_in(bank: ItemBank, events: Sequence[Event], *, place: str = "") -> LogState:
+    """Return the state that events lead to, which `place` holds; errors as for `replayed`."""
 
-    Raises
-    ------
-    ModelFileError
-        If an event is not valid; the message names the event.
-    """
-    replay = Replay(bank)
-    for number, event in enumerate(events):
-        try:
-            replay.add(event)
-        except BnmindError as fault:
-            raise ModelFileError(f"{fault}, at events.{number} in {place}", str(place)) from fault
-    return replay.state()
+    def check(event: Event) -> None:
+        if event.kind is not EventKind.UNDO:
+            bank.position(event.item)
+        if event.kind in (EventKind.ANSWER, EventKind.CHANGE):
+            bank.response(event.item, event.response)
+
+    return replayed(events, check, place=place)
 
 
-def write_log(place: Path, content: str, *, text_before: str, before: tuple[Event, ...]) -> None:
-    """Write a session to its file, unless the file holds other events than those before.
+def believed(
+    belief: SkillBelief,
+    before: Mapping[str, int | str],
+    now: Mapping[str, int | str],
+    *,
+    error_chance: float,
+) -> SkillBelief:
+    """Return a belief given other responses.
 
     Parameters
     ----------
-    place
-        The file.
-    content
-        The text to write.
-    text_before
-        The text that the file has if this program was the last to write it.
-    before
-        The events that the file must hold, whatever its text.
-
-    Raises
-    ------
-    OvertakenError
-        If another program has written to the file.
-    ModelFileError
-        If no reader would take so long a text, or if the file cannot be written.
+    belief
+        The belief given the responses before.
+    before, now
+        The response to each item, by position or by name.
+    error_chance
+        That of the belief if the responses are possible; otherwise see `updated_anyway`.
     """
-    refuse_long(place, content)
-    with locked(place):
-        if not place.exists():  # removed meanwhile: there is nothing that could be lost
-            unchanged = create_file(place, content)
-        else:
-            unchanged = _holds(place, text_before, before)
-            if unchanged:
-                write_file(place, content)
-    if not unchanged:
-        raise OvertakenError(
-            f"someone else has written to {place} since this session wrote to it; load it"
-            " again, or save this session to another file",
-            str(place),
-        )
-
-
-def refuse_long(place: Path, content: str) -> None:
-    """Refuse to write a session that is longer than its reader accepts.
-
-    Raises
-    ------
-    ModelFileError
-        If the text has more than 16 MiB.
-    """
-    # A character takes at most four bytes: short texts need not be encoded to be measured.
-    if len(content) * 4 > SMALL_FILE and len(content.encode()) > SMALL_FILE:
-        raise ModelFileError(
-            f"the session has become too long: {place} would have more than the"
-            f" {SMALL_FILE >> 20} MiB that can be loaded again; start a new session",
-            str(place),
-        )
-
-
-def exists_already(place: Path) -> ModelFileError:
-    """Return the error for a new session whose file exists."""
-    return ModelFileError(
-        f"{place} exists; load it to continue that session, or choose another file",
-        str(place),
-    )
-
-
-def _holds(place: Path, text: str, events: tuple[Event, ...]) -> bool:
-    """Return whether a file is a session with these events; its text need not be the same."""
-    from bnmind.adaptive.records import session_from_json
-
-    try:
-        content = read_text(place, most=SMALL_FILE)
-        # The first test is quick; the second reads every event.
-        return content == text or session_from_json(content).events == events
-    except BnmindError:
-        return False
+    changed = [item for item in belief.responses if now.get(item) != before.get(item)]
+    for item in changed:
+        belief = belief.without(item)
+    if changed and belief.error_chance != error_chance:
+        # Without a response that was changed the others may be possible.
+        with suppress(ImpossibleEvidenceError):
+            belief = belief.with_errors(error_chance)
+    for item, response in now.items():
+        if item not in belief.responses:
+            belief = updated_anyway(belief, item, response)
+    return belief
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -289,7 +246,7 @@ class Session(Value):
     events: tuple[Event, ...]
     """All events, undone ones and undos too."""
     _: KW_ONLY
-    state: SessionState
+    state: LogState
     """The state after these events."""
     belief: SkillBelief
     """The current belief about the examinee."""
@@ -330,26 +287,14 @@ class Session(Value):
         TooLargeError
             If the bank's junction tree is too large.
         """
-        full_design = Design(design) if isinstance(design, ItemBank) else design
-        prior = start_belief(full_design.bank) if belief is None else belief
-        place = None if path is None else Path(path)
-        if place is not None and place.exists():
-            raise exists_already(place)
-        session = cls(
-            design=full_design,
-            prior=prior,
-            events=(),
-            state=SessionState(),
-            belief=prior,
-            path=place,
-            about={**({"design": full_design.text} if full_design.text else {}), **(about or {})},
-        )
-        if place is not None:
-            if not session.stop_reason:
-                session.next_item()
-            if not create_file(place, session.to_json()):
-                raise exists_already(place)
-        return session
+        whole = Design(design) if isinstance(design, ItemBank) else design
+        texts = {**({"design": whole.text} if whole.text else {}), **(about or {})}
+        session = cls._after_all(whole, belief, (), about=texts)
+        if path is None:
+            return session
+        if not Path(path).exists() and not session.stop_reason:
+            session.next_item()
+        return session.save(path, new=True)
 
     @classmethod
     @checked
@@ -382,14 +327,12 @@ class Session(Value):
             If the file cannot be read, is truncated, is of a newer version or of another
             bank, or an event is not valid. The file does not change.
         """
-        full_design = Design(design) if isinstance(design, ItemBank) else design
+        whole = Design(design) if isinstance(design, ItemBank) else design
         place = Path(path)
-        saved = read_log(place, full_design.bank, salvage=salvage)
-        full_design = dataclasses.replace(full_design, seed=saved.seed)
-        prior = start_belief(full_design.bank) if belief is None else belief
-        state = replayed(place, full_design.bank, saved.events)
-        session = cls._after_all(full_design, prior, saved.events, state)
-        return dataclasses.replace(session, path=None if salvage else place, about=saved.about)
+        saved = read_session(place, whole.bank, salvage=salvage)
+        whole = dataclasses.replace(whole, seed=saved.seed)
+        session = cls._after_all(whole, belief, saved.events, about=saved.about, place=str(place))
+        return session if salvage else dataclasses.replace(session, path=place)
 
     @classmethod
     @checked
@@ -405,19 +348,23 @@ class Session(Value):
         UnknownNameError, InvalidArgumentError
             If an event is not valid.
         """
-        prior = start_belief(design.bank) if belief is None else belief
-        replay = Replay(design.bank)
-        for event in events:
-            replay.add(event)
-        return cls._after_all(design, prior, events, replay.state())
+        return cls._after_all(design, belief, events)
 
     @classmethod
     def _after_all(
-        cls, design: Design, prior: SkillBelief, events: Sequence[Event], state: SessionState
+        cls,
+        design: Design,
+        belief: SkillBelief | None,
+        events: Sequence[Event],
+        *,
+        about: Mapping[str, str] | None = None,
+        place: str = "",
     ) -> Session:
+        prior = start_belief(design.bank) if belief is None else belief
+        state = state_in(design.bank, events, place=place)
         counted = design.counted(state.responses)
-        now = believed(prior, counted, error_chance=prior.error_chance)
-        return cls(design, prior, tuple(events), state=state, belief=now)
+        now = believed(prior, {}, counted, error_chance=prior.error_chance)
+        return cls(design, prior, tuple(events), state=state, belief=now, about=about or {})
 
     def __repr__(self) -> str:
         return f"Session({len(self.state.asked)} of {len(self.bank.items)} items asked)"
@@ -443,8 +390,9 @@ class Session(Value):
     @property
     def progress(self) -> Progress:
         """The progress of the test, as input to a stopper."""
-        allowed = self.design.allowed(self.state.asked, self.state.set_aside)
-        return Progress(self.belief, self.design.without_pilots(self.state.asked), allowed)
+        asked, pilots = self.state.asked, self.design.pilots_among(self.state.asked)
+        allowed = self.design.allowed(asked, self.state.set_aside)
+        return Progress(self.belief, tuple(n for n in asked if n not in pilots), allowed)
 
     @property
     def stop_reason(self) -> str:
@@ -502,6 +450,7 @@ class Session(Value):
     @checked
     def skip(self, item: str, *, at: str = "") -> Session:
         """Return the session after `item` was asked and not answered; `at` as for `answer`."""
+        self.bank.position(item)  # raises if there is no such item
         return self._after(Event(EventKind.SKIP, item, at=at, set_aside=self._withheld(item)))
 
     @checked_if_it_fails
@@ -540,12 +489,10 @@ class Session(Value):
             it cannot be written.
         """
         moved = dataclasses.replace(self, path=Path(path))
-        refuse_long(Path(path), moved.to_json())
-        if not new:
-            with locked(path):
-                write_file(path, moved.to_json())
-        elif not create_file(path, moved.to_json()):
-            raise exists_already(Path(path))
+        if new:
+            write_log(path, moved.to_json(), before=None)
+        else:
+            replace_log(path, moved.to_json())
         return moved
 
     def to_json(self) -> str:
@@ -653,27 +600,33 @@ class Session(Value):
     def _told(self, kind: EventKind, item: str, response: int | str, at: str) -> Session:
         """Return the session after an answer, or a change of one."""
         number = self.bank.response(item, response)
-        withheld = self._withheld(item) if kind is EventKind.ANSWER else ()
         name = self.bank.responses(item)[number]
-        return self._after(Event(kind, item, name, at=at, set_aside=withheld), response=number)
+        withheld = self._withheld(item) if kind is EventKind.ANSWER else ()
+        return self._after(Event(kind, item, name, at=at, set_aside=withheld), {item: number})
 
-    def _after(self, event: Event, *, response: int | None = None) -> Session:
-        """Return the session after an event; ``response`` as for `SessionState.after`."""
-        state = self.state.after(self.bank, event, response=response)
-        usual = self.prior.error_chance
-        belief = believed(self.belief, self.design.counted(state.responses), error_chance=usual)
+    def _after(self, event: Event, told: Mapping[str, int] = MappingProxyType({})) -> Session:
+        """Return the session after an event, given the position of the response, by item."""
+        state = self.state.after(event)
+        belief = believed(
+            self.belief,
+            self.state.responses,
+            self.design.counted({**state.responses, **told}),
+            error_chance=self.prior.error_chance,
+        )
         # The fields are valid by now; each event need not be checked again.
         fields = {one.name: getattr(self, one.name) for one in dataclasses.fields(self)}
         fields |= {"events": (*self.events, event), "state": state, "belief": belief}
         after = made(Session, **fields)
-        if self.path is None:
-            return after
-        from bnmind.adaptive.records import extended
-
-        text = extended(self._content, event)
-        write_log(self.path, text, text_before=self._content, before=self.events)
-        after.__dict__["_content"] = text  # the value of the cached property
+        if self.path is not None:
+            text = after.__dict__["_content"] = extended(self._content, event)  # the cached one
+            write_log(self.path, text, before=self._content, is_same=self._is_in)
         return after
+
+    def _is_in(self, text: str) -> bool:
+        """Return whether a text holds the events of this session, however it is written."""
+        from bnmind.adaptive.records import SESSION, SavedSession
+
+        return log_from_json(text, SESSION, SavedSession).events == self.events
 
 
 @checked
@@ -696,7 +649,7 @@ def resume_session(
         not fit the bank any more.
     """
     # The bank of the session is that of its design, which may have another prior.
-    saved = read_log(Path(path), None, salvage=salvage)
+    saved = read_session(Path(path), None, salvage=salvage)
     design = design_saved(saved.about, bank)
     if design is None:
         raise ModelFileError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -96,8 +96,7 @@ class SelectorRun(Value):
     @cached_property
     def counts(self) -> NDArray[np.intp]:
         """``(items,)``, the number of examinees who were asked each item."""
-        items = self.asked[self.asked != MISSING]
-        return sealed(np.bincount(items, minlength=self.set_aside.shape[1]))
+        return sealed(self.asked_mask.sum(axis=0))
 
     @property
     def exposure(self) -> Floats:
@@ -177,27 +176,26 @@ class SimulationResult(Result, Value):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the curves, lengths and exposures of each selector as a record for JSON."""
-        selectors = []
-        for run in self.runs:
-            curves = {}
-            for measure in self.measures:
-                mean, error = self.mean(run.selector, measure.name)
-                curves[measure.name] = {"mean": mean.tolist(), "standard_error": error.tolist()}
-            selectors.append(
+
+        def curve(selector: str, measure: str) -> Mapping[str, Any]:
+            mean, error = self.mean(selector, measure)
+            return {"mean": mean.tolist(), "standard_error": error.tolist()}
+
+        record = {
+            "examinees": len(self),
+            "items": len(self.items),
+            "skills": self.skills,
+            "selectors": [
                 {
                     "selector": run.selector,
                     "mean_length": float(run.lengths.mean()),
                     "overlap": run.overlap,
                     "impossible": int(run.impossible.sum()),
                     "exposure": dict(zip(self.items, run.exposure.tolist(), strict=True)),
-                    "by_items_asked": curves,
+                    "by_items_asked": {m.name: curve(run.selector, m.name) for m in self.measures},
                 }
-            )
-        record = {
-            "examinees": len(self),
-            "items": len(self.items),
-            "skills": self.skills,
-            "selectors": selectors,
+                for run in self.runs
+            ],
         }
         return dict(finite(record))
 
@@ -354,25 +352,21 @@ class SimulationResult(Result, Value):
         """
         import pandas as pd
 
-        parts = []
-        for run in self.runs:
-            is_row = np.arange(run.values.shape[2]) <= run.lengths[:, None]
-            rows, steps = np.nonzero(is_row)
-            asked = np.concatenate([np.full((len(self), 1), MISSING), run.asked], axis=1)
-            places = asked[rows, steps]
-            answers = np.where(places == MISSING, MISSING, self.responses[rows, places])
-            columns: dict[str, Any] = {
-                "selector": run.selector,
+        def columns(run: SelectorRun) -> Mapping[str, Any]:
+            rows, steps = np.nonzero(np.arange(run.values.shape[2]) <= run.lengths[:, None])
+            places = np.pad(run.asked, ((0, 0), (1, 0)), constant_values=MISSING)[rows, steps]
+            answers = pd.Series(self.responses[rows, places].astype(np.int64))
+            answers = answers.mask((places == MISSING) | (answers == MISSING).to_numpy())
+            measured = zip(self.measures, run.values, strict=True)
+            return {
                 "examinee": self._names[rows],
                 "step": steps,
                 "item": np.array([*self.items, ""], dtype=object)[places],
-                "response": pd.array(np.where(answers == MISSING, 0, answers), dtype="Int64"),
+                "response": answers.astype("Int64"),
+                **{measure.name: values[rows, steps] for measure, values in measured},
             }
-            columns["response"][answers == MISSING] = pd.NA
-            for measure, values in zip(self.measures, run.values, strict=True):
-                columns[measure.name] = values[rows, steps]
-            parts.append(columns)
-        return _joined_frame(parts)
+
+        return self._frame(columns)
 
     @property
     def curves(self) -> pd.DataFrame:
@@ -381,26 +375,26 @@ class SimulationResult(Result, Value):
         Columns ``selector, measure, step, mean, standard_error, low, high`` (see `band`), and
         ``testing``, the number of tests of at least this length.
         """
-        parts = []
+        import pandas as pd
+
+        frames, steps = [], np.arange(1 + self.n_steps)
         for run in self.runs:
-            steps = np.arange(1 + self.n_steps)
             testing = (run.lengths[:, None] >= steps).sum(axis=0)
             for measure in self.measures:
                 mean, error = self.mean(run.selector, measure.name)
                 low, high = self.band(run.selector, measure.name)
-                parts.append(
-                    {
-                        "selector": run.selector,
-                        "measure": measure.name,
-                        "step": steps,
-                        "mean": mean,
-                        "standard_error": error,
-                        "low": low,
-                        "high": high,
-                        "testing": testing,
-                    }
-                )
-        return _joined_frame(parts)
+                columns = {
+                    "selector": run.selector,
+                    "measure": measure.name,
+                    "step": steps,
+                    "mean": mean,
+                    "standard_error": error,
+                    "low": low,
+                    "high": high,
+                    "testing": testing,
+                }
+                frames.append(pd.DataFrame(columns))
+        return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
     @property
     def exposure(self) -> pd.DataFrame:
@@ -410,16 +404,14 @@ class SimulationResult(Result, Value):
         share), ``selected`` (the share of tests in which it was asked or set aside by
         exposure control), ``overlap`` (the share of pairs of examinees who were both asked).
         """
-        return _joined_frame(
-            {
-                "selector": run.selector,
+        return self._frame(
+            lambda run: {
                 "item": list(self.items),
                 "asked": run.counts,
                 "exposure": run.exposure,
                 "selected": run.selected,
                 "overlap": run.shared,
             }
-            for run in self.runs
         )
 
     @property
@@ -429,15 +421,13 @@ class SimulationResult(Result, Value):
         Columns ``selector, examinee, length, reason, impossible``; for the last see
         `SelectorRun.impossible`.
         """
-        return _joined_frame(
-            {
-                "selector": run.selector,
+        return self._frame(
+            lambda run: {
                 "examinee": self._names,
                 "length": run.lengths,
                 "reason": run.reasons.astype(object),
                 "impossible": run.impossible,
             }
-            for run in self.runs
         )
 
     @property
@@ -450,27 +440,27 @@ class SimulationResult(Result, Value):
         ``level_SKILL`` (the most probable level by itself).
         """
         names = [np.array(states, dtype=object) for states in self.states]
-        parts = []
-        for run in self.runs:
-            columns: dict[str, Any] = {
-                "selector": run.selector,
+        ends = np.cumsum([len(states) for states in self.states])[:-1]
+
+        def named(head: str, levels: Levels) -> dict[str, Any]:
+            each = zip(self.skills, names, levels.T, strict=True)
+            known = [one for one in each if np.all(one[2] != MISSING)]
+            return {f"{head}_{skill}": states[column] for skill, states, column in known}
+
+        def columns(run: SelectorRun) -> Mapping[str, Any]:
+            final = np.split(run.posteriors[:, -1], ends, axis=1)
+            each = zip(self.skills, self.states, final, strict=True)
+            return {
                 "examinee": self._names,
                 "length": run.lengths,
+                **named("true", self.levels),
+                **named("map", run.profiles),
+                "map_probability": run.probabilities,
+                **{f"eap_{skill}": table @ _values(states) for skill, states, table in each},
+                **named("level", run.classified),
             }
-            for k, skill in enumerate(self.skills):
-                if np.all(self.levels[:, k] != MISSING):
-                    columns[f"true_{skill}"] = names[k][self.levels[:, k]]
-            for k, skill in enumerate(self.skills):
-                columns[f"map_{skill}"] = names[k][run.profiles[:, k]]
-            columns["map_probability"] = run.probabilities
-            ends = np.cumsum([len(states) for states in self.states])
-            final = np.split(run.posteriors[:, -1], ends[:-1], axis=1)
-            for skill, states, table in zip(self.skills, self.states, final, strict=True):
-                columns[f"eap_{skill}"] = table @ _values(states)
-            for k, skill in enumerate(self.skills):
-                columns[f"level_{skill}"] = names[k][run.classified[:, k]]
-            parts.append(columns)
-        return _joined_frame(parts)
+
+        return self._frame(columns)
 
     @property
     def posteriors(self) -> pd.DataFrame:
@@ -479,24 +469,26 @@ class SimulationResult(Result, Value):
         Columns ``selector, examinee, step, skill, level, probability``. Without
         `SimulationOptions.posteriors`, only the last step of each test.
         """
-        skills = [s for s, states in zip(self.skills, self.states, strict=True) for _ in states]
-        levels = [state for states in self.states for state in states]
-        parts = []
-        for run in self.runs:
-            kept, n = run.posteriors.shape[1], len(levels)
+        pairs = [
+            (skill, state)
+            for skill, states in zip(self.skills, self.states, strict=True)
+            for state in states
+        ]
+
+        def columns(run: SelectorRun) -> Mapping[str, Any]:
+            kept, n = run.posteriors.shape[1], len(pairs)
             # Where only those at the end are kept, they are in the first place.
             rows, at = np.nonzero(np.arange(kept) <= run.lengths[:, None])
-            parts.append(
-                {
-                    "selector": run.selector,
-                    "examinee": np.repeat(self._names[rows], n),
-                    "step": np.repeat(at if kept > 1 else run.lengths, n),
-                    "skill": np.tile(np.array(skills, dtype=object), len(rows)),
-                    "level": np.tile(np.array(levels, dtype=object), len(rows)),
-                    "probability": run.posteriors[rows, at].reshape(-1),
-                }
-            )
-        return _joined_frame(parts)
+            skills, levels = np.tile(np.array(pairs, dtype=object).T, len(rows))
+            return {
+                "examinee": np.repeat(self._names[rows], n),
+                "step": np.repeat(at if kept > 1 else run.lengths, n),
+                "skill": skills,
+                "level": levels,
+                "probability": run.posteriors[rows, at].reshape(-1),
+            }
+
+        return self._frame(columns)
 
     @property
     def attributes(self) -> pd.DataFrame:
@@ -527,22 +519,23 @@ class SimulationResult(Result, Value):
         Columns ``selector, examinees, mean_length, sd_length, largest_exposure, overlap``, and
         one for each measure.
         """
+        return self._frame(
+            lambda run: {
+                "examinees": [len(self)],
+                "mean_length": run.lengths.mean(),
+                "sd_length": run.lengths.std(),
+                "largest_exposure": run.exposure.max(),
+                "overlap": run.overlap,
+                **{m.name: self.mean(run.selector, m.name)[0][-1] for m in self.measures},
+            }
+        )
+
+    def _frame(self, columns: Callable[[SelectorRun], Mapping[str, Any]]) -> pd.DataFrame:
+        """Return a data frame of the columns of each selector, one selector after the other."""
         import pandas as pd
 
-        rows = []
-        for run in self.runs:
-            row: dict[str, Any] = {
-                "selector": run.selector,
-                "examinees": len(self),
-                "mean_length": float(run.lengths.mean()),
-                "sd_length": float(run.lengths.std()),
-                "largest_exposure": float(run.exposure.max()),
-                "overlap": run.overlap,
-            }
-            for measure in self.measures:
-                row[measure.name] = float(self.mean(run.selector, measure.name)[0][-1])
-            rows.append(row)
-        return pd.DataFrame(rows)
+        frames = [pd.DataFrame({"selector": run.selector, **columns(run)}) for run in self.runs]
+        return pd.concat(frames, ignore_index=True)
 
     def _row(self, measure: str) -> int:
         names = [one.name for one in self.measures]
@@ -555,14 +548,6 @@ class SimulationResult(Result, Value):
             return np.ones(len(self))
         counts: Floats = (self.responses != MISSING).sum(axis=1).astype(np.float64)
         return counts
-
-
-def _joined_frame(parts: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
-    """Return a data frame of the columns of all parts, one part after the other."""
-    import pandas as pd
-
-    frames = [pd.DataFrame(columns) for columns in parts]
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 
 def _values(states: Sequence[str]) -> Floats:

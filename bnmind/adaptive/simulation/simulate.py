@@ -23,21 +23,14 @@ from bnmind.adaptive.beliefs.belief import (
 )
 from bnmind.adaptive.beliefs.estimates import start_beliefs
 from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of
-from bnmind.adaptive.pilot import (
-    PilotItems,
-    check_pilots,
-    chosen_pilots,
-    drawn_places,
-    open_pilots,
-    without_pilots,
-)
-from bnmind.adaptive.responses.responses import Levels, Responses, fold_numbers
-from bnmind.adaptive.selection.rules import Enemies, Rule, Testlets, asked_mask, item_mask
+from bnmind.adaptive.pilot import PilotItems, chosen_pilots, drawn_places
+from bnmind.adaptive.responses.responses import Responses, fold_numbers
+from bnmind.adaptive.selection.rules import Rule, asked_mask
 from bnmind.adaptive.selection.selector import Selector, generator_of
 from bnmind.adaptive.selection.selectors import ItemEligibility
-from bnmind.adaptive.selection.stopping import Ending, Stopper, ending, rules_for_test
-from bnmind.adaptive.sessions.design import Design
-from bnmind.adaptive.simulation.measures import Measure, Moment, Predictor, default_measures
+from bnmind.adaptive.selection.stopping import Stopper
+from bnmind.adaptive.sessions.design import DEFAULT_RULES, Design, Opening, openings
+from bnmind.adaptive.simulation.measures import Measure, Moment, default_measures
 from bnmind.adaptive.simulation.results import SelectorRun, SimulationResult, joined_runs
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
@@ -62,194 +55,121 @@ class _Luck:
         return np.asarray(self.drawn, dtype=dtype)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class SomeTests:
-    """The tests of some examinees with one selector, as one unit of work."""
+def run_batch(
+    name: str,
+    design: Design,
+    prior: BatchBelief,
+    people: Responses,
+    may: NDArray[np.bool_],
+    *,
+    measures: Sequence[Measure],
+    posteriors: bool,
+) -> SelectorRun:
+    """Return the results of the tests of some examinees with one design, in one batch.
 
-    name: str
-    """The name of the selector."""
-    selector: Selector[SkillBelief]
-    prior: BatchBelief
-    """The belief about one examinee who has answered nothing."""
-    stopper: Stopper | None
-    measures: tuple[Measure, ...]
-    predictor: Predictor
-    options: SimulationOptions
-    """With the rules of these tests, and without what cannot be sent to workers."""
-    numbers: NDArray[np.intp]
-    """``(examinees,)``, the numbers of the examinees, which determine their generators."""
-    responses: NDArray[np.int16]
-    """The answers, a row for each examinee; likewise below."""
-    levels: Levels
-    abilities: Floats
-    eligible: NDArray[np.bool_]
-    """``(examinees, items)``, a mask of the items that may be asked of each examinee."""
-
-    def take(self, rows: slice | NDArray[np.intp]) -> SomeTests:
-        """Return the tests of some of the examinees."""
-        return replace(
-            self,
-            numbers=self.numbers[rows],
-            responses=self.responses[rows],
-            levels=self.levels[rows],
-            abilities=self.abilities[rows],
-            eligible=self.eligible[rows],
-        )
-
-
-def run_batch(tests: SomeTests) -> SelectorRun:
-    """Return the results of the tests of some examinees, in one batch."""
-    options, numbers, responses = tests.options, tests.numbers, tests.responses
-    levels, abilities = tests.levels, tests.abilities
-    bank, n = tests.prior.bank, len(numbers)
-    beliefs = tests.prior.take(np.zeros(n, dtype=np.intp))
-    running = np.arange(n)
-    asked = np.empty((n, 0), dtype=np.intp)
-    aside = np.zeros(responses.shape, dtype=bool)
-    reasons = np.full(n, "", dtype=object)
-    classified = np.zeros(levels.shape, dtype=np.intp)
-    impossible = np.zeros(n, dtype=bool)
+    Parameters
+    ----------
+    name
+        The name in the results.
+    design
+        The design.
+    prior
+        The belief about one examinee who has answered nothing.
+    people
+        The examinees.
+    may
+        ``(examinees, items)``, a mask of the items that may be asked of each.
+    measures, posteriors
+        As in `SimulationOptions`.
+    """
+    bank, n = design.bank, len(people)
+    responses, levels = people.codes, people.levels_in(bank)
+    abilities = people.abilities_in(bank)
+    places = drawn_places(design.pilot, design.seed, people.numbers)
+    beliefs, rows = prior.take(np.zeros(n, dtype=np.intp)), np.arange(n)
+    asked, aside = np.empty((n, 0), dtype=np.intp), np.zeros(may.shape, dtype=bool)
+    reasons, impossible = np.full(n, "", dtype=object), np.zeros(n, dtype=bool)
+    classified, profiles = (np.zeros(levels.shape, dtype=np.intp) for _ in range(2))
+    probabilities = np.zeros(n)
     values: list[Floats] = []
-    profiles, probabilities = np.zeros(levels.shape, dtype=np.intp), np.zeros(n)
-    posteriors: list[Floats] = []
-    pilots = _Pilots(bank, options, numbers)
+    marginals: list[Floats] = []
     while True:
-        rows = running
         moment = Moment(
             beliefs=beliefs,
             responses=responses[rows],
             asked=asked_mask(bank, asked[rows]),
             levels=levels[rows],
             abilities=abilities[rows],
-            predictor=tests.predictor,
         )
-        values.append(_measured(tests.measures, moment, rows, values))
-        if not posteriors:
-            posteriors.append(moment.marginals.copy())
-        elif options.posteriors:
-            posteriors.append(posteriors[-1].copy())
-            posteriors[-1][rows] = moment.marginals
-        available = tests.eligible[rows] & ~aside[rows]
-        outlook = ending(
-            options.rules,
-            tests.stopper,
-            beliefs,
-            without_pilots(asked[rows], pilots.mask),
-            available=available & ~pilots.mask,
+        measured = [measure.function(moment) for measure in measures]
+        values.append(_changed(values, rows, np.reshape(measured, (len(measures), len(rows))).T))
+        if posteriors or not marginals:
+            marginals.append(_changed(marginals, rows, moment.marginals))
+        opening = openings(
+            design, beliefs, asked[rows], available=may[rows] & ~aside[rows], places=places[rows]
         )
-        candidates = pilots.offered(rows, asked[rows], available, outlook)
-        is_pilot = candidates.any(axis=1)
-        allowed, ended = outlook.allowed, np.where(is_pilot, "", outlook.reasons)
-        continues = ended == ""
-        if not continues.all():
-            reasons[rows[~continues]] = ended[~continues]
-            ended_rows = rows[~continues]
-            classified[ended_rows] = moment.classified[~continues]
-            best = moment.profile
-            profiles[ended_rows] = best.levels[~continues]
-            probabilities[ended_rows] = best.probabilities[~continues]
-            posteriors[-1][ended_rows] = moment.marginals[~continues]
-            running, beliefs, allowed = rows[continues], beliefs.take(continues), allowed[continues]
-            candidates = candidates[continues]
-        if not len(running):
+        ends = opening.reasons != ""
+        if ends.any():
+            ended = rows[ends]
+            reasons[ended] = opening.reasons[ends]
+            classified[ended] = moment.classified[ends]
+            profiles[ended] = moment.profile.levels[ends]
+            probabilities[ended] = moment.profile.probabilities[ends]
+            marginals[-1][ended] = moment.marginals[ends]
+            rows, beliefs, opening = rows[~ends], beliefs.take(~ends), opening.take(~ends)
+        if not len(rows):
             break
-        luck = _Luck(options.seed, numbers[running], len(values) - 1, len(bank.items))
-        items, set_aside = pilots.selected(tests.selector, beliefs, allowed, candidates, luck)
+        luck = _Luck(design.seed, people.numbers[rows], len(values) - 1, len(bank.items))
+        items, set_aside = _selected(design, beliefs, opening, luck)
         asked = np.concatenate([asked, np.full((n, 1), MISSING)], axis=1)
-        asked[running, -1] = items
-        aside[running] |= set_aside
-        answers = responses[running, items].astype(np.intp)
-        counted = np.where(pilots.uncounted[items], MISSING, items)
-        beliefs = updated_batch_anyway(beliefs, counted, answers)
-        impossible[running] = beliefs.error_chance > 0
+        asked[rows, -1] = items
+        aside[rows] |= set_aside
+        answers = responses[rows, items].astype(np.intp)
+        beliefs = updated_batch_anyway(
+            beliefs, np.where(design.is_counted[items], items, MISSING), answers
+        )
+        impossible[rows] = beliefs.error_chance > 0
     return SelectorRun(
-        selector=tests.name,
+        selector=name,
         asked=asked,
         reasons=reasons.astype(np.str_),
         set_aside=aside,
-        values=np.stack(values, axis=2),
+        values=np.stack(values, axis=2).swapaxes(0, 1),
         classified=classified,
         impossible=impossible,
         profiles=profiles,
         probabilities=probabilities,
-        posteriors=np.stack(posteriors, axis=1),
+        posteriors=np.stack(marginals, axis=1),
     )
 
 
-class _Pilots:
-    """The pilot items in the tests of some examinees."""
+def _changed(before: Sequence[Floats], rows: NDArray[np.intp], now: Floats) -> Floats:
+    """Return the last of some arrays with other rows; rows of finished tests do not change."""
+    whole = before[-1].copy() if before else np.empty(now.shape)
+    whole[rows] = now
+    return whole
 
-    def __init__(
-        self, bank: ItemBank, options: SimulationOptions, numbers: NDArray[np.intp]
-    ) -> None:
-        self.bank, self.pilot = bank, options.pilot
-        self.mask = item_mask(bank, () if self.pilot is None else self.pilot.items)
-        self.uncounted = self.mask
-        """The items whose answers do not count for the belief."""
-        if self.pilot is not None:
-            self.uncounted = self.mask & (not self.pilot.count)
-            self.places = drawn_places(self.pilot, options.seed, numbers)
 
-    def offered(
-        self,
-        rows: NDArray[np.intp],
-        asked: NDArray[np.intp],
-        available: NDArray[np.bool_],
-        outlook: Ending,
-    ) -> NDArray[np.bool_]:
-        """Return the pilot items of which one is asked next, ``(examinees, items)``."""
-        if self.pilot is None:
-            return np.zeros(available.shape, dtype=bool)
-        return open_pilots(
-            self.pilot,
-            self.bank,
-            asked,
-            available=available,
-            allowed=outlook.allowed,
-            ended=outlook.reasons != "",
-            places=self.places[rows],
+def _selected(
+    design: Design, beliefs: BatchBelief, opening: Opening, luck: _Luck
+) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """Return the next item of each examinee, and the items withheld from then on."""
+    is_pilot, allowed = opening.is_pilot, opening.allowed
+    if design.pilot is None or not is_pilot.any():
+        selection = design.selector.select_batch(beliefs, allowed, luck=luck)
+        return selection.items, selection.set_aside
+    items, aside = np.empty(len(allowed), dtype=np.intp), np.zeros(allowed.shape, dtype=bool)
+    drawn, rest = np.asarray(luck), ~is_pilot
+    masses = beliefs.take(is_pilot).masses(np.flatnonzero(~design.operational))
+    items[is_pilot], _ = chosen_pilots(
+        design.pilot, design.bank, allowed[is_pilot], masses, drawn[is_pilot]
+    )
+    if rest.any():
+        selection = design.selector.select_batch(
+            beliefs.take(rest), allowed[rest], luck=drawn[rest]
         )
-
-    def selected(
-        self,
-        selector: Selector[SkillBelief],
-        beliefs: BatchBelief,
-        allowed: NDArray[np.bool_],
-        candidates: NDArray[np.bool_],
-        luck: _Luck,
-    ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-        """Return the next item of each examinee, and the items withheld from then on."""
-        is_pilot = candidates.any(axis=1)
-        if self.pilot is None or not is_pilot.any():
-            selection = selector.select_batch(beliefs, allowed, luck=luck)
-            return selection.items, selection.set_aside
-        items, aside = np.empty(len(allowed), dtype=np.intp), np.zeros(allowed.shape, dtype=bool)
-        drawn = np.asarray(luck)
-        some = beliefs.take(is_pilot)
-        masses = some.masses(np.flatnonzero(self.mask))
-        items[is_pilot], _ = chosen_pilots(
-            self.pilot, self.bank, candidates[is_pilot], masses, drawn[is_pilot]
-        )
-        if not is_pilot.all():
-            rest = ~is_pilot
-            selection = selector.select_batch(beliefs.take(rest), allowed[rest], luck=drawn[rest])
-            items[rest], aside[rest] = selection.items, selection.set_aside
-        return items, aside
-
-
-def _measured(
-    measures: Sequence[Measure], moment: Moment, rows: NDArray[np.intp], before: Sequence[Floats]
-) -> Floats:
-    """Return all measures, ``(measures, examinees)``; those of finished tests do not change."""
-    now = before[-1].copy() if before else np.empty((len(measures), len(rows)))
-    if len(rows):
-        for row, measure in zip(now, measures, strict=True):
-            row[rows] = measure.function(moment)
-    return now
-
-
-DEFAULT_RULES: tuple[Rule, ...] = (Enemies(), Testlets())
-"""The default rules, as in a live test: no enemies together, testlets without interruption."""
+        items[rest], aside[rest] = selection.items, selection.set_aside
+    return items, aside
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -375,68 +295,79 @@ def simulate(
     """
     if not selectors:
         raise InvalidArgumentError("at least one selector is needed", selectors)
-    bank = bank_of(bank)
-    asked = options or SimulationOptions()
+    bank, asked = bank_of(bank), options or SimulationOptions()
+    shape = (len(examinees), len(bank.items))
+    mask = np.ones(shape, dtype=bool) if eligible is None else np.asarray(eligible)
+    if mask.shape != shape or mask.dtype != np.bool_:
+        raise InvalidArgumentError(
+            f"expected truth values of shape {shape} as eligible, got an array of"
+            f" shape {mask.shape} of {mask.dtype}",
+            mask.dtype,
+        )
+    designs = {
+        name: Design(
+            bank, one, stopper, rules=tuple(asked.rules), seed=asked.seed, pilot=asked.pilot
+        )
+        for name, one in selectors.items()
+    }
+    return _simulated(designs, examinees, dict.fromkeys(designs, mask), asked, progress)
+
+
+def _simulated(
+    designs: Mapping[str, Design],
+    examinees: Responses,
+    eligible: Mapping[str, NDArray[np.bool_]],
+    options: SimulationOptions,
+    progress: ProgressOfTests | None,
+) -> SimulationResult:
+    """Return the tests of designs whose banks have the same items and skills.
+
+    For each design there is a mask of the items that may be asked, ``(examinees, items)``.
+    """
+    bank, names = next(iter(designs.values())).bank, list(designs)
     examinees = examinees.for_bank(bank)
     responses, levels = examinees.codes, examinees.levels_in(bank)
-    abilities = examinees.abilities_in(bank)
-    truth = bool(np.any(levels != MISSING) or np.any(~np.isnan(abilities)))
-    measures = default_measures(bank, truth=truth) if asked.measures is None else asked.measures
-    may = responses != MISSING
-    if eligible is not None:
-        mask = np.asarray(eligible)
-        if mask.shape != may.shape or mask.dtype != np.bool_:
-            raise InvalidArgumentError(
-                f"expected truth values of shape {may.shape} as eligible, got an array of"
-                f" shape {mask.shape} of {mask.dtype}",
-                mask.dtype,
+    measures = options.measures
+    if measures is None:
+        truth = np.any(levels != MISSING) or not np.isnan(examinees.abilities_in(bank)).all()
+        measures = default_measures(bank, truth=bool(truth))
+    priors = {name: start_beliefs(design.bank, 1) for name, design in designs.items()}
+    size = options.batch_size or _batch_size(bank, priors[names[0]])
+    tasks = []
+    for start in range(0, len(examinees), size):
+        rows = np.arange(start, min(start + size, len(examinees)))
+        people = examinees.take(rows)
+        tasks += [
+            partial(
+                run_batch,
+                name,
+                design,
+                priors[name],
+                people,
+                eligible[name][rows] & (responses[rows] != MISSING),
+                measures=tuple(measures),
+                posteriors=options.posteriors,
             )
-        may = may & mask
-    check_pilots(asked.pilot, bank)
-    prior = start_beliefs(bank, 1)
-    rules = rules_for_test(bank, asked.rules, stopper)
-    size = asked.batch_size or _batch_size(bank, prior)
-    batches = [slice(start, start + size) for start in range(0, len(examinees), size)]
-    predictor = Predictor.of(bank)
-    each = [
-        SomeTests(
-            name=name,
-            selector=selector,
-            prior=prior,
-            stopper=stopper,
-            measures=tuple(measures),
-            predictor=predictor,
-            options=replace(asked, rules=rules, workers=1, until=None),
-            numbers=examinees.numbers,
-            responses=responses,
-            levels=levels,
-            abilities=abilities,
-            eligible=may,
-        )
-        for name, selector in selectors.items()
-    ]
-    tasks = [partial(run_batch, tests.take(rows)) for rows in batches for tests in each]
+            for name, design in designs.items()
+        ]
     parts: list[SelectorRun] = []
     done = 0
-    for part in results_of(tasks, asked.workers):
+    for part in results_of(tasks, options.workers):
         parts.append(part)
         done += len(part.asked)
         if progress is not None:
-            progress(done, len(examinees) * len(selectors))
-        whole = len(parts) % len(selectors) == 0
-        if whole and asked.until is not None and asked.until():
+            progress(done, len(examinees) * len(designs))
+        whole = len(parts) % len(designs) == 0
+        if whole and options.until is not None and options.until():
             break
-    order = np.arange(done // len(selectors))
-    runs = tuple(
-        joined_runs(parts[number :: len(selectors)], order) for number in range(len(selectors))
-    )
+    order = np.arange(done // len(designs))
     return SimulationResult(
         items=bank.item_names,
         skills=bank.skills,
         measures=tuple(measures),
         responses=responses[order],
         levels=levels[order],
-        runs=runs,
+        runs=tuple(joined_runs(parts[n :: len(designs)], order) for n in range(len(designs))),
         states=tuple(bank.variable(skill).states for skill in bank.skills),
     )
 
@@ -492,33 +423,13 @@ def simulate_designs(
     for name, design in designs.items():
         if (design.bank.item_names, design.bank.skills) != (first.item_names, first.skills):
             raise InvalidArgumentError(f"the bank of {name} has other items or skills", name)
-    results = []
-    for number, (name, design) in enumerate(designs.items()):
+    eligible = {name: _eligible(design, examinees) for name, design in designs.items()}
+    return _simulated(designs, examinees, eligible, options or SimulationOptions(), progress)
 
-        def report(done: int, total: int, before: int = number) -> None:
-            if progress is not None:
-                progress(before * total + done, len(designs) * total)
 
-        results.append(
-            simulate(
-                design.bank,
-                examinees,
-                {name: design.selector},
-                design.stopper,
-                eligible=[design.eligible(number) for number in examinees.numbers.tolist()],
-                options=_of_design(options, design),
-                progress=report,
-            )
-        )
-    # All have the same examinees, unless the options ended a simulation.
-    first_of_all = np.arange(min(map(len, results)))
-    runs = tuple(joined_runs([result.runs[0]], first_of_all) for result in results)
-    return replace(
-        results[0],
-        runs=runs,
-        responses=results[0].responses[first_of_all],
-        levels=results[0].levels[first_of_all],
-    )
+def _eligible(design: Design, examinees: Responses) -> NDArray[np.bool_]:
+    """Return a mask of the items that are eligible in each test, ``(examinees, items)``."""
+    return np.array([design.eligible(number) for number in examinees.numbers.tolist()])
 
 
 @checked
@@ -576,15 +487,8 @@ def _tested(
     design: Design, examinees: Responses, options: SimulationOptions
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return which items were eligible, and which were asked, ``(examinees, items)``."""
-    eligible = np.array([design.eligible(number) for number in examinees.numbers.tolist()])
     run = simulate_designs({"design": design}, examinees, options=options).runs[0]
-    return eligible, run.asked_mask
-
-
-def _of_design(options: SimulationOptions | None, design: Design) -> SimulationOptions:
-    return replace(
-        options or SimulationOptions(), rules=design.rules, seed=design.seed, pilot=design.pilot
-    )
+    return _eligible(design, examinees), run.asked_mask
 
 
 def _fold(
@@ -667,13 +571,10 @@ def replay(
     runs = tuple(
         joined_runs(parts, order) for parts in zip(*(r.runs for r in results), strict=True)
     )
-    return SimulationResult(
-        items=results[0].items,
-        skills=results[0].skills,
-        measures=results[0].measures,
+    return replace(
+        results[0],
         responses=np.concatenate([result.responses for result in results])[order],
         levels=np.concatenate([result.levels for result in results])[order],
         runs=runs,
-        states=results[0].states,
         examinees=tuple(table.examinees[row] for row in rows[order].tolist()),
     )
