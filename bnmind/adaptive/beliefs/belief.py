@@ -591,6 +591,7 @@ class BatchBelief(_Belief[Floats]):
         )
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
 class _BatchOfOne(BatchBelief):
     """The belief about one examinee as a batch, of which each part is made when it is needed."""
 

@@ -136,8 +136,8 @@ class ItemRule(Sealed):
         """How the chances depend on the parameters."""
         item, model = Variable.of_integers(self.name, range(self.channel.shape[1])), self.learnable
         if isinstance(model, Gdina):
-            return model.formula(item, self.parents, self.ordered)
-        return model.formula(item, self.parents)
+            return model._formula(item, self.parents, self.ordered)
+        return model._formula(item, self.parents)
 
     def range_of(self, role: str, priors: Priors) -> tuple[float, float]:
         """Return the least and the largest value of a parameter."""
@@ -331,9 +331,10 @@ class FormBlock(ItemBlock):
     def columns(self) -> tuple[NDArray[np.intp], ...]:
         """The places of each item's parameters in those of its problem."""
         if not self.shared:
-            return (np.arange(len(self._labels)),) * len(self.rules)
+            return (sealed(np.arange(len(self._labels))),) * len(self.rules)
         place = {name: number for number, name in enumerate(self._labels)}
-        return tuple([np.array([place[n] for n in rule.formula.names]) for rule in self.rules])
+        every = [[place[name] for name in rule.formula.names] for rule in self.rules]
+        return tuple([sealed(np.array(places)) for places in every])
 
     @property
     def parameters(self) -> tuple[tuple[str, str], ...]:
@@ -555,7 +556,7 @@ class FormBlock(ItemBlock):
         total, number = np.zeros((2, 1 if self.shared else len(self.rules), n))
         for place, (rule, columns) in enumerate(zip(self.rules, self.columns, strict=True)):
             row = 0 if self.shared else place
-            total[row, columns] += rule.learnable.numbers
+            total[row, columns] += rule.learnable._numbers
             number[row, columns] += 1
         values = total / number
         soft = np.where(self._is_chance, np.clip(values, _INSIDE, 1 - _INSIDE), values)
@@ -689,7 +690,7 @@ class FormBlock(ItemBlock):
             if isinstance(rule.model, GuessSlip) and numbers.sum() > 1 + _SLACK:
                 models.append(Gdina(tables[place][rule.formula.cells]))
             else:
-                models.append(rule.learnable.with_numbers(numbers))
+                models.append(rule.learnable._with_numbers(numbers))
         return tuple(models)
 
 

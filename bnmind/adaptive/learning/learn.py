@@ -219,7 +219,7 @@ def _slopes_of_model(rule: ItemRule, numbers: Floats, limits: Floats) -> Floats:
     columns = []
     for place, step in enumerate(np.diag(_STEP * np.maximum(1.0, np.abs(numbers)))):
         ends = np.fmin(numbers + step, high), np.fmax(numbers - step, low)
-        up, down = (parameter_vector(rule.learnable.with_numbers(end)) for end in ends)
+        up, down = (parameter_vector(rule.learnable._with_numbers(end)) for end in ends)
         width = float((ends[0] - ends[1])[place])
         columns.append((up - down) / width if width > 0 else np.zeros(len(up)))
     return np.stack(columns, axis=1) if columns else np.zeros((0, 0))

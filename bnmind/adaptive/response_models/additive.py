@@ -182,16 +182,17 @@ class MainEffects(FormulaModel):
         return 2
 
     @property
-    def numbers(self) -> Floats:
+    def _numbers(self) -> Floats:
         """The coefficients."""
         return self.coefficients
 
-    def with_numbers(self, numbers: Floats) -> Self:
+    def _with_numbers(self, numbers: Floats) -> Self:
         """Return the model with other coefficients."""
         return self.with_coefficients(numbers)
 
-    def formula(self, item: Variable, parents: Sequence[Variable]) -> Formula:
+    def _formula(self, item: Variable, parents: Sequence[Variable]) -> Formula:
         """Return the design in all sets of sufficient skills."""
+        cells = grid_cells(sufficient(self.required, item, parents))
         design = self.design(grid_of(len(parents)).T > 0)
         if design.shape[1] != len(self.coefficients):
             raise InvalidModelError(
@@ -204,7 +205,7 @@ class MainEffects(FormulaModel):
             design=design[:, None],
             names=names,
             roles=tuple([name.split()[0] for name in names]),
-            cells=grid_cells(sufficient(self.required, item, parents)),
+            cells=cells,
             sizes=(2,) * len(parents),
             scale=self.link,
             bounded=ends,

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._messages import counted, shown
-from bnmind._values import Bounded, Value, sealed
+from bnmind._values import Bounded, Sealed, Value, sealed
 from bnmind.adaptive.response_models.links import Link, LinkFunction
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
@@ -133,13 +133,13 @@ class Learnable(ResponseModel, Protocol):
     """The interface of response models that state their formula, so that they can be learned."""
 
     @property
-    def numbers(self) -> Floats:
+    def _numbers(self) -> Floats:
         """The parameters of the formula."""
 
-    def formula(self, item: Variable, parents: Sequence[Variable]) -> Formula:
+    def _formula(self, item: Variable, parents: Sequence[Variable]) -> Formula:
         """Return how the chances of an item depend on the parameters."""
 
-    def with_numbers(self, numbers: Floats) -> ResponseModel:
+    def _with_numbers(self, numbers: Floats) -> ResponseModel:
         """Return the model with other parameters of the formula."""
 
 
@@ -412,7 +412,7 @@ Ends: TypeAlias = tuple[Floats, Floats]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Formula:
+class Formula(Sealed):
     """How the chances of an item depend on its parameters: chances = link(design @ x).
 
     The parameters with a role in `CHANCES` are chances v; x is v, or 1 − v of a slip, on the
@@ -522,15 +522,15 @@ class FormulaModel(Value, ABC):
         """The number of responses to an item."""
 
     @abstractmethod
-    def formula(self, item: Variable, parents: Sequence[Variable]) -> Formula:
+    def _formula(self, item: Variable, parents: Sequence[Variable]) -> Formula:
         """Return how the chances of an item depend on what is learned of it."""
 
     @property
-    def numbers(self) -> Floats:
+    def _numbers(self) -> Floats:
         """The parameters of the formula."""
         return parameter_vector(self)
 
-    def with_numbers(self, numbers: Floats) -> ResponseModel:
+    def _with_numbers(self, numbers: Floats) -> ResponseModel:
         """Return the model with other parameters of the formula."""
         return with_parameters(self, numbers)
 
@@ -539,7 +539,7 @@ class FormulaModel(Value, ABC):
         """Return the distribution of an item given its parents."""
         check_item(item, self.n_responses)
         refuse_large(item, parents)
-        return table(item, parents, self.formula(item, parents).table(self.numbers).T)
+        return table(item, parents, self._formula(item, parents).table(self._numbers).T)
 
 
 LEAST_SLOPE = 1e-12

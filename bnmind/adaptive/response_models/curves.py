@@ -120,7 +120,7 @@ class Graded(FormulaModel):
         """The number of thresholds plus one."""
         return len(self.thresholds) + 1
 
-    def formula(self, item: Variable, parents: Sequence[Variable]) -> Formula:
+    def _formula(self, item: Variable, parents: Sequence[Variable]) -> Formula:
         """Return the levels, or their sum, less a threshold for each response but the first."""
         one_each("slopes", self.slopes, (item, *parents))
         levels = np.indices([v.n_states for v in parents]).reshape(len(parents), -1).T
@@ -161,7 +161,7 @@ class AbilityCurve(FormulaModel):
     def _names(self) -> tuple[str, ...]:
         """The names of the parameters, which begin with their roles."""
 
-    def formula(self, item: Variable, parents: Sequence[Variable]) -> Formula:
+    def _formula(self, item: Variable, parents: Sequence[Variable]) -> Formula:
         """Return the curve at each ability."""
         theta = parent_abilities(item, parents)
         times, added = self._design
@@ -179,12 +179,12 @@ class AbilityCurve(FormulaModel):
 
     def _slopes(self, theta: Floats) -> Floats:
         """Return the derivatives of the chances by the ability, ``(abilities, responses)``."""
-        rates = self._design[0] @ self.numbers
+        rates = self._design[0] @ self._numbers
         return np.asarray(rates @ self.link.slopes(self._predictors(theta)))
 
     def _predictors(self, theta: Floats) -> Floats:
         times, added = self._design
-        return np.asarray(theta[..., None] * (times @ self.numbers) + added @ self.numbers)
+        return np.asarray(theta[..., None] * (times @ self._numbers) + added @ self._numbers)
 
     @checked
     def probabilities(self, abilities: ArrayLike) -> Floats:
@@ -259,11 +259,11 @@ class Logistic(AbilityCurve):
         return between_asymptotes(*self._edges)
 
     @property
-    def numbers(self) -> Floats:
+    def _numbers(self) -> Floats:
         """Slope, intercept, and the asymptotes that there are."""
-        return super().numbers[[True, True, *self._edges]]
+        return super()._numbers[[True, True, *self._edges]]
 
-    def with_numbers(self, numbers: Floats) -> ResponseModel:
+    def _with_numbers(self, numbers: Floats) -> ResponseModel:
         """Return the curve with another slope, intercept, and asymptotes."""
         every = parameter_vector(self)
         every[[True, True, *self._edges]] = numbers
@@ -413,11 +413,11 @@ class Nominal(AbilityCurve):
         n = len(self.slopes)
         return (*_numbered("slope", n), *_numbered("intercept", n))
 
-    def formula(self, item: Variable, parents: Sequence[Variable]) -> Formula:
+    def _formula(self, item: Variable, parents: Sequence[Variable]) -> Formula:
         """Return the curve at each ability; its slopes have no order."""
         n = len(self.slopes)
         roles = ("free",) * n + ("intercept",) * n
-        return replace(super().formula(item, parents), roles=roles)
+        return replace(super()._formula(item, parents), roles=roles)
 
 
 def _beside(times: Floats, added: Floats) -> tuple[Floats, Floats]:

@@ -113,11 +113,11 @@ class GuessSlip(FormulaModel):
         return 2
 
     @property
-    def numbers(self) -> Floats:
+    def _numbers(self) -> Floats:
         """The guess and the slip."""
         return np.array([self.guess, self.slip])
 
-    def formula(self, item: Variable, parents: Sequence[Variable]) -> Formula:
+    def _formula(self, item: Variable, parents: Sequence[Variable]) -> Formula:
         """Return the chances without and with enough skills."""
         return Formula(
             link=binary(IDENTITY),
@@ -199,7 +199,7 @@ class NoisySkills(FormulaModel):
         """Two."""
         return 2
 
-    def formula(self, item: Variable, parents: Sequence[Variable]) -> Formula:
+    def _formula(self, item: Variable, parents: Sequence[Variable]) -> Formula:
         """Return sums of what each skill adds, whether it is there or not, and of the leak.
 
         A ceiling below 1 or a floor above 0 is learned too. One guess or one slip for all skills
@@ -233,15 +233,15 @@ class NoisySkills(FormulaModel):
         return self.leak[1] != float(self.combination is NoisyMinimum)
 
     @property
-    def numbers(self) -> Floats:
+    def _numbers(self) -> Floats:
         """Guesses and slips, and the leak if it is learned."""
-        numbers = super().numbers
+        numbers = super()._numbers
         return numbers if self._has_leak else numbers[:-1]
 
-    def with_numbers(self, numbers: Floats) -> ResponseModel:
+    def _with_numbers(self, numbers: Floats) -> ResponseModel:
         """Return the model with other guesses, slips and leak."""
         rest = [] if self._has_leak else [self.leak[1]]
-        return super().with_numbers(np.append(numbers, rest))
+        return super()._with_numbers(np.append(numbers, rest))
 
     @checked
     def cpd(self, item: Variable, parents: Sequence[Variable]) -> NoisyMinimum | NoisyMaximum:

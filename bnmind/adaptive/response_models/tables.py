@@ -120,7 +120,7 @@ class Gdina(_Table):
         right = guess + (1 - slip - guess) * share
         return cls(np.stack([1 - right, right], axis=1))
 
-    def formula(
+    def _formula(
         self, item: Variable, parents: Sequence[Variable], ordered: Sequence[bool] = ()
     ) -> Formula:
         """Return the chance of each step to a better response, given those before it.
@@ -157,14 +157,14 @@ class Gdina(_Table):
         return in_steps(steps)
 
     @property
-    def numbers(self) -> Floats:
+    def _numbers(self) -> Floats:
         """The chance of each step in each configuration."""
         least = np.cumsum(self.probabilities.T[::-1], axis=0)[::-1]
         half = np.full(least[1:].shape, 0.5)
         steps: Floats = np.divide(least[1:], least[:-1], out=half, where=least[:-1] > 0)
         return steps.reshape(-1)
 
-    def with_numbers(self, numbers: Floats) -> Gdina:
+    def _with_numbers(self, numbers: Floats) -> Gdina:
         """Return the table with other chances of the steps."""
         steps = numbers.reshape(-1, len(self.probabilities))
         ones = np.ones((1, steps.shape[1]))
@@ -371,7 +371,7 @@ class ParametricModel(ABC):
         refuse_large(item, parents)
         return table(item, parents, self.channel([v.n_states for v in parents]).T)
 
-    def formula(self, item: Variable, parents: Sequence[Variable]) -> Formula:
+    def _formula(self, item: Variable, parents: Sequence[Variable]) -> Formula:
         """Return the table as a function of all parameters, with differences as its slopes."""
         names: list[str] = []
         limits = []
@@ -418,17 +418,17 @@ class ParametricModel(ABC):
     def _table_of(self, numbers: Floats, sizes: Sequence[int]) -> Floats:
         """Return the table with other parameters, not numbers if they are invalid."""
         try:
-            return self.with_numbers(numbers).channel(sizes)
+            return self._with_numbers(numbers).channel(sizes)
         except (InvalidModelError, ArithmeticError, ValueError):
             return np.full((math.prod(sizes), self.n_responses), np.nan)
 
     @property
-    def numbers(self) -> Floats:
+    def _numbers(self) -> Floats:
         """The parameters in a row."""
         values = [np.atleast_1d(value) for value in self.parameters.values()]
         return np.concatenate([*values, np.zeros(0)])
 
-    def with_numbers(self, numbers: Floats) -> Self:
+    def _with_numbers(self, numbers: Floats) -> Self:
         """Return the model with other parameters."""
         rest, changed = numbers.tolist(), {}
         for name, value in self.parameters.items():
@@ -486,12 +486,12 @@ class Sequential(Value):
         """The number of steps plus one."""
         return len(self.steps) + 1
 
-    def formula(self, item: Variable, parents: Sequence[Variable]) -> Formula:
+    def _formula(self, item: Variable, parents: Sequence[Variable]) -> Formula:
         """Return the formulas of the steps, one after the other."""
         two = Variable.of_integers(item.name, range(2))
         parts = []
         for number, step in enumerate(self._learnable, 1):
-            own = step.formula(two, parents)
+            own = step._formula(two, parents)
             names = tuple([f"step {number}: {name}" for name in own.names])
             # A step with a guess and a slip must not become a table, so its order holds.
             rises = own.rises or "guess" in own.roles
@@ -504,16 +504,16 @@ class Sequential(Value):
         return [step for step in self.steps if isinstance(step, Learnable)]
 
     @property
-    def numbers(self) -> Floats:
+    def _numbers(self) -> Floats:
         """Those of all steps."""
-        return np.concatenate([step.numbers for step in self._learnable])
+        return np.concatenate([step._numbers for step in self._learnable])
 
-    def with_numbers(self, numbers: Floats) -> Sequential:
+    def _with_numbers(self, numbers: Floats) -> Sequential:
         """Return the model with other steps."""
-        ends = np.cumsum([len(step.numbers) for step in self._learnable])[:-1]
+        ends = np.cumsum([len(step._numbers) for step in self._learnable])[:-1]
         parts = np.split(numbers, ends)
         pairs = zip(self._learnable, parts, strict=True)
-        return Sequential(tuple([step.with_numbers(part) for step, part in pairs]))
+        return Sequential(tuple([step._with_numbers(part) for step, part in pairs]))
 
     @checked
     def cpd(self, item: Variable, parents: Sequence[Variable]) -> TabularCPD:
@@ -533,7 +533,7 @@ def is_learnable(model: ResponseModel) -> bool:
     """Return whether a model states its formula."""
     if isinstance(model, Sequential):
         return all(map(is_learnable, model.steps))
-    return hasattr(model, "formula")
+    return hasattr(model, "_formula")
 
 
 @dataclass(frozen=True)
