@@ -411,8 +411,8 @@ def _sweep(
         for x in range(size):
             mean = work[:n_uses, x].sum() / n_uses
             for u in range(n_uses):
-                # A state is possible in all tables; without cells left, nothing is moved.
-                work[u, x] = mean - work[u, x] if mean > -np.inf else 0.0
+                # A state that is impossible in one table becomes impossible in all.
+                work[u, x] = mean - work[u, x] if mean > -np.inf else -np.inf
         for u in range(n_uses):
             start, end, stride = uses[first[v] + u]
             blocks = cells[start:end].reshape(-1, size, stride)

@@ -158,3 +158,17 @@ def test_a_sum_that_is_divided_leaves_a_chain_of_the_others() -> None:
     while not progress.is_done:
         progress.advance(10)
     assert progress.value == pytest.approx(math.log(joint.values.real.max()))
+
+
+def test_a_state_that_two_tables_exclude_together_does_not_raise_the_bound() -> None:
+    """What other tables hold for it would be the largest numbers there."""
+    x, y, z = (Variable(name, ("0", "1")) for name in "xyz")
+    potentials = (
+        Factor((x, y), np.array([[0.9, 0.5], [0.9, 0.0]])),
+        Factor((x, y), np.array([[0.1, 0.5], [0.0, 0.5]])),
+        Factor((x, z), np.array([[0.9, 0.1], [0.5, 0.5]])),
+    )
+    tables = tables_of(FactorModel(potentials))
+    shifted = shifted_tables(tables.tables, tables.sizes)
+    bound = tables.constant + sum(float(t.values.max()) for t in shifted)
+    assert bound == pytest.approx(math.log(0.25 * 0.9))
