@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import FrozenInstanceError, dataclass
 from functools import cached_property
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
@@ -591,11 +591,16 @@ class BatchBelief(_Belief[Floats]):
         )
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class _BatchOfOne(BatchBelief):
     """The belief about one examinee as a batch, of which each part is made when it is needed."""
 
     belief: SkillBelief
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise FrozenInstanceError(f"cannot assign to {name!r}")
+
+    def __delattr__(self, name: str) -> None:
+        raise FrozenInstanceError(f"cannot delete {name!r}")
 
     @cached_property
     def joints(self) -> tuple[Floats, ...]:

@@ -19,6 +19,7 @@ import dataclasses
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -539,7 +540,24 @@ class FormulaModel(Value, ABC):
         """Return the distribution of an item given its parents."""
         check_item(item, self.n_responses)
         refuse_large(item, parents)
-        return table(item, parents, self._formula(item, parents).table(self._numbers).T)
+        if math.prod([v.n_states for v in parents]) <= _SMALL_TABLE:
+            with suppress(InvalidModelError):  # the error below names the item
+                return table(item, parents, _known_chances(self, tuple(parents)).T)
+        return table(item, parents, self._channel(item, parents).T)
+
+    def _channel(self, item: Variable, parents: Sequence[Variable]) -> Floats:
+        return self._formula(item, parents).table(self._numbers)
+
+
+_SMALL_TABLE = 2**8
+"""The most configurations of a table that is remembered."""
+
+
+@lru_cache(maxsize=256)
+def _known_chances(model: FormulaModel, parents: tuple[Variable, ...]) -> Floats:
+    """Return the chances of items with the same model and skills, of which banks have many."""
+    item = Variable.of_integers("item", range(model.n_responses))
+    return sealed(model._channel(item, parents))
 
 
 LEAST_SLOPE = 1e-12
