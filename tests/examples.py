@@ -32,6 +32,64 @@ import bnmind.rank_one as rank_one
 import bnmind.sensitivity as sensitivity
 import bnmind.strategies as strategies
 import bnmind.views as views
+from bnmind.adaptive import LearnedSummary
+from bnmind.adaptive.beliefs.belief import BatchProfiles, Profile
+from bnmind.adaptive.beliefs.estimates import AnswerFit
+from bnmind.adaptive.calibration import (
+    AnsweredTests,
+    CalibratedItem,
+    Calibration,
+    Drift,
+    DriftChart,
+    ItemDrift,
+    OnlineStep,
+)
+from bnmind.adaptive.classification import (
+    Agreement,
+    Classification,
+    KnownProfiles,
+    Reliability,
+    SkillReliability,
+)
+from bnmind.adaptive.items.bank import with_certainties
+from bnmind.adaptive.learning.comparison import (
+    ComparedModel,
+    Comparison,
+    CrossValidation,
+    LikelihoodRatio,
+    SkillStructure,
+    SkillTree,
+)
+from bnmind.adaptive.learning.functioning import ItemFunctioning
+from bnmind.adaptive.learning.groups import LearnedGroups
+from bnmind.adaptive.learning.irt import IrtModel
+from bnmind.adaptive.learning.item_tests import (
+    ItemProposal,
+    ModelTest,
+    QValidation,
+    ReducedModel,
+    SkillSet,
+)
+from bnmind.adaptive.learning.judgment import Judgment, LearningNote
+from bnmind.adaptive.learning.learn import LearnedItem
+from bnmind.adaptive.learning.model_fit import (
+    ItemFit,
+    LimitedInformation,
+    PairFit,
+    PairStatistics,
+    PredictiveCheck,
+)
+from bnmind.adaptive.learning.standard_errors import (
+    Coefficient,
+    Coefficients,
+    ItemParameter,
+    StandardErrors,
+)
+from bnmind.adaptive.selection.scores import RankedItem
+from bnmind.adaptive.selection.selector import BatchSelection
+from bnmind.adaptive.sessions.design import Outlook
+from bnmind.adaptive.sessions.session import SessionReport, SkillReport
+from bnmind.fitting.em import LearningRecord
 from bnmind.information import Choice, choose_question
 from bnmind.junction.approximate import (
     BoundedConditioning,
@@ -60,6 +118,12 @@ from bnmind.pgm import (
 )
 from bnmind.pgm.encoded_names import Alphabet, FileNames
 from bnmind.pgm.files import file_names
+from bnmind.questions.asked import DiagnosisMarks
+from bnmind.questions.dialogue import AnswerStep, DialogueProgress
+from bnmind.questions.dialogue_files import SavedDialogue
+from bnmind.questions.event_log import Event, LogState
+from bnmind.questions.ranking import AnswerEffect, QuestionEffect, QuestionRanking, RankedQuestion
+from bnmind.questions.value import AnswerDoubt, Doubts, InformationValues, ValuedQuestion
 from bnmind.rank_one import factorize
 from bnmind.sensitivity.explanation import FindingWeight
 from bnmind.sensitivity.functions import Interval, TwoWayFunction
@@ -541,8 +605,8 @@ def decision() -> questions.Decision:
 
 
 @_add(
-    *(questions.QuestionRanking, questions.RankedQuestion, questions.InformationLessCost),
-    *(questions.Decision, questions.InformationValues, questions.ValuedQuestion),
+    *(QuestionRanking, RankedQuestion, questions.InformationLessCost),
+    *(questions.Decision, InformationValues, ValuedQuestion),
 )
 def _questions() -> Any:
     ranking = questions.rank_questions(network(), about=["rain"], costs={"wet": 2})
@@ -558,22 +622,20 @@ def dialogue() -> questions.Dialogue:
     return questions.Dialogue(inquiry).answer("wet", "yes")[0]
 
 
-@_add(questions.DiagnosisMarks)
+@_add(DiagnosisMarks)
 def _marks() -> Any:
-    return questions.DiagnosisMarks(
-        targets=("rain",), observations=("wet",), faults={"rain": ("yes",)}
-    )
+    return DiagnosisMarks(targets=("rain",), observations=("wet",), faults={"rain": ("yes",)})
 
 
 @_add(
-    *(questions.Dialogue, questions.Inquiry, questions.AnswerStep, questions.LogState),
-    *(questions.Event, questions.QuestionEffect, questions.AnswerEffect, questions.Doubts),
-    *(questions.AnswerDoubt, questions.DialogueProgress, questions.SavedDialogue),
+    *(questions.Dialogue, questions.Inquiry, AnswerStep, LogState),
+    *(Event, QuestionEffect, AnswerEffect, Doubts),
+    *(AnswerDoubt, DialogueProgress, SavedDialogue),
 )
 def _dialogues() -> Any:
     told, step = dialogue().skip("count")
     doubts = told.doubts
-    saved = questions.SavedDialogue(
+    saved = SavedDialogue(
         fingerprint="0", about=("rain",), events=told.events, options={"a": "b"}, text="{}"
     )
     effect = dialogue().why()
@@ -786,21 +848,21 @@ def _banks() -> Any:
 
 
 @_add(
-    adaptive.AnsweredTests,
-    adaptive.CalibratedItem,
-    adaptive.Calibration,
-    adaptive.Drift,
-    adaptive.DriftChart,
-    adaptive.ItemDrift,
+    AnsweredTests,
+    CalibratedItem,
+    Calibration,
+    Drift,
+    DriftChart,
+    ItemDrift,
     adaptive.OnlineCalibration,
-    adaptive.OnlineStep,
+    OnlineStep,
 )
 def _calibrations() -> Any:
     answers = graded_answers()
     calibration = adaptive.calibrate_items(bank(), answers, ["a"], max_cycles=2)
     drift = adaptive.item_drift(bank(), answers, rng=np.random.default_rng(1))
     online = adaptive.OnlineCalibration(
-        adaptive.with_certainties(
+        with_certainties(
             bank(),
             {
                 "c": adaptive.TableCertainty(
@@ -811,7 +873,7 @@ def _calibrations() -> Any:
     )
     step = online.update(adaptive.start_belief(bank()), "c", 1)[1]
     order = np.zeros((len(answers), 1), dtype=int)
-    tests = adaptive.AnsweredTests(replace(answers, order=order), ("a",))
+    tests = AnsweredTests(replace(answers, order=order), ("a",))
     return [tests, *calibration.items, calibration, drift[0].easier, *drift, drift, online, step]
 
 
@@ -875,7 +937,7 @@ def _registered_models() -> Any:
     return [adaptive.RESPONSE_MODELS[name].example for name in names]
 
 
-@_add(adaptive.IrtModel)
+@_add(IrtModel)
 def _irt_models() -> Any:
     return [adaptive.IRT_MODELS["2PL"], adaptive.IRT_MODELS["pcm"]]
 
@@ -1019,15 +1081,15 @@ def _rules() -> Any:
 @_add(
     adaptive.Design,
     adaptive.Session,
-    adaptive.Event,
+    Event,
     adaptive.Selection,
-    adaptive.RankedItem,
-    adaptive.AnswerFit,
-    adaptive.SessionReport,
-    adaptive.SkillReport,
-    adaptive.Profile,
+    RankedItem,
+    AnswerFit,
+    SessionReport,
+    SkillReport,
+    Profile,
     adaptive.Progress,
-    adaptive.Outlook,
+    Outlook,
     adaptive.SkillBelief,
 )
 def _sessions() -> Any:
@@ -1065,9 +1127,9 @@ def keep(moment: adaptive.Moment) -> Any:
 
 
 @_add(
-    adaptive.BatchProfiles,
+    BatchProfiles,
     adaptive.BatchProgress,
-    adaptive.BatchSelection,
+    BatchSelection,
     adaptive.BatchBelief,
     adaptive.Moment,
     adaptive.Measure,
@@ -1138,12 +1200,12 @@ def _item_trees() -> Any:
 
 
 @_add(
-    adaptive.Agreement,
-    adaptive.Classification,
-    adaptive.KnownProfiles,
-    adaptive.LearningNote,
-    adaptive.Reliability,
-    adaptive.SkillReliability,
+    Agreement,
+    Classification,
+    KnownProfiles,
+    LearningNote,
+    Reliability,
+    SkillReliability,
 )
 def _classification() -> Any:
     found = adaptive.classify(bank(), graded_answers())
@@ -1152,27 +1214,27 @@ def _classification() -> Any:
         found.agreement_with(found.profiles),
         found.reliability,
         *found.reliability.skills,
-        adaptive.KnownProfiles(found.profiles),
+        KnownProfiles(found.profiles),
         *learned().notes,
     ]
 
 
 @_add(
     adaptive.Learned,
-    adaptive.LearnedItem,
-    adaptive.LearnedSummary,
+    LearnedItem,
+    LearnedSummary,
     adaptive.LearningOptions,
-    adaptive.LearningRecord,
+    LearningRecord,
     adaptive.Bounds,
     adaptive.Priors,
-    adaptive.CrossValidation,
-    adaptive.ItemFit,
-    adaptive.PredictiveCheck,
-    adaptive.PairStatistics,
-    adaptive.StandardErrors,
-    adaptive.ItemParameter,
-    adaptive.Coefficients,
-    adaptive.Coefficient,
+    CrossValidation,
+    ItemFit,
+    PredictiveCheck,
+    PairStatistics,
+    StandardErrors,
+    ItemParameter,
+    Coefficients,
+    Coefficient,
 )
 def _learning() -> Any:
     check = adaptive.predictive_check(learned(), n_drawn=3)
@@ -1201,22 +1263,22 @@ def _learning() -> Any:
 
 
 @_add(
-    adaptive.ComparedModel,
-    adaptive.Comparison,
+    ComparedModel,
+    Comparison,
     adaptive.FunctioningOptions,
-    adaptive.ItemFunctioning,
-    adaptive.ItemProposal,
-    adaptive.Judgment,
-    adaptive.LearnedGroups,
-    adaptive.LikelihoodRatio,
-    adaptive.LimitedInformation,
-    adaptive.PairFit,
-    adaptive.QValidation,
-    adaptive.ReducedModel,
-    adaptive.SkillSet,
-    adaptive.SkillStructure,
-    adaptive.SkillTree,
-    adaptive.ModelTest,
+    ItemFunctioning,
+    ItemProposal,
+    Judgment,
+    LearnedGroups,
+    LikelihoodRatio,
+    LimitedInformation,
+    PairFit,
+    QValidation,
+    ReducedModel,
+    SkillSet,
+    SkillStructure,
+    SkillTree,
+    ModelTest,
 )
 def _judging() -> Any:
     q = [[1, 0], [0, 1], [1, 1], [1, 1]]
@@ -1246,7 +1308,7 @@ def _judging() -> Any:
         tests[0],
         tests[0].tests[0],
         *adaptive.compare_structures(seen, q, folds=2, options=options),
-        adaptive.SkillTree(),
+        SkillTree(),
     ]
 
 

@@ -104,7 +104,7 @@ def test_no_option_of_adaptive_tests_is_a_bare_true_or_false() -> None:
         for kind in [*kinds, LogisticCPD]
     }
     assert not [kind for kind, some in by_position.items() if any(f.type == "bool" for f in some)]
-    for kind in ("AStratified", "Agreement", "HigherOrder", "Priors"):
+    for kind in ("AStratified", "HigherOrder", "Priors"):
         assert len(by_position[kind]) <= 4
 
 

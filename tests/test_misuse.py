@@ -34,7 +34,9 @@ from bnmind.errors import BnmindError
 from bnmind.mastermind import Channel, Reply
 from bnmind.pgm import Factor, FactorModel, Variable
 from bnmind.pgm.formats import from_pgmpy
-from bnmind.questions.dialogue import fingerprint
+from bnmind.questions.dialogue import dialogue_stoppers_by_names, fingerprint
+from bnmind.questions.dialogue_files import SavedDialogue, dialogue_to_json
+from bnmind.questions.ranking import InformationOnly
 from tests.examples import (
     BOARD,
     KEPT,
@@ -118,9 +120,9 @@ class Call:
     arguments: dict[str, Any]
 
 
-def saved_dialogue() -> questions.SavedDialogue:
+def saved_dialogue() -> SavedDialogue:
     """Return the example dialogue as it is read from a file."""
-    return questions.SavedDialogue(
+    return SavedDialogue(
         fingerprint=fingerprint(dialogue().inquiry.engine),
         about=("rain",),
         events=dialogue().events,
@@ -281,8 +283,8 @@ def of_functions() -> Iterator[Call]:
                 "limits": junction.Limits(),
             },
         ),
-        (questions.dialogue_stoppers_by_names, {"texts": ["certainty:0.9"]}),
-        (questions.dialogue_to_json, {"dialogue": dialogue(), "options": {"a": "b"}}),
+        (dialogue_stoppers_by_names, {"texts": ["certainty:0.9"]}),
+        (dialogue_to_json, {"dialogue": dialogue(), "options": {"a": "b"}}),
         (
             questions.resumed_dialogue,
             {"saved": saved_dialogue(), "inquiry": dialogue().inquiry, "path": "talk.json"},
@@ -306,7 +308,7 @@ def of_functions() -> Iterator[Call]:
                 "evidence": {"count": "1"},
                 "costs": {"wet": 2.0},
                 "measure": questions.MarginalEntropies(),
-                "score": questions.InformationOnly(),
+                "score": InformationOnly(),
             },
         ),
         (

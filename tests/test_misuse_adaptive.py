@@ -26,6 +26,13 @@ import bnmind.lab as lab
 import bnmind.strategies as strategies
 from bnmind._arguments import _kinds_of
 from bnmind._values import _converters
+from bnmind.adaptive.beliefs.estimates import response_joints
+from bnmind.adaptive.items.bank import with_certainties
+from bnmind.adaptive.response_models.links import LOGIT
+from bnmind.adaptive.responses.responses import fold_numbers
+from bnmind.adaptive.selection.rules import allowed_items
+from bnmind.adaptive.selection.selectors import item_cost, item_time
+from bnmind.adaptive.simulation.measures import default_measures
 from bnmind.adaptive.trees.aims import ProfileClasses
 from bnmind.errors import BnmindError
 from bnmind.mastermind import Channel
@@ -99,7 +106,7 @@ def by_name() -> dict[str, Any]:
         "given": 1,
         "item": "c",
         "items": ("b", "c"),
-        "joints": adaptive.response_joints(belief, ["S", "T"], ["a", "b"]),
+        "joints": response_joints(belief, ["S", "T"], ["a", "b"]),
         "label": "x",
         "learned": learned(),
         "levels": np.zeros((5, 2), dtype=int),
@@ -492,7 +499,7 @@ def of_functions() -> Iterator[Call]:
             )
         ],
         (
-            adaptive.allowed_items,
+            allowed_items,
             {
                 "bank": BANK,
                 "rules": (adaptive.Enemies(),),
@@ -559,7 +566,7 @@ def of_functions() -> Iterator[Call]:
         ),
         (adaptive.skill_intervals, {"belief": belief, "confidence": 0.9}),
         (
-            adaptive.with_certainties,
+            with_certainties,
             {
                 "bank": BANK,
                 "certainties": {
@@ -608,7 +615,7 @@ def of_functions() -> Iterator[Call]:
             },
         ),
         (adaptive.cross_validate, {**learning, "folds": 2, "fold_seed": 1}),
-        (adaptive.default_measures, {"bank": BANK, "truth": True}),
+        (default_measures, {"bank": BANK, "truth": True}),
         (
             adaptive.describe_bank,
             {
@@ -619,7 +626,7 @@ def of_functions() -> Iterator[Call]:
         ),
         (adaptive.with_prior, {"bank": BANK, "prior": adaptive.Independent(0.3)}),
         (adaptive.person_fit, {"belief": belief.update("a", 1), "items": ["a"]}),
-        (adaptive.fold_numbers, {"n_examinees": 5, "folds": 2, "seed": 1}),
+        (fold_numbers, {"n_examinees": 5, "folds": 2, "seed": 1}),
         (adaptive.selector_by_name, {"text": "randomesque:2"}),
         (adaptive.stopper_by_names, {"texts": ["items:3+entropy:1", "profile:0.9"]}),
         (
@@ -631,8 +638,8 @@ def of_functions() -> Iterator[Call]:
                 "ability": "x",
             },
         ),
-        (adaptive.item_cost, {"item": BANK.items[0]}),
-        (adaptive.item_time, {"item": BANK.items[0]}),
+        (item_cost, {"item": BANK.items[0]}),
+        (item_time, {"item": BANK.items[0]}),
         (adaptive.item_fit, {"learned": learned()}),
         (
             adaptive.learn,
@@ -641,7 +648,7 @@ def of_functions() -> Iterator[Call]:
         (adaptive.logistic_items, {"parameters": [[1.0, 0.0]]}),
         (adaptive.predictive_check, {"learned": learned(), "n_drawn": 2, "seed": 1}),
         (adaptive.rank_items, {"belief": belief, "items": ["a"]}),
-        (adaptive.response_joints, {"belief": belief, "skills": ["S"], "items": ["a"]}),
+        (response_joints, {"belief": belief, "skills": ["S"], "items": ["a"]}),
         (
             adaptive.replay,
             {
@@ -729,7 +736,7 @@ def of_functions() -> Iterator[Call]:
             },
         ),
         (adaptive.standard_errors, {"learned": learned()}),
-        (adaptive.coefficients, {"learned": learned(), "link": adaptive.LOGIT}),
+        (adaptive.coefficients, {"learned": learned(), "link": LOGIT}),
         (adaptive.start_belief, {"bank": BANK}),
         (adaptive.start_beliefs, {"bank": BANK, "n_examinees": 2}),
         (lab.assumed_channel, {"real": NOISY, "assumed": NOISY, "ending": lab.Limit(2)}),

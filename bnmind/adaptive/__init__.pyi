@@ -7,43 +7,25 @@ from bnmind.adaptive.bank_files import with_prior as with_prior
 from bnmind.adaptive.bank_files import write_bank as write_bank
 from bnmind.adaptive.beliefs.belief import MISSING as MISSING
 from bnmind.adaptive.beliefs.belief import BatchBelief as BatchBelief
-from bnmind.adaptive.beliefs.belief import BatchProfiles as BatchProfiles
-from bnmind.adaptive.beliefs.belief import Profile as Profile
 from bnmind.adaptive.beliefs.belief import SkillBelief as SkillBelief
-from bnmind.adaptive.beliefs.estimates import AnswerFit as AnswerFit
 from bnmind.adaptive.beliefs.estimates import ability_deviation as ability_deviation
 from bnmind.adaptive.beliefs.estimates import beliefs_given as beliefs_given
 from bnmind.adaptive.beliefs.estimates import expected_ability as expected_ability
 from bnmind.adaptive.beliefs.estimates import most_likely_ability as most_likely_ability
 from bnmind.adaptive.beliefs.estimates import most_probable_ability as most_probable_ability
 from bnmind.adaptive.beliefs.estimates import person_fit as person_fit
-from bnmind.adaptive.beliefs.estimates import response_joints as response_joints
 from bnmind.adaptive.beliefs.estimates import skill_intervals as skill_intervals
 from bnmind.adaptive.beliefs.estimates import start_belief as start_belief
 from bnmind.adaptive.beliefs.estimates import start_beliefs as start_beliefs
-from bnmind.adaptive.calibration import AnsweredTests as AnsweredTests
-from bnmind.adaptive.calibration import CalibratedItem as CalibratedItem
-from bnmind.adaptive.calibration import Calibration as Calibration
-from bnmind.adaptive.calibration import Drift as Drift
-from bnmind.adaptive.calibration import DriftChart as DriftChart
-from bnmind.adaptive.calibration import ItemDrift as ItemDrift
 from bnmind.adaptive.calibration import OnlineCalibration as OnlineCalibration
-from bnmind.adaptive.calibration import OnlineStep as OnlineStep
 from bnmind.adaptive.calibration import calibrate_items as calibrate_items
 from bnmind.adaptive.calibration import item_drift as item_drift
 from bnmind.adaptive.calibration import read_answers as read_answers
-from bnmind.adaptive.classification import Agreement as Agreement
-from bnmind.adaptive.classification import Classification as Classification
-from bnmind.adaptive.classification import KnownProfiles as KnownProfiles
-from bnmind.adaptive.classification import Reliability as Reliability
-from bnmind.adaptive.classification import SkillReliability as SkillReliability
 from bnmind.adaptive.classification import classify as classify
 from bnmind.adaptive.classification import read_profiles as read_profiles
-from bnmind.adaptive.items.bank import HasBank as HasBank
 from bnmind.adaptive.items.bank import ItemBank as ItemBank
 from bnmind.adaptive.items.bank import irt_bank as irt_bank
 from bnmind.adaptive.items.bank import logistic_items as logistic_items
-from bnmind.adaptive.items.bank import with_certainties as with_certainties
 from bnmind.adaptive.items.item import Item as Item
 from bnmind.adaptive.items.item import ParameterCertainty as ParameterCertainty
 from bnmind.adaptive.items.item import TableCertainty as TableCertainty
@@ -56,12 +38,6 @@ from bnmind.adaptive.items.skill_distributions import HigherOrder as HigherOrder
 from bnmind.adaptive.items.skill_distributions import Independent as Independent
 from bnmind.adaptive.items.skill_distributions import ProfileDistribution as ProfileDistribution
 from bnmind.adaptive.items.skill_distributions import Saturated as Saturated
-from bnmind.adaptive.learning.comparison import ComparedModel as ComparedModel
-from bnmind.adaptive.learning.comparison import Comparison as Comparison
-from bnmind.adaptive.learning.comparison import CrossValidation as CrossValidation
-from bnmind.adaptive.learning.comparison import LikelihoodRatio as LikelihoodRatio
-from bnmind.adaptive.learning.comparison import SkillStructure as SkillStructure
-from bnmind.adaptive.learning.comparison import SkillTree as SkillTree
 from bnmind.adaptive.learning.comparison import compare_models as compare_models
 from bnmind.adaptive.learning.comparison import compare_structures as compare_structures
 from bnmind.adaptive.learning.comparison import cross_validate as cross_validate
@@ -69,38 +45,20 @@ from bnmind.adaptive.learning.comparison import likelihood_ratio as likelihood_r
 from bnmind.adaptive.learning.comparison import mutual_information as mutual_information
 from bnmind.adaptive.learning.comparison import skill_tree as skill_tree
 from bnmind.adaptive.learning.functioning import FunctioningOptions as FunctioningOptions
-from bnmind.adaptive.learning.functioning import ItemFunctioning as ItemFunctioning
 from bnmind.adaptive.learning.functioning import item_functioning as item_functioning
-from bnmind.adaptive.learning.groups import LearnedGroups as LearnedGroups
 from bnmind.adaptive.learning.groups import learn_groups as learn_groups
 from bnmind.adaptive.learning.irt import IRT_MODELS as IRT_MODELS
-from bnmind.adaptive.learning.irt import IrtModel as IrtModel
 from bnmind.adaptive.learning.irt import irt_options as irt_options
 from bnmind.adaptive.learning.irt import irt_start as irt_start
 from bnmind.adaptive.learning.irt import learn_irt as learn_irt
-from bnmind.adaptive.learning.item_tests import ItemProposal as ItemProposal
-from bnmind.adaptive.learning.item_tests import ModelTest as ModelTest
-from bnmind.adaptive.learning.item_tests import QValidation as QValidation
-from bnmind.adaptive.learning.item_tests import ReducedModel as ReducedModel
-from bnmind.adaptive.learning.item_tests import SkillSet as SkillSet
 from bnmind.adaptive.learning.item_tests import predicted_cutoff as predicted_cutoff
 from bnmind.adaptive.learning.item_tests import reduced_models as reduced_models
 from bnmind.adaptive.learning.item_tests import reduced_models_by_ratio as reduced_models_by_ratio
 from bnmind.adaptive.learning.item_tests import validate_qmatrix as validate_qmatrix
-from bnmind.adaptive.learning.judgment import Judgment as Judgment
 from bnmind.adaptive.learning.judgment import LearnedSummary as LearnedSummary
-from bnmind.adaptive.learning.judgment import LearningNote as LearningNote
 from bnmind.adaptive.learning.judgment import judge as judge
 from bnmind.adaptive.learning.learn import Learned as Learned
-from bnmind.adaptive.learning.learn import LearnedItem as LearnedItem
 from bnmind.adaptive.learning.learn import learn as learn
-from bnmind.adaptive.learning.model_fit import ItemFit as ItemFit
-from bnmind.adaptive.learning.model_fit import (
-    LimitedInformation as LimitedInformation,
-)
-from bnmind.adaptive.learning.model_fit import PairFit as PairFit
-from bnmind.adaptive.learning.model_fit import PairStatistics as PairStatistics
-from bnmind.adaptive.learning.model_fit import PredictiveCheck as PredictiveCheck
 from bnmind.adaptive.learning.model_fit import item_fit as item_fit
 from bnmind.adaptive.learning.model_fit import (
     limited_information as limited_information,
@@ -110,10 +68,6 @@ from bnmind.adaptive.learning.model_fit import predictive_check as predictive_ch
 from bnmind.adaptive.learning.options import Bounds as Bounds
 from bnmind.adaptive.learning.options import LearningOptions as LearningOptions
 from bnmind.adaptive.learning.options import Priors as Priors
-from bnmind.adaptive.learning.standard_errors import Coefficient as Coefficient
-from bnmind.adaptive.learning.standard_errors import Coefficients as Coefficients
-from bnmind.adaptive.learning.standard_errors import ItemParameter as ItemParameter
-from bnmind.adaptive.learning.standard_errors import StandardErrors as StandardErrors
 from bnmind.adaptive.learning.standard_errors import coefficients as coefficients
 from bnmind.adaptive.learning.standard_errors import standard_errors as standard_errors
 from bnmind.adaptive.pilot import PILOT_RULES as PILOT_RULES
@@ -141,16 +95,12 @@ from bnmind.adaptive.response_models.gates import Dina as Dina
 from bnmind.adaptive.response_models.gates import Dino as Dino
 from bnmind.adaptive.response_models.gates import NoisyAnd as NoisyAnd
 from bnmind.adaptive.response_models.gates import NoisyOr as NoisyOr
-from bnmind.adaptive.response_models.links import IDENTITY as IDENTITY
-from bnmind.adaptive.response_models.links import LOG as LOG
-from bnmind.adaptive.response_models.links import LOGIT as LOGIT
 from bnmind.adaptive.response_models.registry import RESPONSE_MODELS as RESPONSE_MODELS
 from bnmind.adaptive.response_models.tables import Gdina as Gdina
 from bnmind.adaptive.response_models.tables import ParametricModel as ParametricModel
 from bnmind.adaptive.response_models.tables import Sequential as Sequential
 from bnmind.adaptive.response_models.tables import Tabulated as Tabulated
 from bnmind.adaptive.responses.responses import Responses as Responses
-from bnmind.adaptive.responses.responses import fold_numbers as fold_numbers
 from bnmind.adaptive.selection.blueprint import Blueprint as Blueprint
 from bnmind.adaptive.selection.blueprint import ShadowTest as ShadowTest
 from bnmind.adaptive.selection.rules import Bound as Bound
@@ -164,7 +114,6 @@ from bnmind.adaptive.selection.rules import SkillBound as SkillBound
 from bnmind.adaptive.selection.rules import StageItems as StageItems
 from bnmind.adaptive.selection.rules import StartItems as StartItems
 from bnmind.adaptive.selection.rules import Testlets as Testlets
-from bnmind.adaptive.selection.rules import allowed_items as allowed_items
 from bnmind.adaptive.selection.scores import AStratified as AStratified
 from bnmind.adaptive.selection.scores import DiscriminationIndex as DiscriminationIndex
 from bnmind.adaptive.selection.scores import KullbackLeibler as KullbackLeibler
@@ -179,11 +128,9 @@ from bnmind.adaptive.selection.scores import (
     ModifiedPosteriorWeightedKL as ModifiedPosteriorWeightedKL,
 )
 from bnmind.adaptive.selection.scores import PosteriorWeightedKL as PosteriorWeightedKL
-from bnmind.adaptive.selection.scores import RankedItem as RankedItem
 from bnmind.adaptive.selection.scores import SkillEntropy as SkillEntropy
 from bnmind.adaptive.selection.scores import TargetEntropy as TargetEntropy
 from bnmind.adaptive.selection.scores import rank_items as rank_items
-from bnmind.adaptive.selection.selector import BatchSelection as BatchSelection
 from bnmind.adaptive.selection.selector import QuestionBelief as QuestionBelief
 from bnmind.adaptive.selection.selector import ScoringSelector as ScoringSelector
 from bnmind.adaptive.selection.selector import Selection as Selection
@@ -200,8 +147,6 @@ from bnmind.adaptive.selection.selectors import ScoredBy as ScoredBy
 from bnmind.adaptive.selection.selectors import Stage as Stage
 from bnmind.adaptive.selection.selectors import Staged as Staged
 from bnmind.adaptive.selection.selectors import SympsonHetter as SympsonHetter
-from bnmind.adaptive.selection.selectors import item_cost as item_cost
-from bnmind.adaptive.selection.selectors import item_time as item_time
 from bnmind.adaptive.selection.selectors import selector_by_name as selector_by_name
 from bnmind.adaptive.selection.stopping import STOPPERS as STOPPERS
 from bnmind.adaptive.selection.stopping import AbilityDecided as AbilityDecided
@@ -223,19 +168,14 @@ from bnmind.adaptive.selection.stopping import StopBy as StopBy
 from bnmind.adaptive.selection.stopping import Stopper as Stopper
 from bnmind.adaptive.selection.stopping import stopper_by_names as stopper_by_names
 from bnmind.adaptive.sessions.design import Design as Design
-from bnmind.adaptive.sessions.design import Outlook as Outlook
 from bnmind.adaptive.sessions.design import ReportOptions as ReportOptions
 from bnmind.adaptive.sessions.design import read_design as read_design
 from bnmind.adaptive.sessions.session import Session as Session
-from bnmind.adaptive.sessions.session import SessionReport as SessionReport
-from bnmind.adaptive.sessions.session import SkillReport as SkillReport
 from bnmind.adaptive.sessions.session import resume_session as resume_session
 from bnmind.adaptive.simulation.measures import ABILITY as ABILITY
-from bnmind.adaptive.simulation.measures import ABILITY_DEVIATION as ABILITY_DEVIATION
 from bnmind.adaptive.simulation.measures import ABILITY_ERROR as ABILITY_ERROR
 from bnmind.adaptive.simulation.measures import ABILITY_SQUARED_ERROR as ABILITY_SQUARED_ERROR
 from bnmind.adaptive.simulation.measures import ACCURACY as ACCURACY
-from bnmind.adaptive.simulation.measures import ATTRIBUTE_ACCURACY as ATTRIBUTE_ACCURACY
 from bnmind.adaptive.simulation.measures import BRIER_SCORE as BRIER_SCORE
 from bnmind.adaptive.simulation.measures import ENTROPY as ENTROPY
 from bnmind.adaptive.simulation.measures import LOG_SCORE as LOG_SCORE
@@ -244,7 +184,6 @@ from bnmind.adaptive.simulation.measures import PROFILE_PROBABILITY as PROFILE_P
 from bnmind.adaptive.simulation.measures import UNASKED_ACCURACY as UNASKED_ACCURACY
 from bnmind.adaptive.simulation.measures import Measure as Measure
 from bnmind.adaptive.simulation.measures import Moment as Moment
-from bnmind.adaptive.simulation.measures import default_measures as default_measures
 from bnmind.adaptive.simulation.results import SelectorRun as SelectorRun
 from bnmind.adaptive.simulation.results import SimulationResult as SimulationResult
 from bnmind.adaptive.simulation.simulate import SimulationOptions as SimulationOptions
@@ -259,6 +198,3 @@ from bnmind.adaptive.trees.item_trees import design_tree as design_tree
 from bnmind.adaptive.trees.optimal import fixed_test as fixed_test
 from bnmind.adaptive.trees.optimal import optimal_test_tree as optimal_test_tree
 from bnmind.adaptive.trees.optimal import panel_test as panel_test
-from bnmind.fitting.em import LearningRecord as LearningRecord
-from bnmind.questions.event_log import Event as Event
-from bnmind.questions.event_log import EventKind as EventKind

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -24,6 +24,11 @@ from bnmind.cli.shared.dialogue import Command, ask_end, converse
 from bnmind.cli.shared.dialogue import ask as prompt
 from bnmind.cli.shared.terminal import INTERRUPTED, interruptible, tell, tell_record, working
 from bnmind.errors import BnmindError, ModelFileError
+
+if TYPE_CHECKING:
+    from bnmind.questions import DialogueStopper
+    from bnmind.questions.asked import DiagnosisMarks
+    from bnmind.questions.value import Doubts
 
 # --- Answers, as they are typed -------------------------------------------------------------------
 
@@ -501,7 +506,7 @@ class _Questions:
     """A dialogue on the terminal, and its file."""
 
     dialogue: questions.Dialogue
-    stoppers: tuple[questions.DialogueStopper, ...]
+    stoppers: tuple[DialogueStopper, ...]
     options: Mapping[str, Sequence[str]]
     path: Path | None
     text: str | None
@@ -643,7 +648,7 @@ def _read_list(name: str, text: str) -> list[str]:
     return found
 
 
-def _marks(path: Path) -> questions.DiagnosisMarks | None:
+def _marks(path: Path) -> DiagnosisMarks | None:
     """Return the marks for diagnosis in a file of GeNIe; None for other files."""
     if Path(path.name.removesuffix(".gz")).suffix.lower() != ".xdsl":
         return None
@@ -696,7 +701,7 @@ def _why_shown(dialogue: questions.Dialogue, question: str) -> Iterator[str | Ta
         yield f"  Other questions: {listed}."
 
 
-def _doubts_shown(doubts: questions.Doubts) -> Iterator[str | Table]:
+def _doubts_shown(doubts: Doubts) -> Iterator[str | Table]:
     """Yield how well each answer fits the others."""
     if not doubts.answers:
         yield "  There are no answers to doubt yet."

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -14,6 +14,9 @@ from bnmind import adaptive
 from bnmind.cli.shared import command
 from bnmind.cli.shared.terminal import naming, printable, say
 from bnmind.errors import BnmindError, InvalidModelError, TableError
+
+if TYPE_CHECKING:
+    from bnmind.adaptive.classification import KnownProfiles
 
 DEFAULT_SELECTOR = "entropy"
 
@@ -166,7 +169,7 @@ def _counted_from(lowest: int, responses: adaptive.Responses) -> adaptive.Respon
     return replace(responses, codes=np.where(given, responses.codes - lowest, adaptive.MISSING))
 
 
-def say_notes(found: adaptive.Responses | adaptive.KnownProfiles) -> None:
+def say_notes(found: adaptive.Responses | KnownProfiles) -> None:
     """Report what was guessed or left out when a file was read, a line each."""
     for note in found.notes:
         say(f"note: {printable(note)}")
@@ -186,9 +189,7 @@ def qmatrix_for(path: Path, responses: Path, fixed_width: int | None) -> adaptiv
         return adaptive.QMatrix.of(table, expected=expected)
 
 
-def profiles_in(
-    path: Path, bank: adaptive.ItemBank, examinees: Sequence[str]
-) -> adaptive.KnownProfiles:
+def profiles_in(path: Path, bank: adaptive.ItemBank, examinees: Sequence[str]) -> KnownProfiles:
     """Return the profiles in the file of ``--profiles``; errors name it."""
     try:
         found = adaptive.read_profiles(path, bank, examinees)

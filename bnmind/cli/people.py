@@ -22,6 +22,10 @@ from bnmind.cli.shared.terminal import naming, printable, say, until_interrupted
 from bnmind.errors import BnmindError, UnknownNameError
 
 if TYPE_CHECKING:
+    from bnmind.adaptive import ProfileDistribution
+    from bnmind.adaptive.classification import Agreement, Classification
+    from bnmind.adaptive.learning.comparison import Comparison
+    from bnmind.adaptive.learning.irt import IrtModel
     from bnmind.pgm import CPD, Network
 
 
@@ -95,7 +99,7 @@ def _start(
         return *learning_inputs(data, known, make, distribution), settings
 
 
-def _irt_model(gate: str | None, model: ModelOptions) -> adaptive.IrtModel | None:
+def _irt_model(gate: str | None, model: ModelOptions) -> IrtModel | None:
     """Return the model of one ability that ``--gate`` names, in any case; None for others.
 
     A name that is also one of a response model, such as graded, means that one with a Q-matrix.
@@ -189,7 +193,7 @@ def _is_network(name: str) -> bool:
     return name.lower().endswith(NETWORK_SUFFIXES)
 
 
-def _skills_of(name: str | None) -> adaptive.ProfileDistribution | Network | None:
+def _skills_of(name: str | None) -> ProfileDistribution | Network | None:
     """Return a distribution of the skills by its name, or the network in a file of this name."""
     from bnmind.pgm.files import read_network
 
@@ -227,7 +231,7 @@ def _is_bank(path: Path) -> bool:
         return '"bnmind-bank"' in file.read(200)
 
 
-def _hierarchy(text: str) -> adaptive.ProfileDistribution:
+def _hierarchy(text: str) -> ProfileDistribution:
     """Return the hierarchy of pairs such as ``count>add,count>order``, the prerequisite first."""
     needed: dict[str, list[str]] = {}
     for pair in listed_names(text, ","):
@@ -620,7 +624,7 @@ def _cutoff_of(text: str) -> float | None:
     return cutoff
 
 
-def _compared(models: Mapping[str, adaptive.Learned]) -> adaptive.Comparison:
+def _compared(models: Mapping[str, adaptive.Learned]) -> Comparison:
     """Return models of the same responses compared, where it may be against G-DINA."""
     from bnmind.adaptive.response_models.registry import gate_name
 
@@ -694,7 +698,7 @@ def classify(
     return command.Outcome(record, parts)
 
 
-def _warn(found: adaptive.Classification, agreement: adaptive.Agreement) -> None:
+def _warn(found: Classification, agreement: Agreement) -> None:
     """Say so if profiles seem to be those of other examinees."""
     expected = found.reliability.accuracy
     if agreement.pattern_accuracy < expected - _FAR:

@@ -1,13 +1,10 @@
 # The names of `bnmind.questions`, for type checkers and `bnmind._front_door`: the one list.
 
-from bnmind.questions.asked import DiagnosisMarks as DiagnosisMarks
 from bnmind.questions.asked import read_costs as read_costs
 from bnmind.questions.asked import read_diagnosis as read_diagnosis
 from bnmind.questions.dialogue import DIALOGUE_STOPPERS as DIALOGUE_STOPPERS
-from bnmind.questions.dialogue import AnswerStep as AnswerStep
 from bnmind.questions.dialogue import Certain as Certain
 from bnmind.questions.dialogue import Dialogue as Dialogue
-from bnmind.questions.dialogue import DialogueProgress as DialogueProgress
 from bnmind.questions.dialogue import DialogueStopper as DialogueStopper
 from bnmind.questions.dialogue import EntropyAtMost as EntropyAtMost
 from bnmind.questions.dialogue import GainAtMost as GainAtMost
@@ -15,33 +12,17 @@ from bnmind.questions.dialogue import Inquiry as Inquiry
 from bnmind.questions.dialogue import MostCost as MostCost
 from bnmind.questions.dialogue import MostQuestions as MostQuestions
 from bnmind.questions.dialogue import dialogue_stoppers_by_names as dialogue_stoppers_by_names
-from bnmind.questions.dialogue_files import SavedDialogue as SavedDialogue
-from bnmind.questions.dialogue_files import dialogue_to_json as dialogue_to_json
 from bnmind.questions.dialogue_files import read_dialogue as read_dialogue
 from bnmind.questions.dialogue_files import resumed_dialogue as resumed_dialogue
 from bnmind.questions.dialogue_files import write_dialogue as write_dialogue
-from bnmind.questions.event_log import Event as Event
-from bnmind.questions.event_log import EventKind as EventKind
-from bnmind.questions.event_log import LogState as LogState
 from bnmind.questions.ranking import QUESTION_SCORES as QUESTION_SCORES
 from bnmind.questions.ranking import TARGET_MEASURES as TARGET_MEASURES
-from bnmind.questions.ranking import AnswerEffect as AnswerEffect
 from bnmind.questions.ranking import InformationLessCost as InformationLessCost
-from bnmind.questions.ranking import InformationOnly as InformationOnly
 from bnmind.questions.ranking import InformationPerCost as InformationPerCost
-from bnmind.questions.ranking import JointEntropy as JointEntropy
 from bnmind.questions.ranking import MarginalEntropies as MarginalEntropies
-from bnmind.questions.ranking import QuestionEffect as QuestionEffect
-from bnmind.questions.ranking import QuestionRanking as QuestionRanking
 from bnmind.questions.ranking import QuestionScore as QuestionScore
-from bnmind.questions.ranking import RankedQuestion as RankedQuestion
 from bnmind.questions.ranking import TargetMeasure as TargetMeasure
 from bnmind.questions.ranking import rank_questions as rank_questions
-from bnmind.questions.value import AnswerDoubt as AnswerDoubt
 from bnmind.questions.value import Decision as Decision
-from bnmind.questions.value import Doubts as Doubts
-from bnmind.questions.value import InformationValues as InformationValues
-from bnmind.questions.value import Utilities as Utilities
-from bnmind.questions.value import ValuedQuestion as ValuedQuestion
 from bnmind.questions.value import doubt_answers as doubt_answers
 from bnmind.questions.value import value_of_information as value_of_information

@@ -23,7 +23,6 @@ from bnmind.adaptive import (
     STOPPERS,
     AbilityGrid,
     BatchProgress,
-    BatchSelection,
     Design,
     Dina,
     FixedOrder,
@@ -49,7 +48,7 @@ from bnmind.adaptive import (
     start_belief,
     start_beliefs,
 )
-from bnmind.adaptive.selection.selector import generator_of
+from bnmind.adaptive.selection.selector import BatchSelection, generator_of
 from bnmind.errors import NothingToAskError
 from bnmind.pgm import Variable
 from bnmind.testing.promises import Family, Promises, examples

@@ -15,7 +15,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import TypeAlias
 
-from bnmind.adaptive import Event, EventKind
+from bnmind.questions.event_log import Event, EventKind
 from bnmind.web.live import LiveTests
 from bnmind.web.store import Sitting
 

@@ -27,7 +27,6 @@ from fastapi import HTTPException
 
 from bnmind.adaptive import (
     Design,
-    Event,
     ItemBank,
     Session,
     SkillBelief,
@@ -42,6 +41,7 @@ from bnmind.adaptive.sessions.design import design_from
 from bnmind.datasets import example_path
 from bnmind.errors import BnmindError, InvalidModelError, ModelFileError
 from bnmind.lab.mastermind import words
+from bnmind.questions.event_log import Event
 from bnmind.web import reports
 from bnmind.web.store import Sitting, Standing, Store, TakenError
 

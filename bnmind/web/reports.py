@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from bnmind.web.forms import Form
 
 if TYPE_CHECKING:
-    from bnmind.adaptive import Event, Session
+    from bnmind.adaptive import Session
+    from bnmind.questions.event_log import Event
     from bnmind.web.store import Sitting
 
 
@@ -436,7 +437,7 @@ def teacher_report(
     session: Session, events: Sequence[tuple[Event, str]], row: Row
 ) -> SessionReport:
     """Return the report on a session for the teacher, given its row in the table."""
-    from bnmind.adaptive import EventKind
+    from bnmind.questions.event_log import EventKind
 
     # The text of what was chosen, by item; a changed answer replaces the one before.
     chosen = {event.item: (event, choice) for event, choice in events if event.item}

@@ -18,8 +18,8 @@ from typing import Any
 import sqlalchemy as sql
 from sqlalchemy.exc import ArgumentError, IntegrityError, NoSuchModuleError, SQLAlchemyError
 
-from bnmind.adaptive import Event, EventKind
 from bnmind.errors import InvalidArgumentError, MissingLibraryError
+from bnmind.questions.event_log import Event, EventKind
 
 _VERSION = 1
 

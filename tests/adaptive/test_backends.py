@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from bnmind.adaptive import (
-    CrossValidation,
     ItemBank,
     Learned,
     LearningOptions,
@@ -26,6 +25,7 @@ from bnmind.adaptive import (
     replay,
     simulate,
 )
+from bnmind.adaptive.learning.comparison import CrossValidation
 from bnmind.errors import InvalidArgumentError
 from tests.backends import Pickled
 

@@ -10,8 +10,6 @@ import pytest
 
 from bnmind.adaptive import (
     IRT_MODELS,
-    LOG,
-    LOGIT,
     RESPONSE_MODELS,
     Bounds,
     Dina,
@@ -30,6 +28,7 @@ from bnmind.adaptive import (
     standard_errors,
     start_belief,
 )
+from bnmind.adaptive.response_models.links import LOG, LOGIT
 from bnmind.information import Floats
 from tests.data_sets import data_set
 

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from bnmind.adaptive import (
     AnyOf,
-    BatchSelection,
     Blueprint,
     CodeBound,
     Design,
@@ -35,6 +34,7 @@ from bnmind.adaptive import (
     simulate,
     start_belief,
 )
+from bnmind.adaptive.selection.selector import BatchSelection
 from bnmind.errors import InvalidArgumentError
 from tests.banks import banks
 

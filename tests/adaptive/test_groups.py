@@ -22,7 +22,6 @@ from bnmind.adaptive import (
     Nida,
     Responses,
     Saturated,
-    SkillTree,
     compare_models,
     compare_structures,
     irt_bank,
@@ -37,6 +36,7 @@ from bnmind.adaptive import (
     start_belief,
     validate_qmatrix,
 )
+from bnmind.adaptive.learning.comparison import SkillTree
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 
 Q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1], [1, 1], [1, 0], [0, 1]]

@@ -15,7 +15,6 @@ from bnmind.adaptive import (
     Independent,
     ItemBank,
     Learned,
-    LearningNote,
     LearningOptions,
     Logistic,
     NoisyAnd,
@@ -29,7 +28,7 @@ from bnmind.adaptive import (
 )
 from bnmind.adaptive.beliefs.estimates import has_ability
 from bnmind.adaptive.learning.em import MIXTURE_STARTS, usual_starts
-from bnmind.adaptive.learning.judgment import item_rest_correlations
+from bnmind.adaptive.learning.judgment import LearningNote, item_rest_correlations
 from bnmind.adaptive.learning.skill_families import bounded_rows
 from bnmind.information import Floats
 from tests.modes import examples

@@ -16,9 +16,6 @@ from numpy.typing import NDArray
 
 import bnmind.adaptive.learning.learn as learning_module
 from bnmind.adaptive import (
-    IDENTITY,
-    LOG,
-    LOGIT,
     Dina,
     Independent,
     ItemBank,
@@ -42,7 +39,14 @@ from bnmind.adaptive.learning.forms import Form, Polytope, objective
 from bnmind.adaptive.learning.model import block_of, item_rules
 from bnmind.adaptive.learning.model_fit import _pooled_statistic
 from bnmind.adaptive.learning.standard_errors import _notes, item_slopes
-from bnmind.adaptive.response_models.links import COMPLEMENTARY, LinkFunction, binary
+from bnmind.adaptive.response_models.links import (
+    COMPLEMENTARY,
+    IDENTITY,
+    LOG,
+    LOGIT,
+    LinkFunction,
+    binary,
+)
 from bnmind.adaptive.selection.blueprint import Program, possible_classes
 from tests.modes import examples
 

@@ -14,9 +14,6 @@ from hypothesis import strategies as st
 from scipy.optimize import LinearConstraint, minimize
 
 from bnmind.adaptive import (
-    IDENTITY,
-    LOG,
-    LOGIT,
     Acdm,
     Bounds,
     Dina,
@@ -40,7 +37,14 @@ from bnmind.adaptive import (
 )
 from bnmind.adaptive.learning.forms import Form, Polytope, ascended, objective
 from bnmind.adaptive.learning.learn import LearningModel
-from bnmind.adaptive.response_models.links import COMPLEMENTARY, LinkFunction, binary
+from bnmind.adaptive.response_models.links import (
+    COMPLEMENTARY,
+    IDENTITY,
+    LOG,
+    LOGIT,
+    LinkFunction,
+    binary,
+)
 from bnmind.errors import InvalidArgumentError, InvalidModelError
 from bnmind.information import Floats
 from tests.modes import examples

@@ -25,10 +25,10 @@ from bnmind.adaptive import (
     Selector,
     SimulationOptions,
     SkillBelief,
-    fold_numbers,
     replay,
     simulate,
 )
+from bnmind.adaptive.responses.responses import fold_numbers
 from bnmind.errors import InvalidArgumentError, TableError, UnknownNameError
 
 Q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1]]

@@ -45,13 +45,13 @@ from bnmind.adaptive import (
     Stopper,
     SympsonHetter,
     Testlets,
-    allowed_items,
     irt_bank,
     logistic_items,
     simulate,
     start_belief,
     start_beliefs,
 )
+from bnmind.adaptive.selection.rules import allowed_items
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 
 ITEMS = [

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from bnmind.adaptive import (
     SELECTORS,
     BatchBelief,
-    BatchSelection,
     ItemBank,
     MaximalItems,
     MinimalEntropy,
@@ -23,6 +22,7 @@ from bnmind.adaptive import (
     SkillBelief,
     simulate,
 )
+from bnmind.adaptive.selection.selector import BatchSelection
 from bnmind.adaptive.selection.selectors import selector_name
 from bnmind.errors import ContractError, InvalidArgumentError, UnknownNameError
 from bnmind.testing import check_selector

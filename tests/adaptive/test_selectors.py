@@ -61,17 +61,17 @@ from bnmind.adaptive import (
     beliefs_given,
     expected_ability,
     irt_bank,
-    item_time,
     logistic_items,
     most_likely_ability,
     most_probable_ability,
-    response_joints,
     simulate,
     simulate_designs,
     start_belief,
     start_beliefs,
 )
+from bnmind.adaptive.beliefs.estimates import response_joints
 from bnmind.adaptive.selection.selector import TOLERANCE, by_rank
+from bnmind.adaptive.selection.selectors import item_time
 from bnmind.errors import (
     ImpossibleEvidenceError,
     InvalidArgumentError,

@@ -22,7 +22,6 @@ from bnmind.adaptive import (
     Design,
     DeviationBelow,
     EntropyBelow,
-    EventKind,
     Independent,
     Item,
     ItemBank,
@@ -45,6 +44,7 @@ from bnmind.errors import (
     UnknownNameError,
 )
 from bnmind.information import entropy
+from bnmind.questions.event_log import EventKind
 from tests.modes import examples
 
 BANK = ItemBank.from_qmatrix(

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bnmind.adaptive import Event, EventKind, ItemBank, Session
+from bnmind.adaptive import ItemBank, Session
 from bnmind.adaptive.records import session_to_json
 from bnmind.adaptive.sessions.session import state_in
 from bnmind.errors import BnmindError, InvalidArgumentError, UnknownNameError
-from bnmind.questions.event_log import LogState, Replay, extended
+from bnmind.questions.event_log import Event, EventKind, LogState, Replay, extended
 
 BANK = ItemBank.from_qmatrix([[1], [1], [1]], guess=0.2, slip=0.1)
 NAMES = BANK.item_names

@@ -15,11 +15,11 @@ from bnmind.questions import (
     DIALOGUE_STOPPERS,
     QUESTION_SCORES,
     TARGET_MEASURES,
-    DiagnosisMarks,
     rank_questions,
     read_diagnosis,
     read_dialogue,
 )
+from bnmind.questions.asked import DiagnosisMarks
 from tests.command_line import ROOT, assert_one_line_error, run
 
 ASIA = str(ROOT / "models" / "diagnosis" / "asia.xdsl")

@@ -28,20 +28,18 @@ from bnmind.questions import (
     Certain,
     Dialogue,
     EntropyAtMost,
-    Event,
-    EventKind,
     Inquiry,
     MarginalEntropies,
     MostCost,
     MostQuestions,
-    dialogue_stoppers_by_names,
-    dialogue_to_json,
     rank_questions,
     read_dialogue,
     resumed_dialogue,
     write_dialogue,
 )
-from bnmind.questions.dialogue import fingerprint
+from bnmind.questions.dialogue import dialogue_stoppers_by_names, fingerprint
+from bnmind.questions.dialogue_files import dialogue_to_json
+from bnmind.questions.event_log import Event, EventKind
 from tests.modes import examples
 from tests.questions.enumeration import bits, joint_given, situations, table, table_over
 from tests.questions.machine import FAULT, MACHINE, begin

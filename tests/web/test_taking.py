@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 from fastapi import HTTPException
 
-from bnmind.adaptive import Design, Event, EventKind, ItemBank, Session, write_bank
+from bnmind.adaptive import Design, ItemBank, Session, write_bank
 from bnmind.errors import InvalidArgumentError
+from bnmind.questions.event_log import Event, EventKind
 from bnmind.web.live import GivenTest, new_code, read_plan, tidy_code
 from bnmind.web.reports import choices_of
 from bnmind.web.store import LostError, Standing, Store, TakenError
