@@ -39,8 +39,8 @@ from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.qmatrix import QMatrix
 from bnmind.adaptive.items.skill_distributions import ProfileDistribution
 from bnmind.adaptive.learning.groups import LearnedGroups, group_positions, learn_groups
+from bnmind.adaptive.learning.item_tests import holm
 from bnmind.adaptive.learning.model import learning_inputs
-from bnmind.adaptive.learning.model_fit import holm
 from bnmind.adaptive.learning.options import Bounds, LearningOptions
 from bnmind.adaptive.response_models.additive import SkillEffects
 from bnmind.adaptive.response_models.base import ResponseModel

@@ -56,6 +56,7 @@ from bnmind.adaptive.learning.irt import has_curves
 from bnmind.adaptive.learning.item_tests import (
     QValidation,
     ReducedModel,
+    expected_counts,
     predicted_cutoff,
     reduced_models,
     reduced_models_by_ratio,
@@ -275,25 +276,19 @@ class _Groups(NamedTuple):
 
 
 def _groups(learned: Learned) -> dict[str, _Groups]:
-    model = learned.model
-    cells = model.layout.response_parameters(learned.parameters.items)
-    expectation = model.expectation(learned.responses, learned.options)
-    expected = expectation(cells, learned.parameters.skills).counts
-    names = [name for block in model.layout.blocks for name in block.names]
+    layout, expected = learned.model.layout, expected_counts(learned)
+    cells = layout.parts(layout.response_parameters(learned.parameters.items))
     found = {}
-    for name, start, shape, groups in zip(
-        names, model.layout.starts, model.layout.shapes, model.layout.groups, strict=True
-    ):
-        place = slice(start, start + shape[0] * shape[1])
-        counts, points = expected[place].reshape(shape), np.linspace(0, 1, shape[1])
-        own = cells[place].reshape(shape) @ points
-        sizes = counts.sum(axis=1)
-        found[name] = _Groups(
-            observed=np.divide(counts @ points, sizes, out=own.copy(), where=sizes > 1e-6),
-            learned=own,
-            sizes=sizes,
-            ends=groups[[0, -1]],
-        )
+    for block, part in zip(layout.blocks, cells, strict=True):
+        for name, groups, chances in zip(block.names, block.groups, part, strict=True):
+            counts, points = expected[name], np.linspace(0, 1, chances.shape[1])
+            own, sizes = chances @ points, counts.sum(axis=1)
+            found[name] = _Groups(
+                observed=np.divide(counts @ points, sizes, out=own.copy(), where=sizes > 1e-6),
+                learned=own,
+                sizes=sizes,
+                ends=groups[[0, -1]],
+            )
     return found
 
 
