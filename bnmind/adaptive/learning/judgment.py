@@ -46,12 +46,12 @@ from bnmind.adaptive.items.item import ParameterCertainty
 from bnmind.adaptive.items.text_tables import names_shown
 from bnmind.adaptive.learning.blocks import FixedBlock
 from bnmind.adaptive.learning.em import TableExpectation
-from bnmind.adaptive.learning.functioning import (
+from bnmind.adaptive.learning.groups import (
     FunctioningOptions,
     ItemFunctioning,
     item_functioning,
+    learn_groups,
 )
-from bnmind.adaptive.learning.groups import learn_groups
 from bnmind.adaptive.learning.irt import has_curves
 from bnmind.adaptive.learning.item_tests import (
     QValidation,
