@@ -602,7 +602,6 @@ _INTERRUPTED = "interrupted"
 """The reason why a part is missing after Ctrl-C."""
 
 _Report: TypeAlias = Callable[[int, int | None], None]
-_Runner: TypeAlias = Callable[[str, Callable[[_Report], Any]], Any]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -790,25 +789,6 @@ def _format_p(p: float) -> str:
     return "–" if math.isnan(p) else f"{p:.3g}"
 
 
-class _Parts:
-    """The parts of a judgment, one after the other, until Ctrl-C."""
-
-    def __init__(self, runner: _Runner) -> None:
-        self.runner, self.interrupted = runner, False
-
-    def part(self, what: str, compute: Callable[[_Report], _T]) -> _T | str:
-        """Return a part, or why there is none."""
-        if not self.interrupted:
-            try:
-                found: _T = self.runner(what, compute)
-                return found
-            except BnmindError as fault:
-                return str(fault)
-            except KeyboardInterrupt:
-                self.interrupted = True
-        return _INTERRUPTED
-
-
 @checked
 def judge(
     learned: Learned,
@@ -847,46 +827,51 @@ def judge(
     >>> [(item.item, item.chosen) for item in found.models]
     [('item_3', 'dina'), ('item_6', 'dina')]
     """
-    parts = _Parts(runner or (lambda what, compute: compute(lambda done, total: None)))
-    data = learned.responses
+    data, options, interrupted = learned.responses, learned.options, False
+
+    def part(what: str, compute: Callable[[_Report], _T]) -> _T | str:
+        """Return a part, or why there is none."""
+        nonlocal interrupted
+        if interrupted:
+            return _INTERRUPTED
+        try:
+            return runner(what, compute) if runner else compute(lambda done, total: None)
+        except BnmindError as fault:
+            return str(fault)
+        except KeyboardInterrupt:
+            interrupted = True
+            return _INTERRUPTED
+
     found: dict[str, Any] = {
-        "fit": parts.part("testing the fit", lambda _: limited_information(learned)),
-        "pairs": parts.part("comparing pairs of items", lambda _: pair_fit(learned)),
-        "items": parts.part("comparing items", lambda _: item_fit(learned)),
+        "fit": part("testing the fit", lambda _: limited_information(learned)),
+        "pairs": part("comparing pairs of items", lambda _: pair_fit(learned)),
+        "items": part("comparing items", lambda _: item_fit(learned)),
     }
     if all(isinstance(item.gate, Gdina) for item in learned.bank.items):
         chosen = predicted_cutoff(learned) if cutoff is None else cutoff
-        found["proposals"] = parts.part(
+        found["proposals"] = part(
             "checking the Q-matrix", lambda _: validate_qmatrix(learned, cutoff=chosen)
         )
-        found["models"] = parts.part(
-            "comparing models", lambda _: reduced_models(learned, alpha=alpha)
-        )
+        found["models"] = part("comparing models", lambda _: reduced_models(learned, alpha=alpha))
         if not isinstance(found["models"], str):
-            found["ratios"] = parts.part(
+            found["ratios"] = part(
                 "testing models",
                 lambda report: reduced_models_by_ratio(learned, alpha=alpha, progress=report),
             )
     abilities: Mapping[str, tuple[float, float]] = {}
     if groups is not None:
-        found["functioning"] = parts.part(
+        found["functioning"] = part(
             "testing items",
             lambda report: item_functioning(
-                data, learned.bank, testing=groups, options=learned.options, progress=report
+                data, learned.bank, testing=groups, options=options, progress=report
             ),
         )
         if has_curves(learned.bank) and not isinstance(found["functioning"], str):
-            together = parts.part(
+            together = part(
                 "learning groups",
-                lambda report: learn_groups(
-                    data, learned.bank, options=learned.options, progress=report
-                ),
+                lambda report: learn_groups(data, learned.bank, options=options, progress=report),
             )
             abilities = {} if isinstance(together, str) else together.abilities
     return Judgment(
-        learned=learned,
-        **found,
-        groups=groups,
-        abilities=abilities,
-        interrupted=parts.interrupted,
+        learned=learned, **found, groups=groups, abilities=abilities, interrupted=interrupted
     )

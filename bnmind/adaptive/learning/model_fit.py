@@ -89,6 +89,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -311,35 +312,22 @@ def pair_fit(learned: Learned) -> tuple[PairFit, ...]:
         by_correlation = (np.arctanh(seen) - np.arctanh(model)) * np.sqrt(n - 3)
         by_odds = (odds - expected_odds) / np.sqrt((1 / cells).sum(axis=0))
     by_odds = np.where(np.isfinite(odds), by_odds, np.nan)
-    p_values = [holm(2 * norm.sf(np.abs(z))) for z in (by_correlation, by_odds)]
-    names = [classes.items[place].name for place in binary]
-    columns = (
-        n,
-        seen,
-        model,
-        by_correlation,
-        p_values[0],
-        odds,
-        expected_odds,
-        by_odds,
-        p_values[1],
-    )
+    columns: dict[str, NDArray[Any]] = {
+        "examinees": n.astype(np.intp),
+        "correlation": seen,
+        "expected_correlation": model,
+        "correlation_z": by_correlation,
+        "correlation_p": holm(2 * norm.sf(np.abs(by_correlation))),
+        "log_odds": odds,
+        "expected_log_odds": expected_odds,
+        "log_odds_z": by_odds,
+        "log_odds_p": holm(2 * norm.sf(np.abs(by_odds))),
+    }
+    rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+    pairs = combinations([classes.items[place].name for place in binary], 2)
     found = [
-        PairFit(
-            items=(names[i], names[j]),
-            examinees=int(examinees),
-            correlation=r,
-            expected_correlation=rho,
-            correlation_z=z_r,
-            correlation_p=p_r,
-            log_odds=log_odds,
-            expected_log_odds=expected,
-            log_odds_z=z_l,
-            log_odds_p=p_l,
-        )
-        for i, j, (examinees, r, rho, z_r, p_r, log_odds, expected, z_l, p_l) in zip(
-            a, b, np.column_stack(columns).tolist(), strict=True
-        )
+        PairFit(items=pair, **dict(zip(columns, row, strict=True)))
+        for pair, row in zip(pairs, rows, strict=True)
     ]
     return tuple(sorted(found, key=lambda pair: -_size(pair.correlation_z)))
 
@@ -632,24 +620,17 @@ def _error_of_approximation(
     m2: float, degrees: int, n: float
 ) -> tuple[float, float, tuple[float, float]]:
     """Return p, RMSEA₂ and its interval; nan without degrees of freedom."""
-    from scipy.optimize import brentq
-    from scipy.stats import chi2, ncx2
+    from scipy.special import chndtrinc
+    from scipy.stats import chi2
 
     if degrees <= 0:
         return math.nan, math.nan, (math.nan, math.nan)
-
-    def bound(share: float) -> float:
-        """Return RMSEA₂ with the noncentrality at which P(at most this M₂) is the share."""
-        if chi2.cdf(m2, degrees) <= share:
-            return 0.0
-        top = max(m2, 1.0)
-        while ncx2.cdf(m2, degrees, top) > share:
-            top *= 2
-        found = brentq(lambda value: ncx2.cdf(m2, degrees, value) - share, 1e-9, top)
-        return math.sqrt(found / (n * degrees))
-
+    # The noncentralities at which P(at most this M₂) is a share; with 0 it is chi-squared.
+    shares, most = np.array([0.95, 0.05]), float(chi2.cdf(m2, degrees))
+    noncentral = np.where(most > shares, chndtrinc(m2, degrees, shares), 0.0)
+    low, high = np.sqrt(noncentral / (n * degrees)).tolist()
     rmsea2 = math.sqrt(max((m2 - degrees) / (n * degrees), 0.0))
-    return float(chi2.sf(m2, degrees)), rmsea2, (bound(0.95), bound(0.05))
+    return float(chi2.sf(m2, degrees)), rmsea2, (low, high)
 
 
 def _touched(item: int, n_items: int, pairs: NDArray[np.intp]) -> NDArray[np.intp]:
