@@ -36,12 +36,12 @@ from bnmind.adaptive import (
     start_belief,
 )
 from bnmind.adaptive.calibration import _best, _chart
-from bnmind.adaptive.learning.blocks import ItemBlock
+from bnmind.adaptive.learning.blocks import ItemBlock, differences
 from bnmind.adaptive.learning.comparison import _log_evidence
 from bnmind.adaptive.learning.forms import Form, Polytope, objective
 from bnmind.adaptive.learning.model import block_of, item_rules
 from bnmind.adaptive.learning.model_fit import _pooled_statistic
-from bnmind.adaptive.learning.standard_errors import _notes, differences
+from bnmind.adaptive.learning.standard_errors import _notes
 from bnmind.adaptive.response_models.links import COMPLEMENTARY, LinkFunction, binary
 from bnmind.adaptive.selection.blueprint import Program, possible_classes
 from tests.modes import examples

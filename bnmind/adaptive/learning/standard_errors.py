@@ -48,8 +48,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property, partial
 from itertools import combinations, combinations_with_replacement, product
 from typing import TYPE_CHECKING
@@ -61,7 +61,7 @@ from bnmind._arguments import checked
 from bnmind._display import frame_html
 from bnmind._values import Sealed, Value
 from bnmind.adaptive.beliefs.tables import n_profiles
-from bnmind.adaptive.learning.blocks import ItemBlock, ItemRule
+from bnmind.adaptive.learning.blocks import ItemBlock, ItemRule, differences
 from bnmind.adaptive.learning.curves import CurveBlock
 from bnmind.adaptive.learning.em import Patterns, TableExpectation
 from bnmind.adaptive.learning.learn import Learned
@@ -80,7 +80,6 @@ from bnmind.pgm import Variable
 if TYPE_CHECKING:
     import pandas
 
-_STEP = 1e-6
 _WIDE_STEP = 1e-3
 """The step of second differences."""
 _EDGE = 1e-4
@@ -88,22 +87,6 @@ _EDGE = 1e-4
 
 _RARE = 0.1
 """Profiles with a smaller expected number of examinees count as of probability zero."""
-
-
-def differences(of: Callable[[Floats], Floats], values: Floats, limits: Floats) -> Floats:
-    """Return the slopes of a function by each parameter, ``(…, parameters)``.
-
-    They are differences within the limits; parameters with equal limits have none.
-    """
-    columns = [np.zeros((*of(values).shape, 0))]
-    for place, (value, (low, high)) in enumerate(zip(values.tolist(), limits, strict=True)):
-        step = _STEP * max(1.0, abs(value))
-        up, down = values.copy(), values.copy()
-        up[place], down[place] = np.fmin(value + step, high), np.fmax(value - step, low)
-        width = up[place] - down[place]
-        change = of(up) - of(down)
-        columns.append((change / width if width > 0 else 0 * change)[..., None])
-    return np.concatenate(columns, axis=-1)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -222,17 +205,13 @@ class Classes(Sealed):
         found, row, end = [], 0, 0
         starts = iter(layout.starts)
         for block, values in zip(layout.blocks, self.learned.parameters.items, strict=True):
-            names, n_responses = [item for item, _ in block.parameters], block.shape[1]
-            each = len(names) // len(block.names)
-            # If parameters are of one item each, an item is a block of its own.
-            alone = names == [name for name in block.names for _ in range(each)]
-            for number, (name, rule) in enumerate(zip(block.names, block.rules, strict=True)):
-                part = slice(number * each, number * each + each) if alone else slice(None)
+            n_responses = block.shape[1]
+            for name, (own, number, part) in zip(block.names, block.by_item(), strict=True):
                 found.append(
                     ClassItem(
                         name=name,
-                        block=replace(block, rules=(rule,)) if alone else block,
-                        number=0 if alone else number,
+                        block=own,
+                        number=number,
                         values=values[part],
                         places=np.arange(end, end + len(values))[part],
                         groups=(expectation.places[row] - next(starts)) // n_responses,
