@@ -394,6 +394,8 @@ def _likelihood(block: ItemBlock, values: Floats, cells: Floats) -> float:
 _SHOWN = 60
 _TIE = 1e-9
 """Shares that differ by less are equal; then the first skills are proposed."""
+_LEAST = 1e-12
+"""Chances with a smaller variance are equal."""
 
 
 @dataclass(frozen=True)
@@ -570,7 +572,7 @@ def validate_qmatrix(learned: Learned, *, cutoff: float = 0.95) -> QValidation:
     items = []
     for item, (total, right) in zip(bank.item_names, _profile_counts(learned), strict=True):
         variances = {chosen: _variance(total, right, chosen) for chosen in sets}
-        whole = max(variances[sets[-1]], 1e-300)
+        whole = max(variances[sets[-1]], _LEAST)
         shares = {chosen: value / whole for chosen, value in variances.items()}
         best = [_best(dict(group)) for _, group in groupby(shares.items(), lambda one: len(one[0]))]
         now = tuple(place for place, skill in enumerate(skills) if skill in bank.cause(item))

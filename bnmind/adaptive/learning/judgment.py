@@ -67,6 +67,7 @@ from bnmind.adaptive.learning.model_fit import (
     ItemFit,
     LimitedInformation,
     PairFit,
+    correlations,
     item_fit,
     limited_information,
     pair_fit,
@@ -144,19 +145,18 @@ def item_rest_correlations(responses: Responses) -> Floats:
     The rest is the mean share of points in the other items that an examinee answered. NaN for
     items with equal responses of all examinees.
     """
-    codes = responses.codes.astype(np.float64)
     given = responses.codes != MISSING
-    most = np.maximum(codes.max(axis=0), 1.0)
-    share = np.where(given, codes / most, 0.0)
-    points, counts = share.sum(axis=1), given.sum(axis=1)
-    correlations = np.full(codes.shape[1], np.nan)
-    for item in range(codes.shape[1]):
-        rows = given[:, item] & (counts > 1)
-        own = share[rows, item]
-        rest = (points[rows] - own) / (counts[rows] - 1)
-        if len(own) > 1 and own.std() > 0 and rest.std() > 0:
-            correlations[item] = np.corrcoef(own, rest)[0, 1]
-    return correlations
+    points = np.where(given, responses.codes / np.maximum(responses.codes.max(axis=0), 1), 0.0)
+    others = given.sum(axis=1, keepdims=True) - 1
+    used = given & (others > 0)
+    own = np.where(used, points, 0.0)
+    rest = np.where(used, points.sum(axis=1, keepdims=True) - points, 0.0) / np.maximum(others, 1)
+    with np.errstate(invalid="ignore"):
+        moments = [
+            product.sum(axis=0) / used.sum(axis=0)
+            for product in (own, rest, own**2, rest**2, own * rest)
+        ]
+    return correlations(*moments)
 
 
 def _of_convergence(learned: Learned) -> Iterator[LearningNote]:
@@ -214,7 +214,7 @@ def _what_wrong_keys_do(learned: Learned) -> str:
 
 def _of_items(learned: Learned, found: dict[str, _Groups]) -> Iterator[LearningNote]:
     bank, data = learned.bank, learned.responses
-    correlations = item_rest_correlations(data)
+    with_rest = item_rest_correlations(data)
     falls = _falling(found)
     miskeyed: dict[str, str] = {}
     constant, flat = [], []
@@ -228,8 +228,8 @@ def _of_items(learned: Learned, found: dict[str, _Groups]) -> Iterator[LearningN
         if name in falls:
             reasons.append(falls[name])
         # One standard error below zero.
-        if correlations[number] < -1 / np.sqrt(len(given)):
-            reasons.append(f"item-rest correlation {correlations[number]:.2f}")
+        if with_rest[number] < -1 / np.sqrt(len(given)):
+            reasons.append(f"item-rest correlation {with_rest[number]:.2f}")
         sure = bank.item(name).certainty
         slope = slopes.get(name, 0.0)
         if isinstance(sure, ParameterCertainty) and slope < -float(sure.errors[0]):
@@ -679,9 +679,9 @@ class Judgment(Result, Value):
                 [
                     (
                         ", ".join(pair.items),
-                        f"{pair.correlation:.3f}",
-                        f"{pair.expected_correlation:.3f}",
-                        f"{pair.correlation_z:.2f}",
+                        f"{pair.correlation:z.3f}",
+                        f"{pair.expected_correlation:z.3f}",
+                        f"{pair.correlation_z:z.2f}",
                         f"{pair.correlation_p:.3g}",
                     )
                     for pair in self.pairs[:_PAIRS_SHOWN]

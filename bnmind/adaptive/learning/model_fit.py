@@ -300,14 +300,19 @@ def pair_fit(learned: Learned) -> tuple[PairFit, ...]:
         )
     right = np.array([classes.items[place].chances[1] for place in binary])
     codes = learned.responses.codes[:, binary]
-    p, p_both = right @ classes.of_class, (right * classes.of_class) @ right.T
-    shares = np.array([1 - p[:, None] - p + p_both, p[None] - p_both, p[:, None] - p_both, p_both])
-    a, b = np.triu_indices(len(binary), 1)
+    given, of_class = codes != MISSING, classes.of_class
+    pairs = np.array(np.triu_indices(len(binary), 1)).T
+    a, b = pairs.T
     # Cells (first, second) of the observed and of the expected table of each pair.
-    cells = _cells((codes == 1).astype(np.float64), (codes != MISSING).astype(np.float64))[:, a, b]
-    shares, n = shares[:, a, b], cells.sum(axis=0)
-    seen, model = _correlation_of(cells), _correlation_of(shares)
-    odds, expected_odds = _log_odds(cells), _log_odds(shares)
+    cells = _cells((codes == 1).astype(np.float64), given.astype(np.float64))[:, a, b]
+    (first, second), both = (
+        (right @ of_class)[pairs.T],
+        right[a] * right[b] @ classes.of_class,
+    )
+    shares = np.array([1 - first - second + both, second - both, first - both, both])
+    n, odds, expected_odds = cells.sum(axis=0), _log_odds(cells), _log_odds(shares)
+    seen = _observed_correlations(codes, given, pairs)
+    model = correlations(first, second, first, second, both)
     with np.errstate(divide="ignore", invalid="ignore"):
         by_correlation = (np.arctanh(seen) - np.arctanh(model)) * np.sqrt(n - 3)
         by_odds = (odds - expected_odds) / np.sqrt((1 / cells).sum(axis=0))
@@ -324,10 +329,10 @@ def pair_fit(learned: Learned) -> tuple[PairFit, ...]:
         "log_odds_p": holm(2 * norm.sf(np.abs(by_odds))),
     }
     rows = zip(*(column.tolist() for column in columns.values()), strict=True)
-    pairs = combinations([classes.items[place].name for place in binary], 2)
+    names = combinations([classes.items[place].name for place in binary], 2)
     found = [
         PairFit(items=pair, **dict(zip(columns, row, strict=True)))
-        for pair, row in zip(pairs, rows, strict=True)
+        for pair, row in zip(names, rows, strict=True)
     ]
     return tuple(sorted(found, key=lambda pair: -_size(pair.correlation_z)))
 
@@ -335,14 +340,6 @@ def pair_fit(learned: Learned) -> tuple[PairFit, ...]:
 def _size(z: float) -> float:
     """Return |z|, and nothing for pairs without a correlation, which come last."""
     return -1.0 if np.isnan(z) else round(abs(z), 12)
-
-
-def _correlation_of(cells: Floats) -> Floats:
-    """Return the correlations of right responses."""
-    total = cells.sum(axis=0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        first, second, both = (cells[2] + cells[3], cells[1] + cells[3], cells[3]) / total
-    return _correlations(first, second, first, second, both)
 
 
 def _log_odds(cells: Floats) -> Floats:
@@ -431,7 +428,7 @@ def predictive_check(learned: Learned, *, n_drawn: int = 100, seed: int = 0) -> 
         raise InvalidArgumentError(f"expected at least 2 data sets to draw, got {n_drawn}", n_drawn)
     codes = learned.responses.codes.astype(np.int16)
     is_given = codes != MISSING
-    pairs = np.argwhere(np.triu(np.ones((codes.shape[1], codes.shape[1])), 1) > 0)
+    pairs = np.array(np.triu_indices(codes.shape[1], 1)).T
     observed = _statistics(codes, is_given, pairs)
     everyone = Responses.drawn(learned.bank, n_drawn * len(codes), seed=seed).codes
     drawn = [_statistics(table, is_given, pairs) for table in np.split(everyone, n_drawn)]
@@ -478,7 +475,7 @@ def _observed_correlations(
     a, b = pairs.T
     with np.errstate(divide="ignore", invalid="ignore"):
         sums, squares, products = (x.T @ w, (x**2).T @ w, x.T @ x) / (w.T @ w)
-    found = _correlations(sums[a, b], sums[b, a], squares[a, b], squares[b, a], products[a, b])
+    found = correlations(sums[a, b], sums[b, a], squares[a, b], squares[b, a], products[a, b])
     return np.where(np.isfinite(found), found, np.nan)
 
 
@@ -591,7 +588,7 @@ def limited_information(learned: Learned) -> LimitedInformation:
     )
     first, square = expected[:n_items], squares @ of_class
     a, b = pairs
-    modeled = _correlations(first[a], first[b], square[a], square[b], expected[n_items:])
+    modeled = correlations(first[a], first[b], square[a], square[b], expected[n_items:])
     differences = _observed_correlations(codes, given, pairs.T) - modeled
     known = differences[~np.isnan(differences)]
     srmsr = float(np.sqrt(np.mean(known**2))) if known.size else math.nan
@@ -684,7 +681,7 @@ def _statistic(errors: Floats, covariance: Floats, slopes: Floats) -> tuple[floa
     return float(rest @ rest), int(kept.sum()) - basis.shape[1]
 
 
-def _correlations(
+def correlations(
     first: Floats, second: Floats, first_square: Floats, second_square: Floats, products: Floats
 ) -> Floats:
     """Return the correlation of each pair from its first and second moments; nan if undefined."""
