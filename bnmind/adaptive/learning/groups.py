@@ -38,7 +38,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import numpy as np
 from annotated_types import Gt, Lt, MinLen
@@ -83,6 +83,8 @@ from bnmind.pgm import Network
 
 if TYPE_CHECKING:
     import pandas
+
+_T = TypeVar("_T")
 
 _FEWEST = 2
 """The fewest examinees of a group."""
@@ -209,40 +211,47 @@ def _learned_groups(
         columns = (bank.position(name) for block in arranged for name in block.names)
         return ResponseLayout(arranged, tuple(columns))
 
+    def of_group(parts: Sequence[_T], number: int) -> tuple[_T, ...]:
+        """Return the parts of the blocks of a group."""
+        n, m = len(common), len(apart)
+        return (*parts[:n], *parts[n + number * m : n + (number + 1) * m])
+
     first = LearningModel.of(bank, asked)
     other = first if later is None else LearningModel.of(bank, later)
     models = [replace(one, layout=layout(1)) for one in (first, *[other] * (len(names) - 1))]
     whole = replace(first, layout=layout(len(names)))
     families = GroupFamilies(tuple(one.skills for one in models))
-    parts = [one.expectation(data, asked, positions == group) for group, one in enumerate(models)]
-    shared, n_shared = ResponseLayout(common, ()).size, len(common)
-    n_own = models[0].layout.size - shared
-    places = [
-        np.r_[0:shared, shared + group * n_own : shared + (group + 1) * n_own]
-        for group in range(len(names))
-    ]
-    expectation = GroupExpectation(families, tuple(parts), tuple(places))
+    places = whole.layout.parts(np.arange(whole.layout.size, dtype=np.float64))
+    expectation = GroupExpectation(
+        families,
+        tuple(one.expectation(data, asked, positions == n) for n, one in enumerate(models)),
+        tuple(
+            np.concatenate([one.reshape(-1) for one in of_group(places, n)]).astype(np.intp)
+            for n in range(len(names))
+        ),
+    )
     ascent = BankAscent(whole.layout, families, expectation, whole.least)
 
     def start(number: int) -> Parameters:
         items, tables = models[0].start(number, asked)
-        together, of_group = items[:n_shared], items[n_shared:]
-        return Parameters((*together, *of_group * len(names)), tables * len(names))
+        own = items[len(common) :]
+        return Parameters((*items, *own * (len(names) - 1)), tables * len(names))
 
     alone = replace(asked, workers=1)
     climbs, early = all_climbs(ascent, start, alone, usual_starts(bank), progress)
     record = LearningRecord.of(climbs, asked.seed, stopped_early=early)
     found = whole.oriented(climbs[record.best_start].parameters)
-    banks = []
-    for group, (one, tables) in enumerate(zip(models, families.split(found.skills), strict=True)):
-        start_of_own = n_shared + group * len(apart)
-        of_group = found.items[start_of_own : start_of_own + len(apart)]
-        items = (*found.items[:n_shared], *of_group)
-        banks.append(one.bank_of(Parameters(items, tables), title=bank.title, source=bank.source))
+    parameters = [
+        Parameters(of_group(found.items, number), tables)
+        for number, tables in enumerate(families.split(found.skills))
+    ]
     of_items = whole.n_parameters - whole.skills.n_parameters
     return LearnedGroups(
         groups=names,
-        banks=tuple(banks),
+        banks=tuple(
+            one.bank_of(own, title=bank.title, source=bank.source)
+            for one, own in zip(models, parameters, strict=True)
+        ),
         sizes=tuple(np.bincount(positions).tolist()),
         n_parameters=of_items + sum(one.skills.n_parameters for one in models),
         record=record,

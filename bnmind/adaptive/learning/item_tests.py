@@ -89,6 +89,7 @@ from bnmind.adaptive.learning.learn import Learned
 from bnmind.adaptive.learning.model import block_of, item_rules
 from bnmind.adaptive.learning.standard_errors import Classes, standard_errors
 from bnmind.adaptive.response_models.base import made_for_skills
+from bnmind.adaptive.response_models.links import IDENTITY, LOG, LOGIT, LinkFunction
 from bnmind.adaptive.response_models.registry import RESPONSE_MODELS
 from bnmind.adaptive.response_models.tables import Gdina
 from bnmind.errors import InvalidArgumentError
@@ -163,7 +164,7 @@ def reduced_models(learned: Learned, *, alpha: float = 0.05) -> tuple[ReducedMod
     TooLargeError
         If there are too many profiles for a table over all of them.
     """
-    tested = items_to_test(learned, alpha)
+    tested = _items_to_test(learned, alpha)
     errors = standard_errors(learned)
     found = {}
     for name, n_skills in tested.items():
@@ -171,13 +172,13 @@ def reduced_models(learned: Learned, *, alpha: float = 0.05) -> tuple[ReducedMod
         chances = np.array([errors.items[place].value for place in at])
         covariance = errors.covariance[np.ix_(at, at)]
         found[name] = {
-            model: _wald(model, chances, covariance, design)
-            for model, design in designs(n_skills).items()
+            model: _wald(link, design, chances, covariance)
+            for model, (link, design) in _designs(n_skills).items()
         }
-    return with_choice("Wald", found, alpha)
+    return _with_choice("Wald", found, alpha)
 
 
-def items_to_test(learned: Learned, alpha: float) -> dict[str, int]:
+def _items_to_test(learned: Learned, alpha: float) -> dict[str, int]:
     """Return the items with a G-DINA model of two or more binary skills, and their number.
 
     Raises
@@ -203,7 +204,7 @@ def items_to_test(learned: Learned, alpha: float) -> dict[str, int]:
     return tested
 
 
-def with_choice(
+def _with_choice(
     method: str, found: Mapping[str, _Statistics], alpha: float
 ) -> tuple[ReducedModel, ...]:
     """Return the tests of all items with p-values, corrected ones, and the chosen models."""
@@ -240,24 +241,26 @@ def holm(p_values: Floats) -> Floats:
     return corrected
 
 
-def designs(n_skills: int) -> Mapping[str, Floats]:
-    """Return the columns that f(P) is a combination of, ``(configurations, columns)``.
+def _designs(n_skills: int) -> Mapping[str, tuple[LinkFunction, Floats]]:
+    """Return the link of each model, and the columns that f(P) is a combination of.
 
-    The models have the names of `RESPONSE_MODELS`.
+    The columns are ``(configurations, columns)``; the models have the names of `RESPONSE_MODELS`.
     """
     skills = np.array(list(product((0.0, 1.0), repeat=n_skills)))
     one = np.ones(len(skills))
     effects = np.column_stack([one, skills])
     return {
-        "dina": np.column_stack([one, skills.min(axis=1)]),
-        "dino": np.column_stack([one, skills.max(axis=1)]),
-        "acdm": effects,
-        "llm": effects,
-        "rrum": effects,
+        "dina": (IDENTITY, np.column_stack([one, skills.min(axis=1)])),
+        "dino": (IDENTITY, np.column_stack([one, skills.max(axis=1)])),
+        "acdm": (IDENTITY, effects),
+        "llm": (LOGIT, effects),
+        "rrum": (LOG, effects),
     }
 
 
-def _wald(model: str, chances: Floats, covariance: Floats, design: Floats) -> tuple[float, int]:
+def _wald(
+    link: LinkFunction, design: Floats, chances: Floats, covariance: Floats
+) -> tuple[float, int]:
     """Return W and its degrees of freedom."""
     from scipy.linalg import null_space
 
@@ -266,11 +269,8 @@ def _wald(model: str, chances: Floats, covariance: Floats, design: Floats) -> tu
     constraints = null_space(design.T).T if known.any() else np.zeros((0, 0))
     if not len(constraints):
         return math.nan, 0
-    values, slopes = chances, np.ones_like(chances)
-    if model == "llm":
-        values, slopes = np.log(chances / (1 - chances)), 1 / (chances * (1 - chances))
-    elif model == "rrum":
-        values, slopes = np.log(chances), 1 / chances
+    values = link.of(chances)
+    slopes = 1 / link.slope(values)
     spread = constraints @ (covariance * np.outer(slopes, slopes)) @ constraints.T
     off = constraints @ values
     return float(off @ np.linalg.pinv(spread, hermitian=True) @ off), len(constraints)
@@ -325,7 +325,7 @@ def reduced_models_by_ratio(
     [('item_3', 'two-step likelihood ratio', 'dina'), ('item_6', 'two-step likelihood ratio', \
 'dina')]
     """
-    tested = items_to_test(learned, alpha)
+    tested = _items_to_test(learned, alpha)
     counts = expected_counts(learned)
     rules = {rule.name: rule for rule in item_rules(learned.model.bank, learned.options)}
     found: dict[str, _Statistics] = {}
@@ -336,14 +336,14 @@ def reduced_models_by_ratio(
         full = _likelihood(own, own.maximize(own.start(), cells[None]), cells)
         used = cells.sum(axis=1) > _EMPTY
         found[name] = row = {}
-        for model, design in designs(n_skills).items():
+        for model, (_, design) in _designs(n_skills).items():
             degrees = int(used.sum() - np.linalg.matrix_rank(design[used]))
             block = _simpler(rule, model, learned)
             loss = full - _likelihood(block, _most_likely(block, cells), cells)
             row[model] = 2 * max(loss, 0.0) if degrees else math.nan, degrees
         if progress is not None:
             progress(number, len(tested))
-    return with_choice("two-step likelihood ratio", found, alpha)
+    return _with_choice("two-step likelihood ratio", found, alpha)
 
 
 def expected_counts(learned: Learned) -> dict[str, Floats]:
