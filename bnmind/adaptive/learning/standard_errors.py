@@ -51,7 +51,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property, partial
-from itertools import combinations, combinations_with_replacement, product
+from itertools import combinations_with_replacement, product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -61,8 +61,7 @@ from bnmind._arguments import checked
 from bnmind._display import frame_html
 from bnmind._values import Sealed, Value
 from bnmind.adaptive.beliefs.tables import n_profiles
-from bnmind.adaptive.learning.blocks import ItemBlock, ItemRule, differences
-from bnmind.adaptive.learning.curves import CurveBlock
+from bnmind.adaptive.learning.blocks import FormBlock, ItemBlock, ItemRule, differences
 from bnmind.adaptive.learning.em import Patterns, TableExpectation
 from bnmind.adaptive.learning.learn import Learned
 from bnmind.adaptive.learning.options import Priors
@@ -145,7 +144,7 @@ class ClassItem(Sealed):
     def prior_information(self) -> Floats:
         """Minus the curvature of the log-density of the priors, ``(parameters, parameters)``."""
         block, values = self.block, self.values
-        if isinstance(block, CurveBlock):
+        if isinstance(block, FormBlock) and block.form.prior is not None:
             # As in the M-step: that of a log-normal density is on the scale of the logarithm.
             return np.diag(block.form.log_prior(block.points(values))[2].reshape(-1))
         near = np.minimum(values - block.limits[:, 0], block.limits[:, 1] - values) / 2
@@ -616,10 +615,9 @@ def _of_table(table: Floats, parents: Sequence[Variable], link: LinkFunction) ->
     for axis in range(n):
         low, high = np.split(delta, 2, axis=axis)
         delta = np.concatenate([low, high - low], axis=axis)
-    found: _Numbers = [("intercept", float(delta[(0,) * n]))]
-    for size in range(1, n + 1):
-        for chosen in combinations(range(n), size):
-            place = tuple(int(k in chosen) for k in range(n))
-            names = " × ".join(parents[k].name for k in chosen)
-            found.append((f"effect of {names}", float(delta[place])))
+    found: _Numbers = []
+    # The intercept, then effects of single skills, of pairs, and so on.
+    for place in sorted(np.ndindex(delta.shape), key=lambda one: (sum(one), [-has for has in one])):
+        names = " × ".join(v.name for v, has in zip(parents, place, strict=True) if has)
+        found.append((f"effect of {names}" if names else "intercept", float(delta[place])))
     return found
