@@ -71,7 +71,6 @@ from bnmind.adaptive.learning.item_tests import holm
 from bnmind.adaptive.learning.learn import LearningModel
 from bnmind.adaptive.learning.model import item_blocks, learning_inputs
 from bnmind.adaptive.learning.options import LearningOptions
-from bnmind.adaptive.learning.skill_families import SkillFamilies
 from bnmind.adaptive.response_models.additive import SkillEffects
 from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.adaptive.response_models.gates import Dina
@@ -220,22 +219,19 @@ def _learned_groups(
     other = first if later is None else LearningModel.of(bank, later)
     models = [replace(one, layout=layout(1)) for one in (first, *[other] * (len(names) - 1))]
     whole = replace(first, layout=layout(len(names)))
-    families = GroupFamilies(tuple(one.skills for one in models))
     places = whole.layout.parts(np.arange(whole.layout.size, dtype=np.float64))
-    expectation = GroupExpectation(
-        families,
-        tuple(one.expectation(data, asked, positions == n) for n, one in enumerate(models)),
-        tuple(
-            np.concatenate([one.reshape(-1) for one in of_group(places, n)]).astype(np.intp)
-            for n in range(len(names))
-        ),
-    )
-    ascent = BankAscent(whole.layout, families, expectation, whole.least)
+    expectations = []
+    for number, one in enumerate(models):
+        at = np.concatenate([part.reshape(-1) for part in of_group(places, number)])
+        expectation = one.expectation(data, asked, positions == number)
+        expectations.append(GroupExpectation(expectation, at.astype(np.intp)))
+    skills = tuple([one.skills for one in models])
+    ascent = BankAscent(whole.layout, skills, tuple(expectations))
 
     def start(number: int) -> Parameters:
         items, tables = models[0].start(number, asked)
-        own = items[len(common) :]
-        return Parameters((*items, *own * (len(names) - 1)), tables * len(names))
+        more = items[len(common) :] * (len(names) - 1)
+        return Parameters((*items, *more), tables * len(names))
 
     alone = replace(asked, workers=1)
     climbs, early = all_climbs(ascent, start, alone, usual_starts(bank), progress)
@@ -243,7 +239,7 @@ def _learned_groups(
     found = whole.oriented(climbs[record.best_start].parameters)
     parameters = [
         Parameters(of_group(found.items, number), tables)
-        for number, tables in enumerate(families.split(found.skills))
+        for number, tables in enumerate(ascent.split(found.skills))
     ]
     of_items = whole.n_parameters - whole.skills.n_parameters
     return LearnedGroups(
@@ -276,54 +272,19 @@ def options_of_later_groups(bank: ItemBank, options: LearningOptions) -> Learnin
 
 
 @dataclass(frozen=True, eq=False)
-class GroupFamilies:
-    """The distributions of the skills of all groups, one after the other."""
-
-    groups: tuple[SkillFamilies, ...]
-
-    def split(self, tables: tuple[Floats, ...]) -> list[tuple[Floats, ...]]:
-        """Return the tables of each group."""
-        n = len(tables) // len(self.groups)
-        return [tables[start : start + n] for start in range(0, len(tables), n)]
-
-    def log_prior(self, tables: tuple[Floats, ...]) -> float:
-        """Return the sum over the groups."""
-        parts = zip(self.groups, self.split(tables), strict=True)
-        return sum(one.log_prior(part) for one, part in parts)
-
-    def maximize(
-        self, tables: tuple[Floats, ...], counts: tuple[Floats, ...]
-    ) -> tuple[Floats, ...]:
-        """Return the tables of each group from its own counts."""
-        parts = zip(self.groups, self.split(tables), self.split(counts), strict=True)
-        return tuple(t for one, part, n in parts for t in one.maximize(part, n))
-
-    def settled(self, tables: tuple[Floats, ...]) -> tuple[Floats, ...]:
-        """Return tables of which those made from fewer numbers have their form."""
-        parts = zip(self.groups, self.split(tables), strict=True)
-        return tuple(t for one, part in parts for t in one.settled(part))
-
-
-@dataclass(frozen=True, eq=False)
 class GroupExpectation:
-    """The E-step of all groups: the counts of the items are added up."""
+    """The E-step of a group, whose chances are some of all."""
 
-    families: GroupFamilies
-    parts: tuple[Expectation, ...]
-    places: tuple[NDArray[np.intp], ...]
-    """The places of each group's response probabilities among all."""
+    expectation: Expectation
+    places: NDArray[np.intp]
+    """The places of the group's response probabilities among all."""
 
     def __call__(self, response_parameters: Floats, tables: tuple[Floats, ...]) -> Expected:
-        """Return the expected counts; see `Expectation`."""
-        counts, found = np.zeros(len(response_parameters)), []
-        for part, at, own in zip(self.parts, self.places, self.families.split(tables), strict=True):
-            found.append(part(response_parameters[at], own))
-            counts[at] += found[-1].counts
-        return Expected(
-            sum(one.log_likelihood for one in found),
-            counts,
-            tuple(table for one in found for table in one.families),
-        )
+        """Return the expected counts, at the places of the group; see `Expectation`."""
+        found = self.expectation(response_parameters[self.places], tables)
+        counts = np.zeros(len(response_parameters))
+        counts[self.places] = found.counts
+        return found._replace(counts=counts)
 
 
 def group_positions(
