@@ -36,7 +36,7 @@ from bnmind.adaptive import (
     start_belief,
 )
 from bnmind.adaptive.calibration import _best, _chart
-from bnmind.adaptive.learning.blocks import ItemBlock, differences
+from bnmind.adaptive.learning.blocks import ItemBlock
 from bnmind.adaptive.learning.comparison import _log_evidence
 from bnmind.adaptive.learning.forms import Form, Polytope, objective
 from bnmind.adaptive.learning.model import block_of, item_rules
@@ -75,7 +75,7 @@ def test_new_items_are_learned_until_another_step_changes_nothing() -> None:
 def test_slopes_are_those_of_wider_differences(gate: type[ResponseModel]) -> None:
     block = block_of_item(gate)
     values = block.start()
-    slopes = differences(block.response_parameters, values, block.limits)
+    slopes = block.slopes(values)
     for place in range(len(values)):
         found = []
         for step in (0.01, 0.02):
@@ -85,7 +85,7 @@ def test_slopes_are_those_of_wider_differences(gate: type[ResponseModel]) -> Non
             change = block.response_parameters(up) - block.response_parameters(down)
             found.append(change / (2 * step))
         richardson = (4 * found[0] - found[1]) / 3
-        assert_allclose(slopes[..., place], richardson, atol=1e-6)
+        assert_allclose(slopes[:, place], richardson, atol=1e-6)
 
 
 def test_the_size_of_batches_changes_no_sum(monkeypatch: pytest.MonkeyPatch) -> None:

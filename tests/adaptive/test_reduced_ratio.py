@@ -151,7 +151,7 @@ def test_the_cutoff_is_that_of_gdina(learned: Learned) -> None:
 
 
 def test_an_item_that_everybody_answers_alike_keeps_its_skills() -> None:
-    codes = np.array(Examinees.drawn(ItemBank.from_qmatrix(Q, 0.1, 0.1), 300, seed=1).responses)
+    codes = np.array(Responses.drawn(ItemBank.from_qmatrix(Q, 0.1, 0.1), 300, seed=1).codes)
     codes[:, 0] = 1
     found = validate_qmatrix(learn(codes, Q, gate=Gdina, options=LearningOptions(starts=1)))
     assert not found.items[0].is_change

@@ -44,7 +44,7 @@ Psychometrika 1986 (priors of slopes and asymptotes).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, cast
@@ -183,6 +183,11 @@ class ItemBlock(Sealed):
         return n_configurations, n_responses
 
     @property
+    def shared(self) -> bool:
+        """Whether the items share their parameters."""
+        return False
+
+    @property
     def parameters(self) -> tuple[tuple[str, str], ...]:
         """The item and the name of each parameter."""
         return ()
@@ -203,6 +208,14 @@ class ItemBlock(Sealed):
     def response_parameters(self, values: Floats) -> Floats:
         """Return the response probabilities, ``(items, groups, responses)``."""
         return np.stack([rule.channel for rule in self.rules])
+
+    def slopes(self, values: Floats) -> Floats:
+        """Return the derivatives of the probabilities of each item by its parameters.
+
+        ``(items, parameters, groups, responses)``; the parameters are those of all items if they
+        share them.
+        """
+        return np.zeros((len(self.rules), 0, *self.shape))
 
     def maximize(self, values: Floats, counts: Floats) -> Floats:
         """Return parameters with a larger likelihood of the counts.
@@ -236,44 +249,10 @@ class ItemBlock(Sealed):
         """Return the response model of each item with these parameters, or None."""
         return tuple(rule.model for rule in self.rules)
 
-    def by_item(self) -> Iterator[tuple[ItemBlock, int, slice]]:
-        """Yield for each item a block with it, its number there, and the block's parameters here.
-
-        An item is a block of its own if no parameters are those of several items.
-        """
-        names = [item for item, _ in self.parameters]
-        each = len(names) // len(self.rules)
-        alone = names == [name for name in self.names for _ in range(each)]
-        for number, rule in enumerate(self.rules):
-            if alone:
-                yield replace(self, rules=(rule,)), 0, slice(number * each, (number + 1) * each)
-            else:
-                yield self, number, slice(None)
-
 
 @dataclass(frozen=True, eq=False)
 class FixedBlock(ItemBlock):
     """Items whose parameters are fixed."""
-
-
-_STEP = 1e-6
-"""The step of differences, relative to parameters above 1."""
-
-
-def differences(of: Callable[[Floats], Floats], values: Floats, limits: Floats) -> Floats:
-    """Return the slopes of a function by each parameter, ``(…, parameters)``.
-
-    They are differences within the limits; parameters with equal limits have none.
-    """
-    columns = [np.zeros((*of(values).shape, 0))]
-    for place, (value, (low, high)) in enumerate(zip(values.tolist(), limits, strict=True)):
-        step = _STEP * max(1.0, abs(value))
-        up, down = values.copy(), values.copy()
-        up[place], down[place] = np.fmin(value + step, high), np.fmax(value - step, low)
-        width = up[place] - down[place]
-        change = of(up) - of(down)
-        columns.append((change / width if width > 0 else 0 * change)[..., None])
-    return np.concatenate(columns, axis=-1)
 
 
 def log_normal_prior(values: Floats, mean: float, deviation: float) -> Densities:
@@ -626,12 +605,13 @@ class FormBlock(ItemBlock):
         return table.reshape(len(self.rules), *self.shape)
 
     def slopes(self, values: Floats) -> Floats:
-        """Return the derivatives of the chances by the parameters of the problems.
-
-        ``(problems, parameters, cells, responses)``.
-        """
+        """Return the derivatives of the probabilities of each item by its parameters."""
         x = self.points(values)
-        return self.form.slopes(x) / self.formula.rates(x)[..., None, None]
+        slopes = self.form.slopes(x)
+        if self._is_chance.any():
+            slopes = slopes / self.formula.rates(x)[..., None, None]
+        by_item = slopes.reshape(*x.shape, -1, *self.shape).swapaxes(1, 2)
+        return by_item.reshape(len(self.rules), -1, *self.shape)
 
     def maximize(self, values: Floats, counts: Floats) -> Floats:
         """Return the parameters with the largest expected log-likelihood."""

@@ -529,12 +529,10 @@ def _differences(banks: Sequence[ItemBank], name: str) -> tuple[float, ...]:
     """Return the mean difference of an item's expected score in each bank from the first."""
     scores, weights = [], []
     for bank in banks:
-        space, item = ProfileSpace(bank), bank.position(name)
-        everybody = np.ones(len(space.prior))
-        points = np.linspace(0, 1, len(bank.responses(name)))
-        scores.append(
-            sum(point * space.likely(everybody, item, r) for r, point in enumerate(points))
-        )
-        weights.append(space.prior)
+        space, channel = ProfileSpace.table(bank), bank.channel(name)
+        _, view = space.item_view(bank.position(name))
+        points = np.linspace(0, 1, channel.shape[1])
+        scores.append(view.times(np.ones(space.n_cells), channel @ points))
+        weights.append(space.prior[0])
     total = np.sum(weights, axis=0)
     return tuple(float(total @ (score - scores[0]) / total.sum()) for score in scores[1:])

@@ -61,9 +61,9 @@ from bnmind._arguments import checked
 from bnmind._display import frame_html
 from bnmind._values import Sealed, Value
 from bnmind.adaptive.beliefs.tables import n_profiles
-from bnmind.adaptive.learning.blocks import FormBlock, ItemBlock, ItemRule, differences
+from bnmind.adaptive.learning.blocks import FormBlock, ItemBlock, ItemRule
 from bnmind.adaptive.learning.em import Patterns, TableExpectation
-from bnmind.adaptive.learning.learn import Learned
+from bnmind.adaptive.learning.learn import Learned, differences
 from bnmind.adaptive.learning.options import Priors
 from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.adaptive.response_models.curves import GradedResponse, Nominal, PartialCredit
@@ -115,19 +115,17 @@ class ClassItem(Sealed):
     groups: NDArray[np.intp]
     given: Floats
 
-    def _chances(self, values: Floats) -> Floats:
-        chances: Floats = self.block.response_parameters(values)[self.number][self.groups].T
-        return chances
-
     @cached_property
     def chances(self) -> Floats:
         """``(responses, classes)``."""
-        return self._chances(self.values)
+        return self.block.response_parameters(self.values)[self.number][self.groups].T
 
     @cached_property
     def slopes(self) -> Floats:
         """``(responses, classes, parameters)``: the derivatives of the chances."""
-        return differences(self._chances, self.values, self.block.limits)
+        slopes = self.block.slopes(self.values)[self.number][:, self.groups].T
+        low, high = self.block.limits.T
+        return np.where(low == high, 0.0, slopes)
 
     @property
     def free(self) -> NDArray[np.bool_]:
@@ -204,13 +202,15 @@ class Classes(Sealed):
         found, row, end = [], 0, 0
         starts = iter(layout.starts)
         for block, values in zip(layout.blocks, self.learned.parameters.items, strict=True):
-            n_responses = block.shape[1]
-            for name, (own, number, part) in zip(block.names, block.by_item(), strict=True):
+            each, n_responses = len(values) // len(block.rules), block.shape[1]
+            for number, rule in enumerate(block.rules):
+                # An item with parameters of its own is a block of its own.
+                part = slice(None) if block.shared else slice(number * each, (number + 1) * each)
                 found.append(
                     ClassItem(
-                        name=name,
-                        block=own,
-                        number=number,
+                        name=rule.name,
+                        block=block if block.shared else dataclasses.replace(block, rules=(rule,)),
+                        number=number if block.shared else 0,
                         values=values[part],
                         places=np.arange(end, end + len(values))[part],
                         groups=(expectation.places[row] - next(starts)) // n_responses,
