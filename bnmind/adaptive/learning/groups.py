@@ -38,7 +38,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from annotated_types import Gt, Lt, MinLen
@@ -69,7 +69,7 @@ from bnmind.adaptive.learning.em import (
 from bnmind.adaptive.learning.irt import has_curves
 from bnmind.adaptive.learning.item_tests import holm
 from bnmind.adaptive.learning.learn import LearningModel
-from bnmind.adaptive.learning.model import item_blocks, learning_inputs
+from bnmind.adaptive.learning.model import learning_inputs
 from bnmind.adaptive.learning.options import LearningOptions
 from bnmind.adaptive.response_models.additive import SkillEffects
 from bnmind.adaptive.response_models.base import ResponseModel
@@ -82,8 +82,6 @@ from bnmind.pgm import Network
 
 if TYPE_CHECKING:
     import pandas
-
-_T = TypeVar("_T")
 
 _FEWEST = 2
 """The fewest examinees of a group."""
@@ -200,38 +198,42 @@ def _learned_groups(
             tuple(sorted(asked.fixed)),
         )
     names, positions = groups
-    blocks = item_blocks(bank, asked, apart=own)
-    common = tuple(block for block in blocks if own.isdisjoint(block.names))
-    apart = tuple(block for block in blocks if not own.isdisjoint(block.names))
-
-    def layout(n_groups: int) -> ResponseLayout:
-        """Return the blocks in common, then those apart, group after group."""
-        arranged = (*common, *apart * n_groups)
-        columns = (bank.position(name) for block in arranged for name in block.names)
-        return ResponseLayout(arranged, tuple(columns))
-
-    def of_group(parts: Sequence[_T], number: int) -> tuple[_T, ...]:
-        """Return the parts of the blocks of a group."""
-        n, m = len(common), len(apart)
-        return (*parts[:n], *parts[n + number * m : n + (number + 1) * m])
-
     first = LearningModel.of(bank, asked)
     other = first if later is None else LearningModel.of(bank, later)
-    models = [replace(one, layout=layout(1)) for one in (first, *[other] * (len(names) - 1))]
-    whole = replace(first, layout=layout(len(names)))
+    models = [first, *[other] * (len(names) - 1)]
+    # An item with parameters of its own in each group has a copy for each, one after the other.
+    blocks = first.layout.blocks
+    copies = [np.array([len(names) if n in own else 1 for n in one.names]) for one in blocks]
+    repeated = tuple(
+        replace(block, rules=tuple(np.repeat(np.array(block.rules, dtype=object), n)))
+        for block, n in zip(blocks, copies, strict=True)
+    )
+    columns = np.repeat(first.layout.columns, np.concatenate(copies))
+    whole = replace(first, layout=ResponseLayout(repeated, tuple(columns.tolist())))
+
+    def of_group(parts: Sequence[Floats], group: int) -> tuple[Floats, ...]:
+        """Return the numbers of a group among those of the copies in each block."""
+        found = []
+        for part, n in zip(parts, copies, strict=True):
+            rows = np.cumsum(n) - n + np.where(n > 1, group, 0)
+            found.append(part.reshape(n.sum(), -1)[rows] if n.max() > 1 else part)
+        return tuple(one.reshape(-1) for one in found)
+
     places = whole.layout.parts(np.arange(whole.layout.size, dtype=np.float64))
     expectations = []
     for number, one in enumerate(models):
-        at = np.concatenate([part.reshape(-1) for part in of_group(places, number)])
-        expectation = one.expectation(data, asked, positions == number)
-        expectations.append(GroupExpectation(expectation, at.astype(np.intp)))
+        at = np.concatenate(of_group(places, number)).astype(np.intp)
+        expectations.append(GroupExpectation(one.expectation(data, asked, positions == number), at))
     skills = tuple([one.skills for one in models])
     ascent = BankAscent(whole.layout, skills, tuple(expectations))
 
     def start(number: int) -> Parameters:
-        items, tables = models[0].start(number, asked)
-        more = items[len(common) :] * (len(names) - 1)
-        return Parameters((*items, *more), tables * len(names))
+        items, tables = first.start(number, asked)
+        of_copies = [
+            part.reshape(len(n), -1).repeat(n, axis=0).reshape(-1) if n.max() > 1 else part
+            for part, n in zip(items, copies, strict=True)
+        ]
+        return Parameters(tuple(of_copies), tables * len(names))
 
     alone = replace(asked, workers=1)
     climbs, early = all_climbs(ascent, start, alone, usual_starts(bank), progress)

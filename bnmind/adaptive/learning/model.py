@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -168,10 +168,8 @@ def _channel(bank: ItemBank, item: str, parents: tuple[Variable, ...]) -> Floats
     return np.ascontiguousarray(values.reshape(len(values), -1).T)
 
 
-def item_blocks(
-    bank: ItemBank, options: LearningOptions, *, apart: Collection[str] = ()
-) -> tuple[ItemBlock, ...]:
-    """Return the items in blocks that are learned by the same rule; some apart from the others.
+def item_blocks(bank: ItemBank, options: LearningOptions) -> tuple[ItemBlock, ...]:
+    """Return the items in blocks that are learned by the same rule.
 
     Raises
     ------
@@ -184,7 +182,7 @@ def item_blocks(
         if rule.name in options.fixed:
             blocks.append(FixedBlock((rule,)))
         else:
-            alike.setdefault((_kind(rule), rule.name in apart), []).append(rule)
+            alike.setdefault(_kind(rule), []).append(rule)
     problems = []
     for rules in alike.values():
         block = block_of(tuple(rules), options)

@@ -118,7 +118,8 @@ class ClassItem(Sealed):
     @cached_property
     def chances(self) -> Floats:
         """``(responses, classes)``."""
-        return self.block.response_parameters(self.values)[self.number][self.groups].T
+        chances: Floats = self.block.response_parameters(self.values)[self.number][self.groups].T
+        return chances
 
     @cached_property
     def slopes(self) -> Floats:
