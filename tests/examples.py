@@ -60,8 +60,7 @@ from bnmind.adaptive.learning.comparison import (
     SkillStructure,
     SkillTree,
 )
-from bnmind.adaptive.learning.functioning import ItemFunctioning
-from bnmind.adaptive.learning.groups import LearnedGroups
+from bnmind.adaptive.learning.groups import ItemFunctioning, LearnedGroups
 from bnmind.adaptive.learning.irt import IrtModel
 from bnmind.adaptive.learning.item_tests import (
     ItemProposal,

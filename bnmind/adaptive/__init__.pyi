@@ -44,8 +44,8 @@ from bnmind.adaptive.learning.comparison import cross_validate as cross_validate
 from bnmind.adaptive.learning.comparison import likelihood_ratio as likelihood_ratio
 from bnmind.adaptive.learning.comparison import mutual_information as mutual_information
 from bnmind.adaptive.learning.comparison import skill_tree as skill_tree
-from bnmind.adaptive.learning.functioning import FunctioningOptions as FunctioningOptions
-from bnmind.adaptive.learning.functioning import item_functioning as item_functioning
+from bnmind.adaptive.learning.groups import FunctioningOptions as FunctioningOptions
+from bnmind.adaptive.learning.groups import item_functioning as item_functioning
 from bnmind.adaptive.learning.groups import learn_groups as learn_groups
 from bnmind.adaptive.learning.irt import IRT_MODELS as IRT_MODELS
 from bnmind.adaptive.learning.irt import irt_options as irt_options

@@ -52,8 +52,7 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
         "SkillTree",
     ),
     "bnmind.adaptive.learning.em": ("Parameters",),
-    "bnmind.adaptive.learning.functioning": ("ItemFunctioning",),
-    "bnmind.adaptive.learning.groups": ("LearnedGroups",),
+    "bnmind.adaptive.learning.groups": ("ItemFunctioning", "LearnedGroups"),
     "bnmind.adaptive.learning.irt": ("IrtModel",),
     "bnmind.adaptive.learning.item_tests": (
         "ItemProposal",

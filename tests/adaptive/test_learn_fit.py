@@ -22,11 +22,7 @@ from bnmind.adaptive import (
     standard_errors,
 )
 from bnmind.adaptive.learning.skill_families import SkillFamilies
-from bnmind.adaptive.learning.standard_errors import (
-    _scores,
-    skill_scores,
-    table_expectation,
-)
+from bnmind.adaptive.learning.standard_errors import Classes
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
 
@@ -41,13 +37,15 @@ def drawn(n: int, seed: int, bank: ItemBank = TRUTH) -> Responses:
 @pytest.mark.parametrize("skills", [Saturated(), Independent()])
 def test_scores_are_gradients_and_vanish_together(skills: Saturated | Independent) -> None:
     found = learn(drawn(300, 1), Q, skills=skills, options=LearningOptions(tolerance=1e-11))
-    expectation = table_expectation(found)
-    scores, free, n_items = _scores(found, expectation)
-    gradient = expectation.patterns.counts @ scores
+    classes = Classes.of(found)
+    gradient = classes.weights @ classes.scores
+    free = np.concatenate([item.places[item.free] for item in classes.items])
     np.testing.assert_allclose(gradient[free], 0, atol=0.05)
+    of_skills = classes.weights @ classes.skill_scores(classes.posterior)
+    np.testing.assert_allclose(of_skills, 0, atol=0.05)
     values = found.parameters.items[0]
-    model = found.model
-    for place in range(n_items):
+    model, expectation = found.model, classes.expectation
+    for place in range(classes.n_parameters):
         ends = []
         for sign in (1, -1):
             moved = values.copy()
@@ -61,7 +59,7 @@ def test_the_counts_of_the_skills_are_computed_once_per_pattern(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     found = learn(drawn(60, 1), Q, skills=Independent(), options=LearningOptions(starts=1))
-    expectation = table_expectation(found)
+    classes = Classes.of(found)
     calls, counts = [], SkillFamilies.counts
 
     def counted(self: SkillFamilies, profiles: Floats) -> tuple[Floats, ...]:
@@ -69,8 +67,8 @@ def test_the_counts_of_the_skills_are_computed_once_per_pattern(
         return counts(self, profiles)
 
     monkeypatch.setattr(SkillFamilies, "counts", counted)
-    scores = skill_scores(found, expectation, np.eye(4))
-    assert len(scores) == 2
+    scores = classes.skill_scores(np.eye(4))
+    assert scores.shape == (4, 2)
     assert len(calls) == 4 + 1  # and once for the prior distribution
 
 

@@ -38,7 +38,7 @@ from bnmind.adaptive.learning.comparison import _log_evidence
 from bnmind.adaptive.learning.forms import Form, Polytope, objective
 from bnmind.adaptive.learning.model import block_of, item_rules
 from bnmind.adaptive.learning.model_fit import _pooled_statistic
-from bnmind.adaptive.learning.standard_errors import _notes, item_slopes
+from bnmind.adaptive.learning.standard_errors import _notes
 from bnmind.adaptive.response_models.links import (
     COMPLEMENTARY,
     IDENTITY,
@@ -79,7 +79,7 @@ def test_new_items_are_learned_until_another_step_changes_nothing() -> None:
 def test_slopes_are_those_of_wider_differences(gate: type[ResponseModel]) -> None:
     block = block_of_item(gate)
     values = block.start()
-    ((_, slopes),) = item_slopes(block, values)
+    slopes = block.slopes(values)
     for place in range(len(values)):
         found = []
         for step in (0.01, 0.02):
@@ -87,7 +87,7 @@ def test_slopes_are_those_of_wider_differences(gate: type[ResponseModel]) -> Non
             up[place] += step
             down[place] -= step
             change = block.response_parameters(up) - block.response_parameters(down)
-            found.append(change.reshape(-1) / (2 * step))
+            found.append(change / (2 * step))
         richardson = (4 * found[0] - found[1]) / 3
         assert_allclose(slopes[:, place], richardson, atol=1e-6)
 
@@ -113,10 +113,10 @@ def test_an_impossible_response_is_very_improbable(link: LinkFunction) -> None:
 
 
 def test_a_parameter_without_an_error_at_a_negative_bound_says_so() -> None:
-    block: Any = SimpleNamespace(limits=np.array([[-9.0, 9.0], [-9.0, 9.0], [2.0, 2.0]]))
-    values, unknown = np.array([-9.0, 0.5, 2.0]), np.full(3, np.nan)
+    block = SimpleNamespace(limits=np.array([[-9.0, 9.0], [-9.0, 9.0], [2.0, 2.0]]))
+    item: Any = SimpleNamespace(block=block, values=np.array([-9.0, 0.5, 2.0]))
     ordered = "held by the order of chances, or not identified"
-    assert _notes(block, values, unknown) == ["at a bound", ordered, "fixed"]
+    assert _notes(item, np.full(3, np.nan)) == ["at a bound", ordered, "fixed"]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -26,6 +26,7 @@ from bnmind.adaptive import (
     predicted_cutoff,
     reduced_models,
     reduced_models_by_ratio,
+    validate_qmatrix,
 )
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
@@ -147,3 +148,11 @@ def test_the_cutoff_is_that_of_gdina(learned: Learned) -> None:
         - 0.003315555999671906 * 7
     )
     assert predicted_cutoff(learned) == pytest.approx(1 / (1 + np.exp(-logit)), abs=1e-4)
+
+
+def test_an_item_that_everybody_answers_alike_keeps_its_skills() -> None:
+    codes = np.array(Responses.drawn(ItemBank.from_qmatrix(Q, 0.1, 0.1), 300, seed=1).codes)
+    codes[:, 0] = 1
+    found = validate_qmatrix(learn(codes, Q, gate=Gdina, options=LearningOptions(starts=1)))
+    assert not found.items[0].is_change
+    assert found.items[0].now.share == pytest.approx(0, abs=1e-9)

@@ -183,6 +183,11 @@ class ItemBlock(Sealed):
         return n_configurations, n_responses
 
     @property
+    def shared(self) -> bool:
+        """Whether the items share their parameters."""
+        return False
+
+    @property
     def parameters(self) -> tuple[tuple[str, str], ...]:
         """The item and the name of each parameter."""
         return ()
@@ -203,6 +208,14 @@ class ItemBlock(Sealed):
     def response_parameters(self, values: Floats) -> Floats:
         """Return the response probabilities, ``(items, groups, responses)``."""
         return np.stack([rule.channel for rule in self.rules])
+
+    def slopes(self, values: Floats) -> Floats:
+        """Return the derivatives of the probabilities of each item by its parameters.
+
+        ``(items, parameters, groups, responses)``; the parameters are those of all items if they
+        share them.
+        """
+        return np.zeros((len(self.rules), 0, *self.shape))
 
     def maximize(self, values: Floats, counts: Floats) -> Floats:
         """Return parameters with a larger likelihood of the counts.
@@ -592,12 +605,13 @@ class FormBlock(ItemBlock):
         return table.reshape(len(self.rules), *self.shape)
 
     def slopes(self, values: Floats) -> Floats:
-        """Return the derivatives of the chances by the parameters of the problems.
-
-        ``(problems, parameters, cells, responses)``.
-        """
+        """Return the derivatives of the probabilities of each item by its parameters."""
         x = self.points(values)
-        return self.form.slopes(x) / self.formula.rates(x)[..., None, None]
+        slopes = self.form.slopes(x)
+        if self._is_chance.any():
+            slopes = slopes / self.formula.rates(x)[..., None, None]
+        by_item = slopes.reshape(*x.shape, -1, *self.shape).swapaxes(1, 2)
+        return by_item.reshape(len(self.rules), -1, *self.shape)
 
     def maximize(self, values: Floats, counts: Floats) -> Floats:
         """Return the parameters with the largest expected log-likelihood."""

@@ -83,14 +83,13 @@ from bnmind._arguments import checked
 from bnmind._display import Result, Table, finite, picked
 from bnmind._messages import counted
 from bnmind._values import Value
-from bnmind.adaptive.beliefs.belief import MISSING
 from bnmind.adaptive.items.qmatrix import QMatrix
 from bnmind.adaptive.learning.blocks import ItemBlock, ItemRule
 from bnmind.adaptive.learning.learn import Learned
 from bnmind.adaptive.learning.model import block_of, item_rules
-from bnmind.adaptive.learning.model_fit import holm
-from bnmind.adaptive.learning.standard_errors import standard_errors, table_expectation
+from bnmind.adaptive.learning.standard_errors import Classes, standard_errors
 from bnmind.adaptive.response_models.base import made_for_skills
+from bnmind.adaptive.response_models.links import IDENTITY, LOG, LOGIT, LinkFunction
 from bnmind.adaptive.response_models.registry import RESPONSE_MODELS
 from bnmind.adaptive.response_models.tables import Gdina
 from bnmind.errors import InvalidArgumentError
@@ -165,24 +164,21 @@ def reduced_models(learned: Learned, *, alpha: float = 0.05) -> tuple[ReducedMod
     TooLargeError
         If there are too many profiles for a table over all of them.
     """
-    tested = items_to_test(learned, alpha)
+    tested = _items_to_test(learned, alpha)
     errors = standard_errors(learned)
-    places: dict[str, list[int]] = {}
-    for number, parameter in enumerate(errors.items):
-        places.setdefault(parameter.item, []).append(number)
     found = {}
     for name, n_skills in tested.items():
-        at = places[name]
-        chances = np.array([errors.items[number].value for number in at])
+        at = [place for place, one in enumerate(errors.items) if one.item == name]
+        chances = np.array([errors.items[place].value for place in at])
         covariance = errors.covariance[np.ix_(at, at)]
         found[name] = {
-            model: _wald(model, chances, covariance, design)
-            for model, design in designs(n_skills).items()
+            model: _wald(link, design, chances, covariance)
+            for model, (link, design) in _designs(n_skills).items()
         }
-    return with_choice("Wald", found, alpha)
+    return _with_choice("Wald", found, alpha)
 
 
-def items_to_test(learned: Learned, alpha: float) -> dict[str, int]:
+def _items_to_test(learned: Learned, alpha: float) -> dict[str, int]:
     """Return the items with a G-DINA model of two or more binary skills, and their number.
 
     Raises
@@ -208,7 +204,7 @@ def items_to_test(learned: Learned, alpha: float) -> dict[str, int]:
     return tested
 
 
-def with_choice(
+def _with_choice(
     method: str, found: Mapping[str, _Statistics], alpha: float
 ) -> tuple[ReducedModel, ...]:
     """Return the tests of all items with p-values, corrected ones, and the chosen models."""
@@ -229,24 +225,42 @@ def with_choice(
     return tuple(results)
 
 
-def designs(n_skills: int) -> Mapping[str, Floats]:
-    """Return the columns that f(P) is a combination of, ``(configurations, columns)``.
+def holm(p_values: Floats) -> Floats:
+    """Return p-values corrected for their number, by Holm's method; nan stays nan.
 
-    The models have the names of `RESPONSE_MODELS`.
+    Examples
+    --------
+    >>> holm(np.array([0.01, 0.04, 0.03])).round(2).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    known = np.flatnonzero(~np.isnan(p_values))
+    order = known[np.argsort(p_values[known], kind="stable")]
+    left = len(order) - np.arange(len(order))
+    corrected = np.full(len(p_values), np.nan)
+    corrected[order] = np.minimum(np.maximum.accumulate(p_values[order] * left), 1.0)
+    return corrected
+
+
+def _designs(n_skills: int) -> Mapping[str, tuple[LinkFunction, Floats]]:
+    """Return the link of each model, and the columns that f(P) is a combination of.
+
+    The columns are ``(configurations, columns)``; the models have the names of `RESPONSE_MODELS`.
     """
     skills = np.array(list(product((0.0, 1.0), repeat=n_skills)))
     one = np.ones(len(skills))
     effects = np.column_stack([one, skills])
     return {
-        "dina": np.column_stack([one, skills.min(axis=1)]),
-        "dino": np.column_stack([one, skills.max(axis=1)]),
-        "acdm": effects,
-        "llm": effects,
-        "rrum": effects,
+        "dina": (IDENTITY, np.column_stack([one, skills.min(axis=1)])),
+        "dino": (IDENTITY, np.column_stack([one, skills.max(axis=1)])),
+        "acdm": (IDENTITY, effects),
+        "llm": (LOGIT, effects),
+        "rrum": (LOG, effects),
     }
 
 
-def _wald(model: str, chances: Floats, covariance: Floats, design: Floats) -> tuple[float, int]:
+def _wald(
+    link: LinkFunction, design: Floats, chances: Floats, covariance: Floats
+) -> tuple[float, int]:
     """Return W and its degrees of freedom."""
     from scipy.linalg import null_space
 
@@ -255,11 +269,8 @@ def _wald(model: str, chances: Floats, covariance: Floats, design: Floats) -> tu
     constraints = null_space(design.T).T if known.any() else np.zeros((0, 0))
     if not len(constraints):
         return math.nan, 0
-    values, slopes = chances, np.ones_like(chances)
-    if model == "llm":
-        values, slopes = np.log(chances / (1 - chances)), 1 / (chances * (1 - chances))
-    elif model == "rrum":
-        values, slopes = np.log(chances), 1 / chances
+    values = link.of(chances)
+    slopes = 1 / link.slope(values)
     spread = constraints @ (covariance * np.outer(slopes, slopes)) @ constraints.T
     off = constraints @ values
     return float(off @ np.linalg.pinv(spread, hermitian=True) @ off), len(constraints)
@@ -301,7 +312,7 @@ def reduced_models_by_ratio(
 
     Raises
     ------
-    InvalidArgumentError, TooLargeError
+    InvalidArgumentError
         As for `reduced_models`.
 
     Examples
@@ -314,8 +325,8 @@ def reduced_models_by_ratio(
     [('item_3', 'two-step likelihood ratio', 'dina'), ('item_6', 'two-step likelihood ratio', \
 'dina')]
     """
-    tested = items_to_test(learned, alpha)
-    counts = _counts(learned)
+    tested = _items_to_test(learned, alpha)
+    counts = expected_counts(learned)
     rules = {rule.name: rule for rule in item_rules(learned.model.bank, learned.options)}
     found: dict[str, _Statistics] = {}
     for number, (name, n_skills) in enumerate(tested.items(), 1):
@@ -325,26 +336,32 @@ def reduced_models_by_ratio(
         full = _likelihood(own, own.maximize(own.start(), cells[None]), cells)
         used = cells.sum(axis=1) > _EMPTY
         found[name] = row = {}
-        for model, design in designs(n_skills).items():
+        for model, (_, design) in _designs(n_skills).items():
             degrees = int(used.sum() - np.linalg.matrix_rank(design[used]))
             block = _simpler(rule, model, learned)
             loss = full - _likelihood(block, _most_likely(block, cells), cells)
             row[model] = 2 * max(loss, 0.0) if degrees else math.nan, degrees
         if progress is not None:
             progress(number, len(tested))
-    return with_choice("two-step likelihood ratio", found, alpha)
+    return _with_choice("two-step likelihood ratio", found, alpha)
 
 
-def _counts(learned: Learned) -> dict[str, Floats]:
-    """Return the expected numbers of examinees, ``(configurations, responses)``, by item."""
-    layout = learned.model.layout
+def expected_counts(learned: Learned) -> dict[str, Floats]:
+    """Return the expected numbers of examinees, ``(groups, responses)``, by item.
+
+    The groups are those of the configurations of the item's parents; see `ItemBlock.groups`.
+    """
+    layout, expectation = (
+        learned.model.layout,
+        learned.model.expectation(learned.responses, learned.options),
+    )
     chances = layout.response_parameters(learned.parameters.items)
-    expected = table_expectation(learned)(chances, learned.parameters.skills)
-    found = {}
-    for block, part in zip(layout.blocks, layout.parts(expected.counts), strict=True):
-        for name, groups, of_item in zip(block.names, block.groups, part, strict=True):
-            found[name] = of_item[: len(groups)]
-    return found
+    expected = layout.parts(expectation(chances, learned.parameters.skills).counts)
+    return {
+        name: of_item
+        for block, part in zip(layout.blocks, expected, strict=True)
+        for name, of_item in zip(block.names, part, strict=True)
+    }
 
 
 def _simpler(rule: ItemRule, model: str, learned: Learned) -> ItemBlock:
@@ -377,6 +394,8 @@ def _likelihood(block: ItemBlock, values: Floats, cells: Floats) -> float:
 _SHOWN = 60
 _TIE = 1e-9
 """Shares that differ by less are equal; then the first skills are proposed."""
+_LEAST = 1e-12
+"""Chances with a smaller variance are equal."""
 
 
 @dataclass(frozen=True)
@@ -544,28 +563,27 @@ def validate_qmatrix(learned: Learned, *, cutoff: float = 0.95) -> QValidation:
             f"expected a bank without hidden variables other than skills, got {', '.join(others)}",
             others[0],
         )
-    shape = learned.model.skills.shape
     skills = tuple(v.name for v in bank.hidden)
-    totals, rights, order = _profile_counts(learned)
-    proposals = {}
-    for name, total, right in zip(order, totals, rights, strict=True):
-        total, right = total.reshape(shape), right.reshape(shape)
-        sets = {
-            places: _variance(total, right, places)
-            for size in range(1, len(skills) + 1)
-            for places in combinations(range(len(skills)), size)
-        }
-        whole = max(sets[tuple(range(len(skills)))], 1e-300)
-        shares = {places: value / whole for places, value in sets.items()}
+    sets = [
+        chosen
+        for size in range(1, len(skills) + 1)
+        for chosen in combinations(range(len(skills)), size)
+    ]
+    items = []
+    for item, (total, right) in zip(bank.item_names, _profile_counts(learned), strict=True):
+        variances = {chosen: _variance(total, right, chosen) for chosen in sets}
+        whole = max(variances[sets[-1]], _LEAST)
+        shares = {chosen: value / whole for chosen, value in variances.items()}
         best = [_best(dict(group)) for _, group in groupby(shares.items(), lambda one: len(one[0]))]
-        proposed = next(p for p in best if shares[p] >= cutoff - _TIE)
-        parents = {v.name for v in bank.network.cpd(name).parents}
-        now = tuple(place for place, skill in enumerate(skills) if skill in parents)
-        sets_of = {p: SkillSet(tuple(skills[i] for i in p), share) for p, share in shares.items()}
-        proposals[name] = ItemProposal(
-            name, sets_of[now], sets_of[proposed], tuple(sets_of[p] for p in best)
+        now = tuple(place for place, skill in enumerate(skills) if skill in bank.cause(item))
+        # Of a constant item, skills account for nothing.
+        proposed = next((chosen for chosen in best if shares[chosen] >= cutoff - _TIE), now)
+        now_set, proposed_set, *of_sizes = (
+            SkillSet(tuple(skills[place] for place in chosen), shares[chosen])
+            for chosen in (now, proposed, *best)
         )
-    return QValidation(tuple(proposals[name] for name in bank.item_names), skills, cutoff)
+        items.append(ItemProposal(item, now_set, proposed_set, tuple(of_sizes)))
+    return QValidation(tuple(items), skills, cutoff)
 
 
 def _best(shares: dict[tuple[int, ...], float]) -> tuple[int, ...]:
@@ -582,25 +600,16 @@ def _variance(total: Floats, right: Floats, places: tuple[int, ...]) -> float:
     return float(weights @ (chances - weights @ chances) ** 2)
 
 
-def _profile_counts(learned: Learned) -> tuple[Floats, Floats, list[str]]:
-    """Return the expected numbers of examinees and of their scores, ``(items, profiles)``.
+def _profile_counts(learned: Learned) -> Iterator[tuple[Floats, Floats]]:
+    """Yield the expected numbers of examinees and of their scores, an axis for each skill.
 
     An item with more than two responses counts by the share of its highest response.
     """
-    expectation, layout = table_expectation(learned), learned.model.layout
-    prior = learned.model.skills.prior(learned.parameters.skills)
-    posterior = expectation.posteriors(
-        layout.response_parameters(learned.parameters.items), learned.parameters.skills
-    )
-    of_class = expectation.of_class(learned.parameters.skills)
-    share = np.divide(
-        prior, of_class[expectation.classes], out=np.zeros_like(prior), where=prior > 0
-    )
-    rows = expectation.patterns.rows[:, list(layout.columns)]
-    answered = rows != MISSING
-    scores = np.where(answered, rows, 0) / np.array([n - 1 for _, n in layout.shapes])
-    weighted = posterior * expectation.patterns.counts[:, None]
-    totals, rights = (
-        (of_item.T @ weighted)[:, expectation.classes] * share for of_item in (answered, scores)
-    )
-    return totals, rights, [name for block in layout.blocks for name in block.names]
+    classes = Classes.of(learned)
+    weighted = (classes.posterior * classes.weights[:, None]).T
+    for item in classes.items:
+        of_class = weighted @ item.given
+        points = np.linspace(0, 1, of_class.shape[1])
+        of_profile = of_class[classes.expectation.classes] * classes.shares[:, None]
+        counts = of_profile.reshape(*learned.model.skills.shape, -1)
+        yield counts.sum(axis=-1), counts @ points

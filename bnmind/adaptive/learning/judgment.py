@@ -46,16 +46,17 @@ from bnmind.adaptive.items.item import ParameterCertainty
 from bnmind.adaptive.items.text_tables import names_shown
 from bnmind.adaptive.learning.blocks import FixedBlock
 from bnmind.adaptive.learning.em import TableExpectation
-from bnmind.adaptive.learning.functioning import (
+from bnmind.adaptive.learning.groups import (
     FunctioningOptions,
     ItemFunctioning,
     item_functioning,
+    learn_groups,
 )
-from bnmind.adaptive.learning.groups import learn_groups
 from bnmind.adaptive.learning.irt import has_curves
 from bnmind.adaptive.learning.item_tests import (
     QValidation,
     ReducedModel,
+    expected_counts,
     predicted_cutoff,
     reduced_models,
     reduced_models_by_ratio,
@@ -66,6 +67,7 @@ from bnmind.adaptive.learning.model_fit import (
     ItemFit,
     LimitedInformation,
     PairFit,
+    correlations,
     item_fit,
     limited_information,
     pair_fit,
@@ -143,19 +145,18 @@ def item_rest_correlations(responses: Responses) -> Floats:
     The rest is the mean share of points in the other items that an examinee answered. NaN for
     items with equal responses of all examinees.
     """
-    codes = responses.codes.astype(np.float64)
     given = responses.codes != MISSING
-    most = np.maximum(codes.max(axis=0), 1.0)
-    share = np.where(given, codes / most, 0.0)
-    points, counts = share.sum(axis=1), given.sum(axis=1)
-    correlations = np.full(codes.shape[1], np.nan)
-    for item in range(codes.shape[1]):
-        rows = given[:, item] & (counts > 1)
-        own = share[rows, item]
-        rest = (points[rows] - own) / (counts[rows] - 1)
-        if len(own) > 1 and own.std() > 0 and rest.std() > 0:
-            correlations[item] = np.corrcoef(own, rest)[0, 1]
-    return correlations
+    points = np.where(given, responses.codes / np.maximum(responses.codes.max(axis=0), 1), 0.0)
+    others = given.sum(axis=1, keepdims=True) - 1
+    used = given & (others > 0)
+    own = np.where(used, points, 0.0)
+    rest = np.where(used, points.sum(axis=1, keepdims=True) - points, 0.0) / np.maximum(others, 1)
+    with np.errstate(invalid="ignore"):
+        moments = [
+            product.sum(axis=0) / used.sum(axis=0)
+            for product in (own, rest, own**2, rest**2, own * rest)
+        ]
+    return correlations(*moments)
 
 
 def _of_convergence(learned: Learned) -> Iterator[LearningNote]:
@@ -213,7 +214,7 @@ def _what_wrong_keys_do(learned: Learned) -> str:
 
 def _of_items(learned: Learned, found: dict[str, _Groups]) -> Iterator[LearningNote]:
     bank, data = learned.bank, learned.responses
-    correlations = item_rest_correlations(data)
+    with_rest = item_rest_correlations(data)
     falls = _falling(found)
     miskeyed: dict[str, str] = {}
     constant, flat = [], []
@@ -227,8 +228,8 @@ def _of_items(learned: Learned, found: dict[str, _Groups]) -> Iterator[LearningN
         if name in falls:
             reasons.append(falls[name])
         # One standard error below zero.
-        if correlations[number] < -1 / np.sqrt(len(given)):
-            reasons.append(f"item-rest correlation {correlations[number]:.2f}")
+        if with_rest[number] < -1 / np.sqrt(len(given)):
+            reasons.append(f"item-rest correlation {with_rest[number]:.2f}")
         sure = bank.item(name).certainty
         slope = slopes.get(name, 0.0)
         if isinstance(sure, ParameterCertainty) and slope < -float(sure.errors[0]):
@@ -275,25 +276,19 @@ class _Groups(NamedTuple):
 
 
 def _groups(learned: Learned) -> dict[str, _Groups]:
-    model = learned.model
-    cells = model.layout.response_parameters(learned.parameters.items)
-    expectation = model.expectation(learned.responses, learned.options)
-    expected = expectation(cells, learned.parameters.skills).counts
-    names = [name for block in model.layout.blocks for name in block.names]
+    layout, expected = learned.model.layout, expected_counts(learned)
+    cells = layout.parts(layout.response_parameters(learned.parameters.items))
     found = {}
-    for name, start, shape, groups in zip(
-        names, model.layout.starts, model.layout.shapes, model.layout.groups, strict=True
-    ):
-        place = slice(start, start + shape[0] * shape[1])
-        counts, points = expected[place].reshape(shape), np.linspace(0, 1, shape[1])
-        own = cells[place].reshape(shape) @ points
-        sizes = counts.sum(axis=1)
-        found[name] = _Groups(
-            observed=np.divide(counts @ points, sizes, out=own.copy(), where=sizes > 1e-6),
-            learned=own,
-            sizes=sizes,
-            ends=groups[[0, -1]],
-        )
+    for block, part in zip(layout.blocks, cells, strict=True):
+        for name, groups, chances in zip(block.names, block.groups, part, strict=True):
+            counts, points = expected[name], np.linspace(0, 1, chances.shape[1])
+            own, sizes = chances @ points, counts.sum(axis=1)
+            found[name] = _Groups(
+                observed=np.divide(counts @ points, sizes, out=own.copy(), where=sizes > 1e-6),
+                learned=own,
+                sizes=sizes,
+                ends=groups[[0, -1]],
+            )
     return found
 
 
@@ -607,7 +602,6 @@ _INTERRUPTED = "interrupted"
 """The reason why a part is missing after Ctrl-C."""
 
 _Report: TypeAlias = Callable[[int, int | None], None]
-_Runner: TypeAlias = Callable[[str, Callable[[_Report], Any]], Any]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -685,9 +679,9 @@ class Judgment(Result, Value):
                 [
                     (
                         ", ".join(pair.items),
-                        f"{pair.correlation:.3f}",
-                        f"{pair.expected_correlation:.3f}",
-                        f"{pair.correlation_z:.2f}",
+                        f"{pair.correlation:z.3f}",
+                        f"{pair.expected_correlation:z.3f}",
+                        f"{pair.correlation_z:z.2f}",
                         f"{pair.correlation_p:.3g}",
                     )
                     for pair in self.pairs[:_PAIRS_SHOWN]
@@ -795,25 +789,6 @@ def _format_p(p: float) -> str:
     return "–" if math.isnan(p) else f"{p:.3g}"
 
 
-class _Parts:
-    """The parts of a judgment, one after the other, until Ctrl-C."""
-
-    def __init__(self, runner: _Runner) -> None:
-        self.runner, self.interrupted = runner, False
-
-    def part(self, what: str, compute: Callable[[_Report], _T]) -> _T | str:
-        """Return a part, or why there is none."""
-        if not self.interrupted:
-            try:
-                found: _T = self.runner(what, compute)
-                return found
-            except BnmindError as fault:
-                return str(fault)
-            except KeyboardInterrupt:
-                self.interrupted = True
-        return _INTERRUPTED
-
-
 @checked
 def judge(
     learned: Learned,
@@ -852,46 +827,51 @@ def judge(
     >>> [(item.item, item.chosen) for item in found.models]
     [('item_3', 'dina'), ('item_6', 'dina')]
     """
-    parts = _Parts(runner or (lambda what, compute: compute(lambda done, total: None)))
-    data = learned.responses
+    data, options, interrupted = learned.responses, learned.options, False
+
+    def part(what: str, compute: Callable[[_Report], _T]) -> _T | str:
+        """Return a part, or why there is none."""
+        nonlocal interrupted
+        if interrupted:
+            return _INTERRUPTED
+        try:
+            return runner(what, compute) if runner else compute(lambda done, total: None)
+        except BnmindError as fault:
+            return str(fault)
+        except KeyboardInterrupt:
+            interrupted = True
+            return _INTERRUPTED
+
     found: dict[str, Any] = {
-        "fit": parts.part("testing the fit", lambda _: limited_information(learned)),
-        "pairs": parts.part("comparing pairs of items", lambda _: pair_fit(learned)),
-        "items": parts.part("comparing items", lambda _: item_fit(learned)),
+        "fit": part("testing the fit", lambda _: limited_information(learned)),
+        "pairs": part("comparing pairs of items", lambda _: pair_fit(learned)),
+        "items": part("comparing items", lambda _: item_fit(learned)),
     }
     if all(isinstance(item.gate, Gdina) for item in learned.bank.items):
         chosen = predicted_cutoff(learned) if cutoff is None else cutoff
-        found["proposals"] = parts.part(
+        found["proposals"] = part(
             "checking the Q-matrix", lambda _: validate_qmatrix(learned, cutoff=chosen)
         )
-        found["models"] = parts.part(
-            "comparing models", lambda _: reduced_models(learned, alpha=alpha)
-        )
+        found["models"] = part("comparing models", lambda _: reduced_models(learned, alpha=alpha))
         if not isinstance(found["models"], str):
-            found["ratios"] = parts.part(
+            found["ratios"] = part(
                 "testing models",
                 lambda report: reduced_models_by_ratio(learned, alpha=alpha, progress=report),
             )
     abilities: Mapping[str, tuple[float, float]] = {}
     if groups is not None:
-        found["functioning"] = parts.part(
+        found["functioning"] = part(
             "testing items",
             lambda report: item_functioning(
-                data, learned.bank, testing=groups, options=learned.options, progress=report
+                data, learned.bank, testing=groups, options=options, progress=report
             ),
         )
         if has_curves(learned.bank) and not isinstance(found["functioning"], str):
-            together = parts.part(
+            together = part(
                 "learning groups",
-                lambda report: learn_groups(
-                    data, learned.bank, options=learned.options, progress=report
-                ),
+                lambda report: learn_groups(data, learned.bank, options=options, progress=report),
             )
             abilities = {} if isinstance(together, str) else together.abilities
     return Judgment(
-        learned=learned,
-        **found,
-        groups=groups,
-        abilities=abilities,
-        interrupted=parts.interrupted,
+        learned=learned, **found, groups=groups, abilities=abilities, interrupted=interrupted
     )

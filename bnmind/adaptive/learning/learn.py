@@ -86,7 +86,8 @@ _MOST_GROUPS = 2**10
 _WIDEST = 10.0
 """The standard deviation of the parameters of a curve of which the answers tell nothing."""
 
-_STEP = 1e-5
+_STEP = 1e-6
+"""The step of differences, relative to parameters above 1."""
 
 _NEVER = 1e-300
 """In place of a chance of 0 in a ratio."""
@@ -215,14 +216,27 @@ def _all_slopes(layout: ResponseLayout, items: tuple[Floats, ...]) -> Mapping[st
 
 def _slopes_of_model(rule: ItemRule, numbers: Floats, limits: Floats) -> Floats:
     """Return the derivatives of a model's own parameters by those of its formula."""
-    low, high = limits.T
-    columns = []
-    for place, step in enumerate(np.diag(_STEP * np.maximum(1.0, np.abs(numbers)))):
-        ends = np.fmin(numbers + step, high), np.fmax(numbers - step, low)
-        up, down = (parameter_vector(rule.learnable._with_numbers(end)) for end in ends)
-        width = float((ends[0] - ends[1])[place])
-        columns.append((up - down) / width if width > 0 else np.zeros(len(up)))
-    return np.stack(columns, axis=1) if columns else np.zeros((0, 0))
+
+    def own(numbers: Floats) -> Floats:
+        return parameter_vector(rule.learnable._with_numbers(numbers))
+
+    return differences(own, numbers, limits)
+
+
+def differences(of: Callable[[Floats], Floats], values: Floats, limits: Floats) -> Floats:
+    """Return the slopes of a function by each parameter, ``(…, parameters)``.
+
+    They are differences within the limits; parameters with equal limits have none.
+    """
+    columns = [np.zeros((*of(values).shape, 0))]
+    for place, (value, (low, high)) in enumerate(zip(values.tolist(), limits, strict=True)):
+        step = _STEP * max(1.0, abs(value))
+        up, down = values.copy(), values.copy()
+        up[place], down[place] = np.fmin(value + step, high), np.fmax(value - step, low)
+        width = up[place] - down[place]
+        change = of(up) - of(down)
+        columns.append((change / width if width > 0 else 0 * change)[..., None])
+    return np.concatenate(columns, axis=-1)
 
 
 # --- The E-step by a junction tree, for more skills than a table over all profiles allows ---------

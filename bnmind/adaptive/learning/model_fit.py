@@ -86,10 +86,10 @@ Behav. Res. 2014 (RMSEA₂ and its interval).
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -100,9 +100,9 @@ from bnmind._display import Result, Table, finite, picked, text_of
 from bnmind._messages import counted
 from bnmind._values import Value
 from bnmind.adaptive.beliefs.belief import MISSING
-from bnmind.adaptive.learning.em import ResponseLayout, TableExpectation
+from bnmind.adaptive.learning.item_tests import holm
 from bnmind.adaptive.learning.learn import Learned
-from bnmind.adaptive.learning.standard_errors import item_slopes, skill_scores, table_expectation
+from bnmind.adaptive.learning.standard_errors import Classes
 from bnmind.adaptive.responses.responses import Responses
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
@@ -156,71 +156,58 @@ def item_fit(learned: Learned) -> tuple[ItemFit, ...]:
     """
     from scipy.stats import chi2
 
-    expectation = table_expectation(learned)
-    layout = learned.model.layout
-    response_parameters = layout.response_parameters(learned.parameters.items)
-    posterior = expectation.posteriors(response_parameters, learned.parameters.skills)
-    places = expectation.places
-    of_class = expectation.of_class(learned.parameters.skills)
-    names = [name for block in layout.blocks for name in block.names]
-    # Parameters whose bounds are equal are not free.
-    free = Counter(
-        item
-        for block in layout.blocks
-        for (item, _), (low, high) in zip(block.parameters, block.limits.tolist(), strict=True)
-        if low < high
-    )
-    codes = learned.responses.codes[:, list(layout.columns)]
+    classes = Classes.of(learned)
+    codes = learned.responses.codes
     codes = codes[(codes != MISSING).all(axis=1)]
-    scores = _score_shares(codes, layout, response_parameters[places], of_class)
-    rows = np.cumsum([0, *(n for _, n in layout.shapes)])
-    fits = {}
-    weights = expectation.patterns.counts
-    for number, name in enumerate(names):
-        right = 1 - response_parameters[places[rows[number]]]
-        wrong_given = expectation.indicators[:, rows[number]]
-        answered = expectation.indicators[:, rows[number] : rows[number + 1]].sum(axis=1)
-        in_class = (weights * answered) @ posterior
-        in_right = (weights * (answered - wrong_given)) @ posterior
+    scores = _score_shares(codes, classes)
+    fits = []
+    for number, item in enumerate(classes.items):
+        right = 1 - item.chances[0]
+        counts = item.given * classes.weights[:, None]
+        in_class = counts.sum(axis=1) @ classes.posterior
+        in_right = counts[:, 1:].sum(axis=1) @ classes.posterior
         share = np.divide(in_right, in_class, out=right.copy(), where=in_class > 1e-9)
         total = float(in_class.sum())
-        s_x2, degrees = (np.nan, 0) if scores is None else scores[number]
-        degrees = max(degrees - free[name], 0)
-        s_x2 = s_x2 if degrees else np.nan
-        fits[name] = ItemFit(
-            item=name,
-            observed=float(in_right.sum()) / total,
-            expected=float(in_class @ right) / total,
-            rmsd=float(np.sqrt((in_class / total) @ (share - right) ** 2)),
-            s_x2=float(s_x2),
-            degrees=degrees,
-            p_value=float(chi2.sf(s_x2, max(degrees, 1))),
-            n_complete=len(codes),
+        # Parameters whose bounds are equal are not free.
+        free = sum(
+            name == item.name and low < high
+            for (name, _), (low, high) in zip(
+                item.block.parameters, item.block.limits.tolist(), strict=True
+            )
         )
-    return tuple(fits[name] for name in learned.bank.item_names)
+        s_x2, degrees = (math.nan, 0) if scores is None else scores[number]
+        degrees = max(degrees - free, 0)
+        s_x2 = s_x2 if degrees else math.nan
+        fits.append(
+            ItemFit(
+                item=item.name,
+                observed=float(in_right.sum()) / total,
+                expected=float(in_class @ right) / total,
+                rmsd=float(np.sqrt((in_class / total) @ (share - right) ** 2)),
+                s_x2=s_x2,
+                degrees=degrees,
+                p_value=float(chi2.sf(s_x2, max(degrees, 1))),
+                n_complete=len(codes),
+            )
+        )
+    return tuple(fits)
 
 
 def _score_shares(
-    codes: NDArray[np.signedinteger[Any]],
-    layout: ResponseLayout,
-    chances: Floats,
-    of_class: Floats,
+    codes: NDArray[np.signedinteger[Any]], classes: Classes
 ) -> list[tuple[float, int]] | None:
-    """Return S-X² and the number of groups for each item; None if undefined.
-
-    ``chances`` has a row for each response to each item, ``(rows, classes)``.
-    """
-    if any(n != 2 for _, n in layout.shapes) or not len(codes) or codes.shape[1] < 3:
+    """Return S-X² and the number of groups for each item; None if undefined."""
+    chances, n_items = [item.chances for item in classes.items], codes.shape[1]
+    if any(len(one) != 2 for one in chances) or not len(codes) or n_items < 3:
         return None
-    right = chances[1::2]  # (items, classes)
-    n_items = len(right)
+    right = np.array(chances)[:, 1]
     totals = codes.sum(axis=1)
     n_scores = np.bincount(totals, minlength=n_items + 1).astype(np.float64)
-    everyone = _scores(right) @ of_class
+    everyone = _scores(right) @ classes.of_class
     statistics = []
     for item in range(n_items):
         rest = _scores(np.delete(right, item, axis=0))
-        joint = rest @ (of_class * right[item])
+        joint = rest @ (classes.of_class * right[item])
         ks = np.arange(1, n_items)
         expected = np.divide(
             joint[ks - 1], everyone[ks], out=np.zeros(len(ks)), where=everyone[ks] > 0
@@ -305,52 +292,48 @@ def pair_fit(learned: Learned) -> tuple[PairFit, ...]:
     """
     from scipy.stats import norm
 
-    expectation, layout = table_expectation(learned), learned.model.layout
-    chances = layout.response_parameters(learned.parameters.items)[expectation.places]
-    of_class = expectation.of_class(learned.parameters.skills)
-    names = [name for block in layout.blocks for name in block.names]
-    rows = np.cumsum([0, *(n for _, n in layout.shapes)])
-    binary = [number for number, (_, n) in enumerate(layout.shapes) if n == 2]
+    classes = Classes.of(learned)
+    binary = [place for place, item in enumerate(classes.items) if len(item.chances) == 2]
     if len(binary) < 2:
         raise InvalidArgumentError(
             f"expected at least two items with two responses, got {len(binary)}", len(binary)
         )
-    right = chances[rows[binary] + 1]
-    codes = learned.responses.codes[:, [layout.columns[number] for number in binary]]
-    given = (codes != MISSING).astype(np.float64)
-    ones = (codes == 1).astype(np.float64)
-    n = given.T @ given
+    right = np.array([classes.items[place].chances[1] for place in binary])
+    codes = learned.responses.codes[:, binary]
+    given, of_class = codes != MISSING, classes.of_class
+    pairs = np.array(np.triu_indices(len(binary), 1)).T
+    a, b = pairs.T
     # Cells (first, second) of the observed and of the expected table of each pair.
-    cells = _cells(ones, given)
-    p = right @ of_class
-    p_both = (right * of_class) @ right.T
-    shares = np.array([1 - p[:, None] - p + p_both, p[None] - p_both, p[:, None] - p_both, p_both])
-    found = []
-    a, b = np.triu_indices(len(binary), 1)
-    seen, model = _correlation_of(cells[:, a, b]), _correlation_of(shares[:, a, b])
+    cells = _cells((codes == 1).astype(np.float64), given.astype(np.float64))[:, a, b]
+    (first, second), both = (
+        (right @ of_class)[pairs.T],
+        right[a] * right[b] @ classes.of_class,
+    )
+    shares = np.array([1 - first - second + both, second - both, first - both, both])
+    n, odds, expected_odds = cells.sum(axis=0), _log_odds(cells), _log_odds(shares)
+    seen = _observed_correlations(codes, given, pairs)
+    model = correlations(first, second, first, second, both)
     with np.errstate(divide="ignore", invalid="ignore"):
-        by_correlation = (np.arctanh(seen) - np.arctanh(model)) * np.sqrt(n[a, b] - 3)
-        odds, expected_odds = _log_odds(cells[:, a, b]), _log_odds(shares[:, a, b])
-        by_odds = (odds - expected_odds) / np.sqrt((1 / cells[:, a, b]).sum(axis=0))
+        by_correlation = (np.arctanh(seen) - np.arctanh(model)) * np.sqrt(n - 3)
+        by_odds = (odds - expected_odds) / np.sqrt((1 / cells).sum(axis=0))
     by_odds = np.where(np.isfinite(odds), by_odds, np.nan)
-    p_values = [holm(2 * norm.sf(np.abs(z))) for z in (by_correlation, by_odds)]
-    place = {name: number for number, name in enumerate(learned.bank.item_names)}
-    for k, (i, j) in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
-        pair = sorted((names[binary[i]], names[binary[j]]), key=place.__getitem__)
-        found.append(
-            PairFit(
-                items=(pair[0], pair[1]),
-                examinees=int(n[i, j]),
-                correlation=float(seen[k]),
-                expected_correlation=float(model[k]),
-                correlation_z=float(by_correlation[k]),
-                correlation_p=float(p_values[0][k]),
-                log_odds=float(odds[k]),
-                expected_log_odds=float(expected_odds[k]),
-                log_odds_z=float(by_odds[k]),
-                log_odds_p=float(p_values[1][k]),
-            )
-        )
+    columns: dict[str, NDArray[Any]] = {
+        "examinees": n.astype(np.intp),
+        "correlation": seen,
+        "expected_correlation": model,
+        "correlation_z": by_correlation,
+        "correlation_p": holm(2 * norm.sf(np.abs(by_correlation))),
+        "log_odds": odds,
+        "expected_log_odds": expected_odds,
+        "log_odds_z": by_odds,
+        "log_odds_p": holm(2 * norm.sf(np.abs(by_odds))),
+    }
+    rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+    names = combinations([classes.items[place].name for place in binary], 2)
+    found = [
+        PairFit(items=pair, **dict(zip(columns, row, strict=True)))
+        for pair, row in zip(names, rows, strict=True)
+    ]
     return tuple(sorted(found, key=lambda pair: -_size(pair.correlation_z)))
 
 
@@ -359,32 +342,9 @@ def _size(z: float) -> float:
     return -1.0 if np.isnan(z) else round(abs(z), 12)
 
 
-def _correlation_of(cells: Floats) -> Floats:
-    """Return the correlations of right responses."""
-    total = cells.sum(axis=0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        first, second, both = (cells[2] + cells[3], cells[1] + cells[3], cells[3]) / total
-    return _correlations(first, second, first, second, both)
-
-
 def _log_odds(cells: Floats) -> Floats:
-    return np.asarray(np.log(cells[3]) - np.log(cells[2]) - np.log(cells[1]) + np.log(cells[0]))
-
-
-def holm(p_values: Floats) -> Floats:
-    """Return p-values corrected for their number, by Holm's method; nan stays nan.
-
-    Examples
-    --------
-    >>> holm(np.array([0.01, 0.04, 0.03])).round(2).tolist()
-    [0.03, 0.06, 0.06]
-    """
-    known = np.flatnonzero(~np.isnan(p_values))
-    order = known[np.argsort(p_values[known], kind="stable")]
-    left = len(order) - np.arange(len(order))
-    corrected = np.full(len(p_values), np.nan)
-    corrected[order] = np.minimum(np.maximum.accumulate(p_values[order] * left), 1.0)
-    return corrected
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.log(cells[3]) - np.log(cells[2]) - np.log(cells[1]) + np.log(cells[0]))
 
 
 # --- Predictive checks ----------------------------------------------------------------------------
@@ -468,7 +428,7 @@ def predictive_check(learned: Learned, *, n_drawn: int = 100, seed: int = 0) -> 
         raise InvalidArgumentError(f"expected at least 2 data sets to draw, got {n_drawn}", n_drawn)
     codes = learned.responses.codes.astype(np.int16)
     is_given = codes != MISSING
-    pairs = np.argwhere(np.triu(np.ones((codes.shape[1], codes.shape[1])), 1) > 0)
+    pairs = np.array(np.triu_indices(codes.shape[1], 1)).T
     observed = _statistics(codes, is_given, pairs)
     everyone = Responses.drawn(learned.bank, n_drawn * len(codes), seed=seed).codes
     drawn = [_statistics(table, is_given, pairs) for table in np.split(everyone, n_drawn)]
@@ -515,7 +475,7 @@ def _observed_correlations(
     a, b = pairs.T
     with np.errstate(divide="ignore", invalid="ignore"):
         sums, squares, products = (x.T @ w, (x**2).T @ w, x.T @ x) / (w.T @ w)
-    found = _correlations(sums[a, b], sums[b, a], squares[a, b], squares[b, a], products[a, b])
+    found = correlations(sums[a, b], sums[b, a], squares[a, b], squares[b, a], products[a, b])
     return np.where(np.isfinite(found), found, np.nan)
 
 
@@ -597,7 +557,7 @@ def limited_information(learned: Learned) -> LimitedInformation:
             needed=n_items,
             budget=MOST_ITEMS,
         )
-    codes = learned.responses.codes[:, list(learned.model.layout.columns)]
+    codes = learned.responses.codes
     given = codes != MISSING
     pairs = np.array(np.triu_indices(n_items, 1))
     shared = _shared(given, pairs)
@@ -606,25 +566,29 @@ def limited_information(learned: Learned) -> LimitedInformation:
         raise InvalidArgumentError(
             "M2 needs items that the same examinees answered; item_fit does not", len(codes)
         )
-    expectation = table_expectation(learned)
-    of_class = expectation.of_class(learned.parameters.skills)
-    means, variances = _moments_of_items(learned, expectation.places)
-    moments = _with_products(means, pairs)
+    classes = Classes.of(learned)
+    of_class = classes.of_class
+    means, squares = (
+        np.array([np.arange(len(item.chances)) ** power @ item.chances for item in classes.items])
+        for power in (1, 2)
+    )
+    moments = np.concatenate([means, means[pairs[0]] * means[pairs[1]]])
     expected = moments @ of_class
     x = np.where(given, codes, 0).astype(np.float64)
     sums = np.concatenate([x.sum(axis=0), (x.T @ x)[pairs[0], pairs[1]]])
     seen = n_of > 0
     observed = np.divide(sums, n_of, out=expected.copy(), where=seen)
-    covariance = _covariance(moments, means, variances, of_class, pairs)
-    slopes = _slopes(learned, expectation.places, of_class, means, pairs)
-    slopes = np.concatenate([slopes, moments @ class_slopes(learned, expectation)], axis=1)
+    covariance = _covariance(moments, means, squares - means**2, of_class, pairs)
+    slopes = np.concatenate(
+        [_slopes(classes, means, pairs), moments @ class_slopes(classes)], axis=1
+    )
     weights = shared / np.outer(n_of, n_of).clip(min=1.0)
     m2, degrees = _statistic(
         (observed - expected)[seen], (covariance * weights)[np.ix_(seen, seen)], slopes[seen]
     )
-    first, square = expected[:n_items], (means**2 + variances) @ of_class
+    first, square = expected[:n_items], squares @ of_class
     a, b = pairs
-    modeled = _correlations(first[a], first[b], square[a], square[b], expected[n_items:])
+    modeled = correlations(first[a], first[b], square[a], square[b], expected[n_items:])
     differences = _observed_correlations(codes, given, pairs.T) - modeled
     known = differences[~np.isnan(differences)]
     srmsr = float(np.sqrt(np.mean(known**2))) if known.size else math.nan
@@ -653,39 +617,17 @@ def _error_of_approximation(
     m2: float, degrees: int, n: float
 ) -> tuple[float, float, tuple[float, float]]:
     """Return p, RMSEA₂ and its interval; nan without degrees of freedom."""
-    from scipy.optimize import brentq
-    from scipy.stats import chi2, ncx2
+    from scipy.special import chndtrinc
+    from scipy.stats import chi2
 
     if degrees <= 0:
         return math.nan, math.nan, (math.nan, math.nan)
-
-    def bound(share: float) -> float:
-        """Return RMSEA₂ with the noncentrality at which P(at most this M₂) is the share."""
-        if chi2.cdf(m2, degrees) <= share:
-            return 0.0
-        top = max(m2, 1.0)
-        while ncx2.cdf(m2, degrees, top) > share:
-            top *= 2
-        found = brentq(lambda value: ncx2.cdf(m2, degrees, value) - share, 1e-9, top)
-        return math.sqrt(found / (n * degrees))
-
+    # The noncentralities at which P(at most this M₂) is a share; with 0 it is chi-squared.
+    shares, most = np.array([0.95, 0.05]), float(chi2.cdf(m2, degrees))
+    noncentral = np.where(most > shares, chndtrinc(m2, degrees, shares), 0.0)
+    low, high = np.sqrt(noncentral / (n * degrees)).tolist()
     rmsea2 = math.sqrt(max((m2 - degrees) / (n * degrees), 0.0))
-    return float(chi2.sf(m2, degrees)), rmsea2, (bound(0.95), bound(0.05))
-
-
-def _moments_of_items(learned: Learned, places: NDArray[np.intp]) -> tuple[Floats, Floats]:
-    """Return the mean and the variance of each item's response, ``(items, classes)``."""
-    chances = learned.model.layout.response_parameters(learned.parameters.items)[places]
-    sizes = [n for _, n in learned.model.layout.shapes]
-    scores = np.concatenate([np.arange(n) for n in sizes])[:, None]
-    first = np.cumsum([0, *sizes[:-1]])
-    means = np.add.reduceat(scores * chances, first)
-    return means, np.add.reduceat(scores**2 * chances, first) - means**2
-
-
-def _with_products(means: Floats, pairs: NDArray[np.intp]) -> Floats:
-    """Return the means and the products of all pairs of them, ``(moments, classes)``."""
-    return np.concatenate([means, means[pairs[0]] * means[pairs[1]]])
+    return float(chi2.sf(m2, degrees)), rmsea2, (low, high)
 
 
 def _touched(item: int, n_items: int, pairs: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -717,30 +659,14 @@ def _covariance(
     return covariance
 
 
-def _slopes(
-    learned: Learned,
-    places: NDArray[np.intp],
-    of_class: Floats,
-    means: Floats,
-    pairs: NDArray[np.intp],
-) -> Floats:
+def _slopes(classes: Classes, means: Floats, pairs: NDArray[np.intp]) -> Floats:
     """Return the derivatives of the moments by the items' parameters, ``(moments, parameters)``."""
-    layout = learned.model.layout
-    rows = np.cumsum([0, *(n for _, n in layout.shapes)])
-    n_items = len(means)
-    columns = []
-    item = start = 0
-    for block, values in zip(layout.blocks, learned.parameters.items, strict=True):
-        slopes = np.zeros((n_items + pairs.shape[1], len(values)))
-        for own, changes in item_slopes(block, values):
-            at = places[rows[item] : rows[item + 1]] - start
-            in_class = np.tensordot(np.arange(len(at)), changes[at], 1)
-            touched, gradient = _touched(item, n_items, pairs), _gradient(item, means)
-            slopes[np.ix_(touched, own)] += gradient @ (of_class[:, None] * in_class)
-            item += 1
-            start += len(changes)
-        columns.append(slopes)
-    return np.concatenate(columns, axis=1)
+    slopes = np.zeros((len(means) + pairs.shape[1], classes.n_parameters))
+    for number, item in enumerate(classes.items):
+        of_mean = np.tensordot(np.arange(len(item.chances)), item.slopes, 1)
+        at, gradient = _touched(number, len(means), pairs), _gradient(number, means)
+        slopes[np.ix_(at, item.places)] += gradient @ (classes.of_class[:, None] * of_mean)
+    return slopes
 
 
 def _statistic(errors: Floats, covariance: Floats, slopes: Floats) -> tuple[float, int]:
@@ -755,7 +681,7 @@ def _statistic(errors: Floats, covariance: Floats, slopes: Floats) -> tuple[floa
     return float(rest @ rest), int(kept.sum()) - basis.shape[1]
 
 
-def _correlations(
+def correlations(
     first: Floats, second: Floats, first_square: Floats, second_square: Floats, products: Floats
 ) -> Floats:
     """Return the correlation of each pair from its first and second moments; nan if undefined."""
@@ -764,18 +690,11 @@ def _correlations(
         return np.asarray((products - first * second) / np.sqrt(spreads))
 
 
-# --- Slopes ---------------------------------------------------------------------------------------
-
-
-def class_slopes(learned: Learned, expectation: TableExpectation) -> Floats:
+def class_slopes(classes: Classes) -> Floats:
     """Return the derivatives of the classes' probabilities, ``(classes, free parameters)``."""
-    skills, tables = learned.model.skills, learned.parameters.skills
-    n_classes = expectation.places.shape[1]
-    of_class = expectation.of_class(tables)
-    if skills.saturated:
-        slopes = np.eye(n_classes)
-        slopes[int(of_class.argmax())] -= 1.0
-        return np.delete(slopes, int(of_class.argmax()), axis=1)
+    of_class, eye = classes.of_class, np.eye(len(classes.of_class))
+    if classes.learned.model.skills.saturated:
+        largest = int(of_class.argmax())
+        return np.delete(eye - eye[:, [largest]], largest, axis=1)
     # The scores of somebody whose class is known are the slopes of its log-probability.
-    scores = skill_scores(learned, expectation, np.eye(n_classes))
-    return of_class[:, None] * np.array(scores).reshape(len(scores), n_classes).T
+    return of_class[:, None] * classes.skill_scores(eye)

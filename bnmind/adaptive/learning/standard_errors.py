@@ -1,20 +1,24 @@
-r"""Standard errors of learned parameters, from the scores of the examinees.
+r"""A learned bank by classes of profiles: slopes, scores, standard errors, coefficients.
 
 ==================  ======================================================================
 symbol              name here
 ==================  ======================================================================
+P_ir(c)             ``item.chances``: the chance of response r to item i in class c
+∂P_ir(c)/∂x         ``item.slopes``, of the parameters x of the item
+π_c                 ``of_class``: the probability of a class of profiles
+P(c \| x_n)         ``posterior``, given pattern n of responses
 s_n                 ``scores``: the gradient of the log-likelihood of pattern n
 E[s_c \| x_n]       the expected gradient of the complete data: by Fisher's identity it is s_n
-I = Σ_n w_n s_n s_nᵀ  ``information``, the outer product of the scores
-I⁻¹                 ``covariance``
+I = Σ_n w_n s_n s_nᵀ  the information about all parameters, the outer product of the scores
 ==================  ======================================================================
 
-Parameters that are fixed, at a bound, or constrained by the order of chances have no standard
-error, nor have probabilities of profiles that are zero. Parameters that the responses do not
-identify have none either: I is singular in their direction. If there are fewer response patterns
-than parameters, I is that of each item by itself. Priors of the items add the curvature
-of their log-density to I. A saturated distribution of the
-skills is treated as a distribution over the classes of profiles that the items distinguish.
+Parameters that are fixed, at a bound, or constrained by the order of chances are not free, nor are
+probabilities of profiles that are zero. A saturated distribution of the skills is treated as a
+distribution over the classes. Priors of the items add the curvature of their log-density to I.
+
+`standard_errors` are from I⁻¹. Parameters that the responses do not identify have none: I is
+singular in their direction. If there are fewer response patterns than parameters, I is that of each
+item by itself.
 
 `coefficients` are the parameters of the items in the words of their models:
 
@@ -43,10 +47,11 @@ the identity, logit and log link).
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from functools import partial
-from itertools import combinations, combinations_with_replacement, product
+from functools import cached_property, partial
+from itertools import combinations_with_replacement, product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -54,11 +59,11 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._display import frame_html
-from bnmind._values import Value
+from bnmind._values import Sealed, Value
 from bnmind.adaptive.beliefs.tables import n_profiles
-from bnmind.adaptive.learning.blocks import FixedBlock, FormBlock, ItemBlock
+from bnmind.adaptive.learning.blocks import FormBlock, ItemBlock, ItemRule
 from bnmind.adaptive.learning.em import Patterns, TableExpectation
-from bnmind.adaptive.learning.learn import Learned
+from bnmind.adaptive.learning.learn import Learned, differences
 from bnmind.adaptive.learning.options import Priors
 from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.adaptive.response_models.curves import GradedResponse, Nominal, PartialCredit
@@ -74,17 +79,222 @@ from bnmind.pgm import Variable
 if TYPE_CHECKING:
     import pandas
 
-_STEP = 1e-6
 _WIDE_STEP = 1e-3
 """The step of second differences."""
 _EDGE = 1e-4
 """Parameters this close to their bound count as at the bound."""
 
-_NOTHING = 1e3
-"""A parameter with a larger standard error is not identified."""
-
 _RARE = 0.1
 """Profiles with a smaller expected number of examinees count as of probability zero."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ClassItem(Sealed):
+    """An item, with the parameters that its chances depend on.
+
+    Parameters
+    ----------
+    name
+        The name of the item.
+    block, number
+        A block with the item, and its number there. Other items are there only if they share
+        parameters.
+    values, places
+        The parameters of the block, and their places among those of all items.
+    groups
+        ``(classes,)``: the group of each class.
+    given
+        ``(patterns, responses)``: whether each pattern has each response.
+    """
+
+    name: str
+    block: ItemBlock
+    number: int
+    values: Floats
+    places: NDArray[np.intp]
+    groups: NDArray[np.intp]
+    given: Floats
+
+    @cached_property
+    def chances(self) -> Floats:
+        """``(responses, classes)``."""
+        chances: Floats = self.block.response_parameters(self.values)[self.number][self.groups].T
+        return chances
+
+    @cached_property
+    def slopes(self) -> Floats:
+        """``(responses, classes, parameters)``: the derivatives of the chances."""
+        slopes = self.block.slopes(self.values)[self.number][:, self.groups].T
+        low, high = self.block.limits.T
+        return np.where(low == high, 0.0, slopes)
+
+    @property
+    def free(self) -> NDArray[np.bool_]:
+        """Whether each parameter can move in both directions without violating bounds or order."""
+        low, high = self.block.limits.T
+        inside: NDArray[np.bool_] = (low + _EDGE < self.values) & (self.values < high - _EDGE)
+        can_move = [
+            self.block.valid(self.values + step) and self.block.valid(self.values - step)
+            for step in _EDGE * np.eye(len(self.values))
+        ]
+        return inside & np.array(can_move, dtype=np.bool_)
+
+    @property
+    def prior_information(self) -> Floats:
+        """Minus the curvature of the log-density of the priors, ``(parameters, parameters)``."""
+        block, values = self.block, self.values
+        if isinstance(block, FormBlock) and block.form.prior is not None:
+            # As in the M-step: that of a log-normal density is on the scale of the logarithm.
+            return np.diag(block.form.log_prior(block.points(values))[2].reshape(-1))
+        near = np.minimum(values - block.limits[:, 0], block.limits[:, 1] - values) / 2
+        most = _WIDE_STEP * np.maximum(1.0, np.abs(values))
+        steps = np.diag(np.nan_to_num(np.clip(near, 0.0, most)))
+        information = np.zeros(steps.shape)
+        for a, b in combinations_with_replacement(np.flatnonzero(steps.any(axis=0)), 2):
+            bend = sum(
+                4 * up * across * block.log_prior(values + up * steps[a] + across * steps[b])
+                for up, across in product((0.5, -0.5), repeat=2)
+            )
+            information[a, b] = information[b, a] = -bend / (steps[a, a] * steps[b, b])
+        return information
+
+
+@dataclass(frozen=True, eq=False)
+class Classes(Sealed):
+    """The classes of profiles of a learned bank, with its responses."""
+
+    learned: Learned
+    expectation: TableExpectation
+
+    @classmethod
+    def of(cls, learned: Learned) -> Classes:
+        """Return the classes; raises `TooLargeError` if there are too many profiles."""
+        needed, budget = n_profiles(learned.bank), learned.options.max_profiles
+        if needed > budget:
+            raise TooLargeError(
+                f"expected at most {budget:,} profiles, got {needed:,}",
+                needed=needed,
+                budget=budget,
+            )
+        model, patterns = learned.model, Patterns.of(learned.responses)
+        return cls(learned, TableExpectation(model.bank, model.layout, model.skills, patterns))
+
+    @property
+    def weights(self) -> Floats:
+        """The number of examinees with each pattern."""
+        return self.expectation.patterns.counts
+
+    @cached_property
+    def of_class(self) -> Floats:
+        """The probability of each class."""
+        return self.expectation.of_class(self.learned.parameters.skills)
+
+    @cached_property
+    def posterior(self) -> Floats:
+        """``(patterns, classes)``."""
+        items, tables = self.learned.parameters
+        chances = self.learned.model.layout.response_parameters(items)
+        return self.expectation.posteriors(chances, tables)
+
+    @cached_property
+    def items(self) -> tuple[ClassItem, ...]:
+        """The items in the order of the bank."""
+        layout, expectation = self.learned.model.layout, self.expectation
+        found, row, end = [], 0, 0
+        starts = iter(layout.starts)
+        for block, values in zip(layout.blocks, self.learned.parameters.items, strict=True):
+            each, n_responses = len(values) // len(block.rules), block.shape[1]
+            for number, rule in enumerate(block.rules):
+                # An item with parameters of its own is a block of its own.
+                part = slice(None) if block.shared else slice(number * each, (number + 1) * each)
+                found.append(
+                    ClassItem(
+                        name=rule.name,
+                        block=block if block.shared else dataclasses.replace(block, rules=(rule,)),
+                        number=number if block.shared else 0,
+                        values=values[part],
+                        places=np.arange(end, end + len(values))[part],
+                        groups=(expectation.places[row] - next(starts)) // n_responses,
+                        given=expectation.indicators[:, row : row + n_responses],
+                    )
+                )
+                row += n_responses
+            end += len(values)
+        return tuple(sorted(found, key=lambda item: self.learned.bank.position(item.name)))
+
+    @property
+    def n_parameters(self) -> int:
+        """The number of all parameters of the items."""
+        return sum(map(len, self.learned.parameters.items))
+
+    @cached_property
+    def scores(self) -> Floats:
+        """The scores of the parameters of the items, ``(patterns, parameters)``."""
+        scores = np.zeros((len(self.posterior), self.n_parameters))
+        for item in self.items:
+            chances = item.chances[..., None]
+            logs = np.divide(
+                item.slopes, chances, out=np.zeros_like(item.slopes), where=chances > 0
+            )
+            for gave, of_response in zip(item.given.T, logs, strict=True):
+                # The score given the class, averaged over the classes.
+                scores[:, item.places] += gave[:, None] * (self.posterior @ of_response)
+        return scores
+
+    def skill_scores(self, posterior: Floats) -> Floats:
+        """Return the scores of the free parameters of the skills, given each row of ``posterior``.
+
+        They are ``(rows, parameters)``. A free probability grows at the cost of the largest one of
+        its distribution.
+        """
+        skills, tables = self.learned.model.skills, self.learned.parameters.skills
+        prior, classes = skills.prior(tables), self.expectation.classes
+        n = float(self.weights.sum())
+        if skills.saturated:
+            return _against_largest(posterior, self.of_class, n)
+        profiles = posterior[:, classes] * self.shares
+        counts = [np.stack(rows) for rows in zip(*map(skills.counts, profiles), strict=True)]
+        of_prior = skills.counts(prior)
+        columns = [np.zeros((len(posterior), 0))]
+        curves = skills.curves
+        if curves is not None:
+            of_curves = {family: counts[family] for family in curves.cpds}
+            columns.append(curves.scores(of_curves, dict(enumerate(tables))))
+        for family, table in enumerate(tables):
+            if not skills.free(family) or (curves is not None and family in curves.cpds):
+                continue
+            masses = counts[family]
+            if (spread := skills.scale(family)) is not None:
+                columns += [masses @ (one - table @ one)[:, None] for one in spread.statistics]
+                continue
+            above = of_prior[family].sum(axis=0).reshape(-1)
+            flat, chances = masses.reshape(*masses.shape[:2], -1), table.reshape(len(table), -1)
+            columns += [
+                _against_largest(flat[:, :, column], chances[:, column], n * above[column])
+                for column in range(chances.shape[1])
+            ]
+        return np.concatenate(columns, axis=1)
+
+    @cached_property
+    def shares(self) -> Floats:
+        """The share of each profile in the probability of its class."""
+        prior = self.learned.model.skills.prior(self.learned.parameters.skills)
+        of_class = self.of_class[self.expectation.classes]
+        return np.divide(prior, of_class, out=np.zeros_like(prior), where=prior > 0)
+
+
+def _against_largest(masses: Floats, chances: Floats, n: float) -> Floats:
+    """Return the scores of a distribution's free probabilities; n is the expected count."""
+    free = np.flatnonzero(chances * n > _RARE)
+    ratios = masses[:, free] / chances[free]
+    largest = int(np.argmax(chances[free])) if len(free) else 0
+    return np.delete(ratios, largest, axis=1) - ratios[:, [largest]] if len(free) else ratios
+
+
+# --- Standard errors ------------------------------------------------------------------------------
+
+_NOTHING = 1e3
+"""A parameter with a larger standard error is not identified."""
 
 
 @dataclass(frozen=True)
@@ -139,210 +349,48 @@ def standard_errors(learned: Learned) -> StandardErrors:
     TooLargeError
         If there are too many profiles for a table over all of them.
     """
-    covariance, alone = block_covariance(learned)
-    blocks, parameters = learned.model.layout.blocks, learned.parameters.items
-    names = [name for block in blocks for name in block.parameters]
-    values = np.concatenate([*parameters, np.zeros(0)]).tolist()
-    with np.errstate(invalid="ignore"):
-        errors = np.sqrt(np.diag(covariance)).tolist()
-    place = {name: number for number, name in enumerate(learned.bank.item_names)}
-    order = sorted(range(len(names)), key=lambda i: place[names[i][0]])
+    covariance, alone = _covariance(Classes.of(learned))
+    names = [name for block in learned.model.layout.blocks for name in block.parameters]
+    values = np.concatenate([*learned.parameters.items, np.zeros(0)]).tolist()
+    errors = np.sqrt(np.diag(covariance)).tolist()
+    order = sorted(range(len(names)), key=lambda place: learned.bank.position(names[place][0]))
     items = tuple(ItemParameter(*names[i], values[i], errors[i]) for i in order)
     covariance = covariance[np.ix_(order, order)]
     covariance.setflags(write=False)
     return StandardErrors(items, covariance, item_by_item=alone)
 
 
-def block_covariance(learned: Learned) -> tuple[Floats, bool]:
+def _covariance(classes: Classes) -> tuple[Floats, bool]:
     """Return the covariances of the items' parameters, block after block; nan where undefined.
 
     And whether they are item by item; see `StandardErrors`.
     """
-    expectation = table_expectation(learned)
-    scores, free, n_items = _scores(learned, expectation)
-    weights = expectation.patterns.counts
-    own = free[free < n_items]
-    alone = len(free) >= len(weights)
+    blocks, weights = classes.learned.model.layout.blocks, classes.weights
+    of_skills = classes.skill_scores(classes.posterior)
+    scores = np.concatenate([classes.scores, of_skills], axis=1)
+    n_items, n = classes.n_parameters, scores.shape[1]
+    is_free = np.arange(n) >= n_items
+    priors, everything = np.zeros((n, n)), np.full((n, n), np.nan)
+    for item in classes.items:
+        is_free[item.places] = item.free
+        if classes.learned.options.priors != Priors():
+            priors[np.ix_(item.places, item.places)] = item.prior_information
+    alone = int(is_free.sum()) >= len(weights)
     if alone:
-        free = own
-    information = (scores[:, free] * weights[:, None]).T @ scores[:, free]
-    information += _of_priors(learned, scores.shape[1])[np.ix_(free, free)]
-    everything = np.full((scores.shape[1], scores.shape[1]), np.nan)
-    if alone:
-        names = [name for block in learned.model.layout.blocks for name, _ in block.parameters]
-        items = np.array(names, dtype=object)[free]
-        everything[np.ix_(free, free)] = 0.0
-        for name in dict.fromkeys(items):
-            at = np.flatnonzero(items == name)
-            everything[np.ix_(free[at], free[at])] = inverse_information(
-                information[np.ix_(at, at)]
-            )
+        names = np.array([name for block in blocks for name, _ in block.parameters], dtype=object)
+        parts = [np.flatnonzero(is_free[:n_items] & (names == name)) for name in set(names)]
+        everything[np.ix_(is_free, is_free)] = 0.0
     else:
-        everything[np.ix_(free, free)] = inverse_information(information)
+        parts = [np.flatnonzero(is_free)]
+    for part in parts:
+        information = (scores[:, part] * weights[:, None]).T @ scores[:, part]
+        information += priors[np.ix_(part, part)]
+        everything[np.ix_(part, part)] = inverse_information(information)
     # Of a constant item the responses tell nothing, whatever rounding says.
-    nothing = np.isnan(everything.diagonal()) | (everything.diagonal() > _NOTHING**2)
-    everything[nothing] = everything[:, nothing] = np.nan
+    with np.errstate(invalid="ignore"):
+        known = everything.diagonal() <= _NOTHING**2
+    everything[~known] = everything[:, ~known] = np.nan
     return everything[:n_items, :n_items], alone
-
-
-def _of_priors(learned: Learned, size: int) -> Floats:
-    """Return the information of the priors of the items: minus the curvature of the log-density."""
-    information = np.zeros((size, size))
-    if learned.options.priors == Priors():
-        return information
-    start = 0
-    for block, values in zip(learned.model.layout.blocks, learned.parameters.items, strict=True):
-        if isinstance(block, FormBlock) and block.form.prior is not None:
-            # As in the M-step: that of a log-normal density is on the scale of the logarithm.
-            _, _, bends = block.form.log_prior(block.points(values))
-            part = np.arange(start, start + len(values))
-            information[part, part] = bends.reshape(-1)
-            start += len(values)
-            continue
-        near = np.minimum(values - block.limits[:, 0], block.limits[:, 1] - values) / 2
-        steps = np.nan_to_num(np.clip(near, 0.0, _WIDE_STEP * np.maximum(1.0, np.abs(values))))
-        names = [item for item, _ in block.parameters]
-        for a, b in combinations_with_replacement(range(len(values)), 2):
-            if names[a] != names[b] or not (steps[a] and steps[b]):
-                continue
-            bend = 0.0
-            for up, across in product((0.5, -0.5), repeat=2):
-                moved = values.copy()
-                moved[a] += up * steps[a]
-                moved[b] += across * steps[b]
-                bend += 4 * up * across * block.log_prior(moved)
-            place = (start + a, start + b)
-            information[place] = information[place[::-1]] = -bend / (steps[a] * steps[b])
-        start += len(values)
-    return information
-
-
-def table_expectation(learned: Learned) -> TableExpectation:
-    """Return the E-step by table; raises `TooLargeError` if there are too many profiles."""
-    needed, budget = n_profiles(learned.bank), learned.options.max_profiles
-    if needed > budget:
-        raise TooLargeError(
-            f"expected at most {budget:,} profiles, got {needed:,}", needed=needed, budget=budget
-        )
-    model = learned.model
-    return TableExpectation(model.bank, model.layout, model.skills, Patterns.of(learned.responses))
-
-
-def _scores(
-    learned: Learned, expectation: TableExpectation
-) -> tuple[Floats, NDArray[np.intp], int]:
-    """Return the scores, the positions of free parameters, and the number of items' parameters."""
-    layout = learned.model.layout
-    response_parameters = layout.response_parameters(learned.parameters.items)
-    posterior = expectation.posteriors(response_parameters, learned.parameters.skills)
-    parts: list[Floats] = []
-    free: list[int] = []
-    end = number = row = 0
-    for block, values in zip(layout.blocks, learned.parameters.items, strict=True):
-        part = np.zeros((len(posterior), len(values)))
-        for columns, slopes in item_slopes(block, values):
-            chances = response_parameters[end : end + len(slopes), None]
-            logs = np.divide(slopes, chances, out=np.zeros_like(slopes), where=chances > 0)
-            for _ in range(block.shape[1]):
-                # The score given the class, averaged over the classes.
-                by_class = posterior @ logs[expectation.places[row] - end]
-                part[:, columns] += by_class * expectation.indicators[:, row, None]
-                row += 1
-            end += len(slopes)
-        parts.append(part)
-        low, high = block.limits.T
-        inside = np.flatnonzero((low + _EDGE < values) & (values < high - _EDGE)).tolist()
-        free += [number + place for place in inside if _is_free(block, values, place)]
-        number += len(values)
-    columns_of_skills = skill_scores(learned, expectation, posterior)
-    free += range(number, number + len(columns_of_skills))
-    scores = np.column_stack([np.zeros((len(posterior), 0)), *parts, *columns_of_skills])
-    return scores, np.array(free, dtype=np.intp), number
-
-
-def item_slopes(block: ItemBlock, values: Floats) -> list[tuple[NDArray[np.intp], Floats]]:
-    """Return, for each item of a block, its parameters and the slopes of its response chances.
-
-    The slopes ``(groups * responses, parameters)`` are differences within the limits; parameters
-    with equal limits have none.
-    """
-    names, n = block.names, len(values)
-    size = block.shape[0] * block.shape[1]
-    each = n // len(names)
-    # Parameters of an item's own change its chances only, so all items are moved together.
-    own = [item for item, _ in block.parameters] == [item for item in names for _ in range(each)]
-    n_columns = each if own else n
-    slopes = np.zeros((len(names), size, n_columns))
-    limits = block.limits
-    for column in range(n_columns):
-        moved = np.arange(column, n, n_columns)
-        step = np.zeros(n)
-        step[moved] = _STEP * np.maximum(1.0, np.abs(values[moved]))
-        up = np.where(step > 0, np.fmin(values + step, limits[:, 1]), values)
-        down = np.where(step > 0, np.fmax(values - step, limits[:, 0]), values)
-        change = block.response_parameters(up) - block.response_parameters(down)
-        width = (up - down)[moved, None]
-        change = change.reshape(len(names), size)
-        slopes[..., column] = np.divide(change, width, out=np.zeros_like(change), where=width > 0)
-    return [
-        (np.arange(n_columns) + (item * n_columns if own else 0), of_item)
-        for item, of_item in enumerate(slopes)
-    ]
-
-
-def _is_free(block: ItemBlock, values: Floats, place: int) -> bool:
-    """Return whether a parameter can move in both directions without violating the order."""
-    step = np.where(np.arange(len(values)) == place, _EDGE, 0.0)
-    return block.valid(values + step) and block.valid(values - step)
-
-
-def skill_scores(
-    learned: Learned, expectation: TableExpectation, posterior: Floats
-) -> list[Floats]:
-    """Return the scores of the free parameters of the skills, given each row of ``posterior``.
-
-    A free probability grows at the cost of the largest one of its distribution.
-    """
-    skills, tables = learned.model.skills, learned.parameters.skills
-    prior = skills.prior(tables)
-    classes = expectation.classes
-    n = float(expectation.patterns.counts.sum())
-    of_class = expectation.of_class(tables)
-    if skills.saturated:
-        return _against_largest(posterior, of_class, n)
-    share = np.divide(prior, of_class[classes], out=np.zeros_like(prior), where=prior > 0)
-    profiles = posterior[:, classes] * share
-    counts = [np.stack(rows) for rows in zip(*map(skills.counts, profiles), strict=True)]
-    of_prior = skills.counts(prior)
-    columns: list[Floats] = []
-    curves = skills.curves
-    if curves is not None:
-        of_curves = {family: counts[family] for family in curves.cpds}
-        columns += list(curves.scores(of_curves, dict(enumerate(tables))).T)
-    for family, table in enumerate(tables):
-        if not skills.free(family) or (curves is not None and family in curves.cpds):
-            continue
-        masses = counts[family]
-        if (spread := skills.scale(family)) is not None:
-            columns += [masses @ (one - table @ one) for one in spread.statistics]
-            continue
-        above = of_prior[family].sum(axis=0).reshape(-1)
-        flat, chances = masses.reshape(len(masses), len(table), -1), table.reshape(len(table), -1)
-        for column in range(chances.shape[1]):
-            columns += _against_largest(
-                flat[:, :, column], chances[:, column], n * float(above[column])
-            )
-    return columns
-
-
-def _against_largest(masses: Floats, chances: Floats, n: float) -> list[Floats]:
-    """Return the scores of a distribution's free probabilities; n is the expected count."""
-    free = np.flatnonzero(chances * n > _RARE)
-    if len(free) < 2:
-        return []
-    largest = int(free[np.argmax(chances[free])])
-    base = masses[:, largest] / chances[largest]
-    return [masses[:, place] / chances[place] - base for place in free if place != largest]
 
 
 # --- The numbers of response models ---------------------------------------------------------------
@@ -443,56 +491,33 @@ def coefficients(learned: Learned, *, link: LinkFunction = IDENTITY) -> Coeffici
     >>> [(row.name, round(row.value, 1)) for row in found.of("item_2").values()]
     [('intercept', 0.2), ('effect of skill_2', 0.7)]
     """
-    covariance, alone = block_covariance(learned)
-    rows: dict[str, list[Coefficient]] = {}
-    chances: dict[str, list[Coefficient]] = {}
-    learned_items = {item.name: item for item in learned.items}
-    bank, end = learned.model.bank, 0
-    for block, values in zip(learned.model.layout.blocks, learned.parameters.items, strict=True):
-        part = slice(end, end + len(values))
-        end += len(values)
-        own = covariance[part, part]
-        notes = _notes(block, values, np.diag(own))
-        for item, (name, slope) in enumerate(
-            zip(block.names, item_slopes(block, values), strict=True)
+    classes = Classes.of(learned)
+    covariance, alone = _covariance(classes)
+    lowest, highest = classes.expectation.classes[[0, -1]]
+    rows, chances = [], []
+    for item, known in zip(classes.items, learned.items, strict=True):
+        rule, is_fixed = item.block.rules[item.number], item.name in learned.options.fixed
+        own = covariance[np.ix_(item.places, item.places)]
+        notes = _notes(item, np.diag(own))
+        row = partial(Coefficient, item.name, model_name(rule.model))
+        for name, value, slope in _numbers(item, rule, link):
+            # The other numbers are those of the model, whatever the responses.
+            if is_fixed or np.any(np.abs(slope) > _NONE):
+                error, note = _error(slope, own, notes)
+                rows.append(row(name, value=value, error=error, note=note))
+        for name, value, slope in (
+            ("guess", known.guess, item.slopes[0, lowest]),
+            ("slip", known.slip, item.slopes[-1, highest]),
         ):
-            parents, model = bank.network.cpd(name).parents, model_name(bank.item(name).gate)
-            single, places = block, np.arange(len(values))
-            if isinstance(block, FormBlock) and not block.shared:
-                # Its parameters change no other item.
-                single = dataclasses.replace(block, rules=(block.rules[item],))
-                places = np.flatnonzero([of == name for of, _ in block.parameters])
-            numbers = partial(_numbers_of, single, name=name, parents=parents, link=link)
-            found = _with_errors(numbers, values[places], block.limits[places], own, places, notes)
-            if isinstance(block, FixedBlock):
-                found = [(label, value, np.nan, "fixed") for label, value in numbers(values)]
-            rows[name] = [_row(name, model, *row) for row in found]
-            columns, of_chances = slope
-            lowest, highest = (block.groups[item][k] * block.shape[1] for k in (0, -1))
-            known = learned_items[name]
-            chances[name] = [
-                _row(name, model, what, value, *_error(row, own, columns, notes))
-                for what, value, row in (
-                    ("guess", known.guess, of_chances[lowest]),
-                    ("slip", known.slip, of_chances[highest + block.shape[1] - 1]),
-                )
-            ]
-    names = learned.bank.item_names
-    return Coefficients(
-        tuple(row for name in names for row in rows[name]),
-        tuple(row for name in names for row in chances[name]),
-        item_by_item=alone,
-    )
+            error, note = _error(slope, own, notes)
+            chances.append(row(name, value=value, error=error, note=note))
+    return Coefficients(tuple(rows), tuple(chances), item_by_item=alone)
 
 
-def _row(item: str, model: str, name: str, value: float, error: float, note: str) -> Coefficient:
-    return Coefficient(item=item, model=model, name=name, value=value, error=error, note=note)
-
-
-def _notes(block: ItemBlock, values: Floats, variances: Floats) -> list[str]:
+def _notes(item: ClassItem, variances: Floats) -> list[str]:
     """Return why each parameter has no standard error; an empty text if it has one."""
     notes = []
-    for value, (low, high), variance in zip(values, block.limits, variances, strict=True):
+    for value, (low, high), variance in zip(item.values, item.block.limits, variances, strict=True):
         if not np.isnan(variance):
             notes.append("")
         elif not low < high:
@@ -504,76 +529,62 @@ def _notes(block: ItemBlock, values: Floats, variances: Floats) -> list[str]:
     return notes
 
 
-def _numbers_of(
-    block: ItemBlock, values: Floats, name: str, parents: Sequence[Variable], link: LinkFunction
-) -> _Numbers:
-    """Return the numbers of an item, given the parameters of a block."""
-    if isinstance(block, FormBlock) and isinstance(block.rules[0].model, GuessSlip):
-        # An item of which more skill lowers the chance has a guess and a slip all the same.
-        return list(zip(("guess", "slip"), values.tolist(), strict=True))
-    models = dict(zip(block.names, block.response_models(values), strict=True))
-    return model_numbers(models[name], parents, link)
+def _numbers(
+    item: ClassItem, rule: ItemRule, link: LinkFunction
+) -> Iterator[tuple[str, float, Floats]]:
+    """Yield name and value of each number of an item, and its slopes by the parameters."""
+
+    def named(values: Floats) -> _Numbers:
+        model = item.block.response_models(values)[item.number]
+        return model_numbers(model, rule.parents, link, rule.model)
+
+    here = named(item.values)
+
+    def numbers(values: Floats) -> Floats:
+        try:
+            return np.array([value for _, value in named(values)])
+        except (InvalidModelError, ArithmeticError):  # such parameters have no standard error
+            return np.array([value for _, value in here])
+
+    limits = item.block.limits
+    # A fixed parameter is moved too, to see which numbers depend on it.
+    limits = np.where(limits[:, :1] < limits[:, 1:], limits, [-np.inf, np.inf])
+    slopes = differences(numbers, item.values, limits)
+    for (name, value), slope in zip(here, slopes, strict=True):
+        yield name, value, slope
 
 
-def _with_errors(
-    numbers: Callable[[Floats], _Numbers],
-    values: Floats,
-    limits: Floats,
-    covariance: Floats,
-    places: NDArray[np.intp],
-    notes: Sequence[str],
-) -> list[tuple[str, float, float, str]]:
-    """Return name, value, standard error and note of each number that is learned."""
-    here = numbers(values)
-    slopes = np.zeros((len(here), len(values)))
-    for place, (value, (low, high)) in enumerate(zip(values.tolist(), limits, strict=True)):
-        step = _STEP * max(1.0, abs(value))
-        ends = []
-        for end in (value + step, value - step):
-            moved = values.copy()
-            # A fixed parameter is moved too, to see which numbers depend on it.
-            moved[place] = np.clip(end, low, high) if low < high else end
-            try:
-                ends.append((moved[place], np.array([x for _, x in numbers(moved)])))
-            except (InvalidModelError, ArithmeticError):
-                ends.append((value, np.array([x for _, x in here])))
-        (up, above), (down, below) = ends
-        if up > down:
-            slopes[:, place] = (above - below) / (up - down)
-    return [
-        (name, value, *_error(slope, covariance, places, notes))
-        for (name, value), slope in zip(here, slopes, strict=True)
-        if np.any(np.abs(slope) > _NONE)
-    ]
-
-
-def _error(
-    slope: Floats, covariance: Floats, places: NDArray[np.intp], notes: Sequence[str]
-) -> tuple[float, str]:
+def _error(slope: Floats, covariance: Floats, notes: Sequence[str]) -> tuple[float, str]:
     """Return the standard error of a function of parameters, and why there is none."""
-    used = np.flatnonzero(np.abs(slope) > _NONE)
-    used = used[[notes[place] != "fixed" for place in places[used]]]
-    at = places[used]
-    if not used.size:
-        return float("nan"), "fixed"
-    if note := next((notes[place] for place in at if notes[place]), ""):
-        return float("nan"), note
-    variance = float(slope[used] @ covariance[np.ix_(at, at)] @ slope[used])
-    return float(np.sqrt(max(variance, 0.0))), ""
+    used = [at for at, note in enumerate(notes) if abs(slope[at]) > _NONE and note != "fixed"]
+    if not used:
+        return math.nan, "fixed"
+    if note := next((notes[at] for at in used if notes[at]), ""):
+        return math.nan, note
+    variance = float(slope[used] @ covariance[np.ix_(used, used)] @ slope[used])
+    return math.sqrt(max(variance, 0.0)), ""
 
 
 def model_numbers(
-    model: ResponseModel | None, parents: Sequence[Variable], link: LinkFunction = IDENTITY
+    model: ResponseModel | None,
+    parents: Sequence[Variable],
+    link: LinkFunction = IDENTITY,
+    first: ResponseModel | None = None,
 ) -> _Numbers:
-    """Return the numbers of a response model, by name."""
+    """Return the numbers of a response model, by name; ``first`` is the one of the first start."""
     if model is None:
         return []
     if isinstance(model, Sequential):
+        begun = first.steps if isinstance(first, Sequential) else (None,) * len(model.steps)
         return [
             (f"step {number}: {name}", value)
-            for number, step in enumerate(model.steps, 1)
-            for name, value in model_numbers(step, parents, link)
+            for number, (step, own) in enumerate(zip(model.steps, begun, strict=True), 1)
+            for name, value in model_numbers(step, parents, link, own)
         ]
+    if isinstance(model, Gdina) and isinstance(first, GuessSlip):
+        # An item of which more skill lowers the chance has a guess and a slip all the same.
+        table = model.probabilities.tolist()
+        return [("guess", table[0][1]), ("slip", table[-1][0])]
     if isinstance(model, Gdina):
         return _of_table(model.probabilities, parents, link)
     found: _Numbers = []
@@ -605,10 +616,9 @@ def _of_table(table: Floats, parents: Sequence[Variable], link: LinkFunction) ->
     for axis in range(n):
         low, high = np.split(delta, 2, axis=axis)
         delta = np.concatenate([low, high - low], axis=axis)
-    found: _Numbers = [("intercept", float(delta[(0,) * n]))]
-    for size in range(1, n + 1):
-        for chosen in combinations(range(n), size):
-            place = tuple(int(k in chosen) for k in range(n))
-            names = " × ".join(parents[k].name for k in chosen)
-            found.append((f"effect of {names}", float(delta[place])))
+    found: _Numbers = []
+    # The intercept, then effects of single skills, of pairs, and so on.
+    for place in sorted(np.ndindex(delta.shape), key=lambda one: (sum(one), [-has for has in one])):
+        names = " × ".join(v.name for v, has in zip(parents, place, strict=True) if has)
+        found.append((f"effect of {names}" if names else "intercept", float(delta[place])))
     return found
