@@ -32,7 +32,7 @@ import bnmind.rank_one as rank_one
 import bnmind.sensitivity as sensitivity
 import bnmind.strategies as strategies
 import bnmind.views as views
-from bnmind.adaptive import LearnedSummary
+from bnmind.adaptive import LearnedSummary, with_certainties
 from bnmind.adaptive.beliefs.belief import BatchProfiles, Profile
 from bnmind.adaptive.beliefs.estimates import AnswerFit
 from bnmind.adaptive.calibration import (
@@ -45,13 +45,9 @@ from bnmind.adaptive.calibration import (
     OnlineStep,
 )
 from bnmind.adaptive.classification import (
-    Agreement,
-    Classification,
     KnownProfiles,
-    Reliability,
     SkillReliability,
 )
-from bnmind.adaptive.items.bank import with_certainties
 from bnmind.adaptive.learning.comparison import (
     ComparedModel,
     Comparison,
@@ -63,7 +59,6 @@ from bnmind.adaptive.learning.comparison import (
 from bnmind.adaptive.learning.groups import ItemFunctioning, LearnedGroups
 from bnmind.adaptive.learning.irt import IrtModel
 from bnmind.adaptive.learning.item_tests import (
-    ItemProposal,
     ModelTest,
     QValidation,
     ReducedModel,
@@ -1199,11 +1194,11 @@ def _item_trees() -> Any:
 
 
 @_add(
-    Agreement,
-    Classification,
+    adaptive.Agreement,
+    adaptive.Classification,
     KnownProfiles,
     LearningNote,
-    Reliability,
+    adaptive.Reliability,
     SkillReliability,
 )
 def _classification() -> Any:
@@ -1266,7 +1261,7 @@ def _learning() -> Any:
     Comparison,
     adaptive.FunctioningOptions,
     ItemFunctioning,
-    ItemProposal,
+    adaptive.ItemProposal,
     Judgment,
     LearnedGroups,
     LikelihoodRatio,

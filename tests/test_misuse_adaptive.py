@@ -26,8 +26,8 @@ import bnmind.lab as lab
 import bnmind.strategies as strategies
 from bnmind._arguments import _kinds_of
 from bnmind._values import _converters
+from bnmind.adaptive import with_certainties
 from bnmind.adaptive.beliefs.estimates import response_joints
-from bnmind.adaptive.items.bank import with_certainties
 from bnmind.adaptive.response_models.links import LOGIT
 from bnmind.adaptive.responses.responses import fold_numbers
 from bnmind.adaptive.selection.rules import allowed_items

@@ -21,11 +21,15 @@ from bnmind.adaptive.calibration import OnlineCalibration as OnlineCalibration
 from bnmind.adaptive.calibration import calibrate_items as calibrate_items
 from bnmind.adaptive.calibration import item_drift as item_drift
 from bnmind.adaptive.calibration import read_answers as read_answers
+from bnmind.adaptive.classification import Agreement as Agreement
+from bnmind.adaptive.classification import Classification as Classification
+from bnmind.adaptive.classification import Reliability as Reliability
 from bnmind.adaptive.classification import classify as classify
 from bnmind.adaptive.classification import read_profiles as read_profiles
 from bnmind.adaptive.items.bank import ItemBank as ItemBank
 from bnmind.adaptive.items.bank import irt_bank as irt_bank
 from bnmind.adaptive.items.bank import logistic_items as logistic_items
+from bnmind.adaptive.items.bank import with_certainties as with_certainties
 from bnmind.adaptive.items.item import Item as Item
 from bnmind.adaptive.items.item import ParameterCertainty as ParameterCertainty
 from bnmind.adaptive.items.item import TableCertainty as TableCertainty
@@ -51,6 +55,7 @@ from bnmind.adaptive.learning.irt import IRT_MODELS as IRT_MODELS
 from bnmind.adaptive.learning.irt import irt_options as irt_options
 from bnmind.adaptive.learning.irt import irt_start as irt_start
 from bnmind.adaptive.learning.irt import learn_irt as learn_irt
+from bnmind.adaptive.learning.item_tests import ItemProposal as ItemProposal
 from bnmind.adaptive.learning.item_tests import predicted_cutoff as predicted_cutoff
 from bnmind.adaptive.learning.item_tests import reduced_models as reduced_models
 from bnmind.adaptive.learning.item_tests import reduced_models_by_ratio as reduced_models_by_ratio

@@ -22,8 +22,7 @@ from bnmind.cli.shared.terminal import naming, printable, say, until_interrupted
 from bnmind.errors import BnmindError, UnknownNameError
 
 if TYPE_CHECKING:
-    from bnmind.adaptive import ProfileDistribution
-    from bnmind.adaptive.classification import Agreement, Classification
+    from bnmind.adaptive import Agreement, Classification, ProfileDistribution
     from bnmind.adaptive.learning.comparison import Comparison
     from bnmind.adaptive.learning.irt import IrtModel
     from bnmind.pgm import CPD, Network

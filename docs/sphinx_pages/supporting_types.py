@@ -35,10 +35,7 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
         "OnlineStep",
     ),
     "bnmind.adaptive.classification": (
-        "Agreement",
-        "Classification",
         "KnownProfiles",
-        "Reliability",
         "SkillAgreement",
         "SkillReliability",
     ),
@@ -55,7 +52,6 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
     "bnmind.adaptive.learning.groups": ("ItemFunctioning", "LearnedGroups"),
     "bnmind.adaptive.learning.irt": ("IrtModel",),
     "bnmind.adaptive.learning.item_tests": (
-        "ItemProposal",
         "ModelTest",
         "QValidation",
         "ReducedModel",

@@ -33,8 +33,8 @@ from bnmind.adaptive import (
     logistic_items,
     read_answers,
     simulate_designs,
+    with_certainties,
 )
-from bnmind.adaptive.items.bank import with_certainties
 from bnmind.errors import BnmindError, InvalidArgumentError, ModelFileError
 
 Q = [[1, 0], [0, 1], [1, 1]] * 5

@@ -38,10 +38,11 @@ from bnmind.adaptive import (
     skill_intervals,
     standard_errors,
     start_belief,
+    with_certainties,
     write_bank,
 )
 from bnmind.adaptive.beliefs.estimates import probability_errors
-from bnmind.adaptive.items.bank import cause_order, table_deviations, with_certainties, with_tables
+from bnmind.adaptive.items.bank import cause_order, table_deviations, with_tables
 from bnmind.adaptive.items.item import with_table
 from bnmind.adaptive.response_models.base import (
     model_near,

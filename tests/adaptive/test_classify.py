@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmind.adaptive import (
+    Classification,
     Gdina,
     Independent,
     ItemBank,
@@ -28,7 +29,7 @@ from bnmind.adaptive import (
     read_qmatrix,
     start_belief,
 )
-from bnmind.adaptive.classification import Classification, agreement
+from bnmind.adaptive.classification import agreement
 from bnmind.errors import InvalidArgumentError, TableError
 from tests.banks import banks, enumerated
 from tests.data_sets import data_set

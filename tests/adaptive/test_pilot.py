@@ -37,9 +37,9 @@ from bnmind.adaptive import (
     resume_session,
     simulate_designs,
     start_belief,
+    with_certainties,
     write_bank,
 )
-from bnmind.adaptive.items.bank import with_certainties
 from bnmind.adaptive.pilot import drawn_places, open_pilots
 from bnmind.adaptive.selection.rules import item_mask
 from bnmind.errors import InvalidArgumentError, ModelFileError
