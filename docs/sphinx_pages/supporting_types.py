@@ -206,7 +206,11 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
 OPAQUE: Mapping[str, tuple[str, ...]] = {
     "bnmind._values": ("Bounded",),
     "bnmind.adaptive.beliefs.tables": ("ProfileSpace",),
+    "bnmind.adaptive.items.text_tables": ("TextTable",),
     "bnmind.adaptive.learning.learn": ("LearningModel",),
+    "bnmind.adaptive.response_models.links": ("Link",),
+    "bnmind.adaptive.selection.rules": ("Mask",),
+    "bnmind.questions.value": ("Utilities",),
     "bnmind.dynamic.passes": ("SlicePlans",),
     "bnmind.fitting.expectation": ("Expectation",),
     "bnmind.fitting.layout": ("Layout",),
