@@ -149,7 +149,7 @@ class ItemRule(Sealed):
             return tuple(np.clip(bounds.slope, least, STEEPEST).tolist())
         known = {
             **dict.fromkeys(("guess", "lowest"), self.guess),
-            **{"slip": (1 - self.right[1], 1 - self.right[0]), "highest": self.right},
+            **{"slip": kept_off(self.bounds.slip, self.least), "highest": self.right},
             **dict.fromkeys(("chance", "edge"), (self.least, 1 - self.least)),
             **{"lower": bounds.guess, "upper": (1 - bounds.slip[1], 1 - bounds.slip[0])},
             **dict.fromkeys(("intercept", "threshold"), (-FARTHEST, FARTHEST)),
@@ -697,7 +697,8 @@ class FormBlock(ItemBlock):
 
     def response_models(self, values: Floats) -> tuple[ResponseModel | None, ...]:
         """Return the response models; `Gdina` if more skill lowers a chance of a `GuessSlip`."""
-        rows = values.reshape(-1, len(self._labels))
+        # On their scales, parameters at a limit may be rounded to the other side.
+        rows = np.clip(values.reshape(-1, len(self._labels)), *np.moveaxis(self._range, 2, 0))
         tables, models = self.response_parameters(values), list[ResponseModel]()
         for place, (rule, columns) in enumerate(zip(self.rules, self.columns, strict=True)):
             numbers = rows[0 if self.shared else place, columns]
