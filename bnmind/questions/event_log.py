@@ -290,9 +290,10 @@ def log_from_json(text: str, schema: str, record: type[_Saved]) -> _Saved:
         whole = _whole_events(text)
         if not whole and not text.lstrip().startswith("{"):
             raise ModelFileError(f"expected a saved {what}, got {shown(text)}") from fault
+        kept = f", after {counted(len(whole), 'whole event')}, which can be salvaged"
         raise ModelFileError(
-            f"the {what} is truncated or damaged at line {line}, column {column}, after"
-            f" {counted(len(whole), 'whole event')}, which can be salvaged",
+            f"the {what} is truncated or damaged at line {line}, column {column}"
+            f"{kept if whole else ''}",
             line=line,
             column=column,
         ) from fault
