@@ -697,8 +697,7 @@ class FormBlock(ItemBlock):
 
     def response_models(self, values: Floats) -> tuple[ResponseModel | None, ...]:
         """Return the response models; `Gdina` if more skill lowers a chance of a `GuessSlip`."""
-        # On their scales, parameters at a limit may be rounded to the other side.
-        rows = np.clip(values.reshape(-1, len(self._labels)), *np.moveaxis(self._range, 2, 0))
+        rows = values.reshape(-1, len(self._labels))
         tables, models = self.response_parameters(values), list[ResponseModel]()
         for place, (rule, columns) in enumerate(zip(self.rules, self.columns, strict=True)):
             numbers = rows[0 if self.shared else place, columns]
