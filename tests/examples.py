@@ -85,16 +85,11 @@ from bnmind.adaptive.sessions.design import Outlook
 from bnmind.adaptive.sessions.session import SessionReport, SkillReport
 from bnmind.fitting.em import LearningRecord
 from bnmind.information import Choice, choose_question
-from bnmind.junction.approximate import (
-    BoundedConditioning,
-    PosteriorBounds,
-    WeightedPosterior,
-)
 from bnmind.junction.cases.predict import CaseAnswers, FileAnswers
 from bnmind.junction.engine import CompetitionTask
 from bnmind.junction.gradient import Derivatives
 from bnmind.junction.graphs import Clique
-from bnmind.junction.sampling import Samples, SamplingPlan
+from bnmind.junction.sampling import Samples, SamplingPlan, WeightedPosterior
 from bnmind.junction.search import BestExplanations, ExplanationSearch
 from bnmind.junction.slices import SlicedPlan, SliceSums
 from bnmind.junction.walk import ExplanationPlan, MarginalMapPlan
@@ -379,18 +374,9 @@ def _tasks() -> Any:
     return list(junction.COMPETITION_TASKS.values())
 
 
-@_add(
-    BoundedConditioning,
-    PosteriorBounds,
-    WeightedPosterior,
-)
+@_add(WeightedPosterior)
 def _approximate() -> Any:
-    bounds = junction.compile_bounds(network(), evidence=["count"], targets=[["rain"]])
-    return [
-        bounds,
-        list(bounds.steps({"count": "1"}))[-1],
-        junction.likelihood_weighting(network(), n_samples=10, rng=np.random.default_rng(1)),
-    ]
+    return junction.likelihood_weighting(network(), n_samples=10, rng=np.random.default_rng(1))
 
 
 @_add(SliceSums, SlicedPlan)

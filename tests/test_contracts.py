@@ -17,7 +17,6 @@ from bnmind import testing
 from bnmind._front_door import homes
 from bnmind._registry import NUMBER, Registered
 from bnmind.adaptive import AIMS, ITEM_TREE_FORMATS, SELECTORS, MinimalEntropy
-from bnmind.cli.networks import APPROXIMATIONS
 from bnmind.errors import BnmindError, ContractError, InvalidArgumentError, UnknownNameError
 from bnmind.fitting import PRIORS
 from bnmind.junction import COMPETITION_TASKS
@@ -40,7 +39,6 @@ OTHERS = (
     Family("measure", room="bnmind.questions", registry=TARGET_MEASURES, commands=("ask",)),
     Family("stopper", room="bnmind.questions", registry=DIALOGUE_STOPPERS, commands=("ask",)),
     Family("reproduction", room="bnmind.lab", registry=REPRODUCTIONS, commands=("reproduce",)),
-    Family("approximation", room="bnmind.cli", registry=APPROXIMATIONS, commands=("query",)),
 )
 CHECKS: list[Callable[..., None]] = [
     getattr(testing, name) for name in dir(testing) if name.startswith("check_")

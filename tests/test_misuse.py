@@ -359,17 +359,6 @@ def of_functions() -> Iterator[Call]:
             },
         ),
         (
-            junction.compile_bounds,
-            {
-                "network": network(),
-                "evidence": ["count"],
-                "known": {"slip": "no"},
-                "targets": [["rain"]],
-                "order": junction.MinFill(),
-                "limits": junction.Limits(10**8, 10**8),
-            },
-        ),
-        (
             junction.likelihood_weighting,
             {
                 "network": network(),
@@ -865,10 +854,6 @@ def test_files_are_named_by_paths(value: Any, tmp_path: Path) -> None:
     for call in (
         lambda: files.read(value),
         lambda: files.read_network(value),
-        lambda: junction.read_plan(value, network()),
-        lambda: junction.read_plan(tmp_path / "x", value),
-        lambda: junction.write_plan(value, tmp_path / "x"),
-        lambda: junction.write_plan(junction.compile_plan(network()), value),
         lambda: files.read_model(value),
         lambda: files.read_evidence(value, tmp_path / "x.uai"),
         lambda: files.read_evidence(tmp_path / "x", value),

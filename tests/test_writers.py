@@ -13,7 +13,6 @@ import pytest
 
 from bnmind.adaptive import ItemBank, RandomItem, Responses, Session, simulate, write_bank
 from bnmind.errors import ModelFileError
-from bnmind.junction import compile_plan, write_plan
 from bnmind.lab import compare, save_comparison, save_simulation
 from bnmind.lab.mastermind import SavedGame, content_of, write_game
 from bnmind.mastermind import Board, Channel, Reply, Turn
@@ -162,10 +161,6 @@ def _network(place: Path) -> None:
     write_model(BANK.network, place)
 
 
-def _plan(place: Path) -> None:
-    write_plan(compile_plan(BANK.network), place)
-
-
 def _bank(place: Path) -> None:
     write_bank(BANK, place)
 
@@ -220,7 +215,6 @@ WRITERS_OF_FILES: dict[str, tuple[Callable[[Path], None], str, int]] = {
     "network .net": (_network, "a.net", 1),
     "network .uai": (_network, "a.uai", 2),
     "network .json": (_network, "a.json", 1),
-    "plan": (_plan, "a.json", 1),
     "bank .json": (_bank, "a.json", 1),
     "bank .bif": (_bank, "a.bif", 2),
     "bank .uai": (_bank, "a.uai", 3),

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import KW_ONLY, dataclass
-from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
@@ -16,15 +14,15 @@ from bnmind import fitting, junction, lab, sensitivity
 from bnmind._display import Result
 from bnmind._files import check_writable, write_file, write_files
 from bnmind._messages import one_line, shown
-from bnmind._registry import COUNT, NUMBER, Registered, listed_names
+from bnmind._registry import listed_names
 from bnmind.cli.shared import command
-from bnmind.cli.shared.terminal import Report, interruptible, printable, tell, working
+from bnmind.cli.shared.terminal import Report, interruptible, printable, working
 from bnmind.errors import BnmindError, TooLargeError, UnknownNameError
 from bnmind.junction.engine import CompetitionTask
 from bnmind.junction.slices import SlicedPlan
 
 if TYPE_CHECKING:
-    from bnmind.pgm import FactorModel, Network
+    from bnmind.pgm import FactorModel
 
 
 Evidence: TypeAlias = Annotated[
@@ -210,17 +208,11 @@ DEFAULT_ORDER = "portfolio"
 WIDEST = 100
 """Columns beyond which a table only becomes harder to read."""
 
-_GAP = 0.01
-"""The default width of bounds."""
-
 _LONG = 5.0
 """Seconds of a run whose predicted time is said."""
 
 _MOST = 1e30
 """The largest limit that can be given."""
-
-_SAMPLES = 100_000
-"""The default number of samples."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -234,62 +226,11 @@ class _Question:
     order: junction.OrderFinder | None
     """The search for elimination orders; by default each kind of question has its own."""
     limits: junction.Limits
-    seed: int | None
 
     @property
     def targets(self) -> list[str]:
         """The targets; those without evidence if none were named."""
         return [*self.names] or [v.name for v in self.model.variables if v.name not in self.known]
-
-
-_Approximation: TypeAlias = Callable[["_Question", "Network", Report], Result]
-"""Answers a question about a network, and reports its progress."""
-
-
-def _bounds(gap: float, question: _Question, network: Network, report: Report) -> Result:
-    """Return bounds that are at most ``gap`` wide."""
-    plan = junction.compile_bounds(
-        network,
-        known=question.known,
-        targets=[[name] for name in question.targets],
-        order=question.order,
-        limits=question.limits,
-    )
-    return plan.run(gap=gap, progress=report)
-
-
-def _weighting(n_samples: int, question: _Question, network: Network, report: Report) -> Result:
-    """Return estimates from weighted samples."""
-    import numpy as np
-
-    return junction.likelihood_weighting(
-        network,
-        question.known,
-        question.targets,
-        n_samples=n_samples,
-        rng=np.random.default_rng(question.seed),
-        limits=question.limits,
-        progress=report,
-    )
-
-
-APPROXIMATIONS: Mapping[str, Registered[_Approximation]] = MappingProxyType(
-    {
-        "bounds": Registered(
-            f"guaranteed bounds, at most NUMBER wide (default {_GAP})",
-            lambda: partial(_bounds, _GAP),
-            NUMBER,
-            lambda gap: partial(_bounds, gap),
-        ),
-        "likelihood-weighting": Registered(
-            f"estimates from N weighted samples (default {_SAMPLES:,}), with standard errors",
-            lambda: partial(_weighting, _SAMPLES),
-            COUNT,
-            lambda n_samples: partial(_weighting, n_samples),
-        ),
-    }
-)
-"""The kinds of approximate answers by name."""
 
 
 @dataclass(frozen=True)
@@ -324,10 +265,8 @@ class QueryOptions:
         Show the junction tree and its cost too.
     svg
         Draw the network with its distributions to this file.
-    approximate
-        Give an approximate answer, from the list below.
-    sums
-        Keep the sums of slices in this file. An interrupted command goes on from there.
+    samples
+        Estimate the distributions from N weighted samples, with standard errors.
     max_bytes
         The limit for the memory of a run, such as 8e9; a larger run is cut into slices. [default:
         2 GiB]
@@ -355,12 +294,8 @@ class QueryOptions:
     ] = None
     plan: bool = False
     svg: Annotated[Path | None, command.Place("picture of --svg", (".svg",))] = None
-    approximate: Annotated[
-        _Approximation | None,
-        command.OneOf(f"{__name__}:APPROXIMATIONS", "Approximations", kind="approximation"),
-    ] = None
+    samples: Annotated[command.Count | None, "N"] = None
     seed: command.Seed = None
-    sums: Annotated[Path | None, command.Place()] = None
     max_bytes: Annotated[float | None, "N", typer.Option(min=1)] = None
     max_multiplications: Annotated[float | None, "N", typer.Option(min=1)] = None
     max_seconds: Annotated[float | None, "S"] = None
@@ -392,7 +327,6 @@ def query(options: QueryOptions) -> Result:
         names=names_of(options.targets, {v.name for v in model.variables}),
         order=options.order,
         limits=_limits(options),
-        seed=options.seed,
     )
     if task is not None:
         return _answer_task(task, options, question, samples)
@@ -402,11 +336,24 @@ def query(options: QueryOptions) -> Result:
         return working(
             "searching", lambda _: engine.map(names, known) if names else engine.mpe(known)
         )
-    if (approximate := options.approximate) is not None:
+    if (n_samples := options.samples) is not None:
+        import numpy as np
+
         network = options.model.read(read)
         if not isinstance(network, Network):
-            raise BnmindError("--approximate needs a Bayesian network; this file has other factors")
-        return working("approximating", lambda report: approximate(question, network, report))
+            raise BnmindError("--samples needs a Bayesian network; this file has other factors")
+        return working(
+            "sampling",
+            lambda report: junction.likelihood_weighting(
+                network,
+                question.known,
+                question.targets,
+                n_samples=n_samples,
+                rng=np.random.default_rng(options.seed),
+                limits=question.limits,
+                progress=report,
+            ),
+        )
     return _exact(options, question)
 
 
@@ -420,14 +367,14 @@ def _checked(options: QueryOptions) -> CompetitionTask | None:
                 raise BnmindError(f"{name} {reason}")
 
     if options.mpe:
-        refuse("--task --plan --svg --approximate --sums", "does not go with --mpe")
-    if options.seed is not None and options.approximate is None:
-        raise BnmindError("--seed goes with --approximate likelihood-weighting")
+        refuse("--task --plan --svg --samples", "does not go with --mpe")
+    if options.seed is not None and options.samples is None:
+        raise BnmindError("--seed goes with --samples")
     if options.task is None:
         known = " or ".join(junction.COMPETITION_TASKS)
         refuse("--query-file --best --out", f"goes with --task {known}")
-    if options.approximate is not None:
-        refuse("--task --svg --plan --sums", "does not go with --approximate")
+    if options.samples is not None:
+        refuse("--task --svg --plan", "does not go with --samples")
     if options.task is None:
         return None
     if options.task not in junction.COMPETITION_TASKS:
@@ -437,7 +384,6 @@ def _checked(options: QueryOptions) -> CompetitionTask | None:
     wrong += "" if task.has_query else " --targets --query-file"
     wrong += "" if task.has_several else " --best"
     refuse(wrong, f"does not go with --task {options.task}, whose answer has a format of its own")
-    refuse("--sums", "does not go with --task")
     if options.targets and options.query_file is not None:
         raise BnmindError("--targets and --query-file both name the variables; give one of them")
     return task
@@ -517,17 +463,7 @@ def _exact(options: QueryOptions, question: _Question) -> Result:
     from bnmind.views import belief_view
 
     plan, findings = _planned(question)
-    posterior = working(
-        _words_of(plan),
-        lambda report: (
-            plan.run(findings, progress=report)
-            if isinstance(plan, junction.Plan)
-            else plan.run(findings, progress=report, place=options.sums)
-        ),
-    )
-    if options.sums is not None and isinstance(plan, junction.Plan):
-        unused = f"The whole fits in memory, so no slices were needed: {options.sums} is not used."
-        tell(unused, err=options.as_json)
+    posterior = working(_words_of(plan), lambda report: plan.run(findings, progress=report))
     known, picture = question.known, options.svg
     view = interruptible(lambda: belief_view(question.model, posterior, evidence=known))
     if picture is not None:

@@ -1,7 +1,5 @@
 # The names of `bnmind.junction`, for type checkers and `bnmind._front_door`: the one list.
 
-from bnmind.junction.approximate import compile_bounds as compile_bounds
-from bnmind.junction.approximate import likelihood_weighting as likelihood_weighting
 from bnmind.junction.cases.predict import answer_file as answer_file
 from bnmind.junction.cases.predict import complete as complete
 from bnmind.junction.cases.predict import impute as impute
@@ -24,13 +22,12 @@ from bnmind.junction.inference.batches import BatchPosterior as BatchPosterior
 from bnmind.junction.inference.compile import compile_plan as compile_plan
 from bnmind.junction.inference.compile import families as families
 from bnmind.junction.inference.compile import junction_tree as junction_tree
-from bnmind.junction.inference.compile import read_plan as read_plan
-from bnmind.junction.inference.compile import write_plan as write_plan
 from bnmind.junction.inference.evidence import Evidence as Evidence
 from bnmind.junction.inference.limits import Limits as Limits
 from bnmind.junction.inference.plan import Plan as Plan
 from bnmind.junction.inference.posterior import Posterior as Posterior
 from bnmind.junction.sampling import compile_sampling as compile_sampling
+from bnmind.junction.sampling import likelihood_weighting as likelihood_weighting
 from bnmind.junction.search import compile_search as compile_search
 from bnmind.junction.slices import compile_sliced as compile_sliced
 from bnmind.junction.triangulation.exact import ExactOrder as ExactOrder

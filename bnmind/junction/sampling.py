@@ -1,10 +1,14 @@
-"""Samples of all variables from their joint distribution given the evidence.
+"""Samples of all variables given the evidence: exact ones, and weighted ones.
 
-The evidence variables and their ancestors are drawn from a junction tree: a backward walk through
-the program that sums out all variables draws, at each step, the variables that the step sums out.
-All other variables are barren. They are drawn forward, each from its distribution given its parents
-(logic sampling: M. Henrion, *Propagating uncertainty in Bayesian networks by probabilistic logic
-sampling*, 1988). No sample is rejected, and without evidence no junction tree is needed.
+Exact samples: the evidence variables and their ancestors are drawn from a junction tree: a backward
+walk through the program that sums out all variables draws, at each step, the variables that the
+step sums out. All other variables are barren. They are drawn forward, each from its distribution
+given its parents (logic sampling: M. Henrion, *Propagating uncertainty in Bayesian networks by
+probabilistic logic sampling*, 1988). No sample is rejected, and without evidence no junction tree
+is needed.
+
+Weighted samples need no junction tree: likelihood weighting estimates posteriors, with their
+standard errors.
 
 References
 ----------
@@ -14,7 +18,8 @@ systems", Statistics and Computing 2 (1992).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -23,12 +28,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
+from bnmind._display import Result
 from bnmind._messages import counted, many
-from bnmind._values import Natural, ReadOnlyDict, Value, sealed
-from bnmind.errors import TooLargeError, UnknownNameError
+from bnmind._values import Count, Natural, ReadOnlyDict, Sealed, Value, sealed
+from bnmind.errors import TooFewSamplesError, TooLargeError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.junction.graphs import OrderFinder
-from bnmind.junction.inference.evidence import Evidence, read_findings
+from bnmind.junction.inference.evidence import Evidence, Reader, Seen, read_findings
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.inference.plan import Plan
 from bnmind.junction.reduction import without_barren
@@ -323,4 +329,246 @@ def compile_sampling(
         plan=plan,
         forward=parents_first(rest, "model")[0],
         elimination=draws,
+    )
+
+
+# --- Posteriors from weighted samples, with their standard errors (likelihood weighting) ----------
+#
+# R. Fung & K.-C. Chang, *Weighing and integrating evidence for stochastic simulation in Bayesian
+# networks*, UAI 1989 (1990); R. D. Shachter & M. A. Peot, *Simulation approaches to general
+# probabilistic inference on belief networks*, UAI 1989 (1990). Variables without evidence are drawn
+# from their conditional distributions, parents first. The weight of a sample is the probability of
+# the evidence given its parents. The standard error is that of a ratio of means (the delta method):
+# ``sqrt(Σ w² (f − p)²) / Σ w`` for an estimate p = Σ w f / Σ w. It is zero for a state that
+# occurred in no sample, or in all. Such a state has the error 3/n for n effective samples instead:
+# with a probability of about .95, an event that n independent samples lack is no more probable (the
+# rule of three: J. A. Hanley & A. Lippman-Hand, *If nothing goes wrong, is everything all right?*,
+# JAMA 249, 1983). All other errors are at least 1/n.
+
+_CHUNK = 2**14
+"""The samples that are drawn at once."""
+
+_FEWEST = 10
+"""The effective samples below which there are no estimates."""
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class WeightedPosterior(Result, Sealed):
+    """Estimates of posteriors from weighted samples, with their standard errors."""
+
+    variables: tuple[Variable, ...]
+    """The targets."""
+    estimates: tuple[Floats, ...]
+    """For each target, the estimate of the probability of each state, ``(states,)``."""
+    standard_errors: tuple[Floats, ...]
+    """For each target, the standard error of each estimate, ``(states,)``.
+
+    A state that occurred in no sample, or in all, has 3 / ``effective_samples``, an upper bound of
+    its error with a probability of about .95. Targets whose state is observed have 0.
+    """
+    log_evidence: float
+    """The natural logarithm of the estimated probability of the evidence."""
+    evidence_error: float
+    """The standard error of the estimated probability of the evidence, divided by it."""
+    n_samples: int
+    """The number of samples."""
+    effective_samples: float
+    """The number of equally weighted samples that would be as good, ``(Σ w)² / Σ w²``."""
+
+    @cached_property
+    def marginals(self) -> Mapping[str, Floats]:
+        """The estimated distribution of each target by name."""
+        return ReadOnlyDict(
+            {v.name: p for v, p in zip(self.variables, self.estimates, strict=True)}
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the estimates and their errors as a record for JSON."""
+
+        def by_state(columns: Sequence[Floats]) -> dict[str, dict[str, float]]:
+            pairs = zip(self.variables, columns, strict=True)
+            return {v.name: dict(zip(v.states, c.tolist(), strict=True)) for v, c in pairs}
+
+        return {
+            "estimates": by_state(self.estimates),
+            "standard_errors": by_state(self.standard_errors),
+            "log_evidence": self.log_evidence,
+            "evidence_error": self.evidence_error,
+            "n_samples": self.n_samples,
+            "effective_samples": self.effective_samples,
+        }
+
+    def __repr__(self) -> str:
+        lines = [
+            f"WeightedPosterior({counted(self.n_samples, 'sample')} worth"
+            f" {self.effective_samples:,.0f}, log_evidence={self.log_evidence:.6g}"
+            f" ± {self.evidence_error:.2g})"
+        ]
+        for v, p, error in zip(self.variables, self.estimates, self.standard_errors, strict=True):
+            texts = map("{} {:.3f} ± {:.2g}".format, v.states, p, error)
+            lines.append("  ".join([v.name, *texts]))
+        return "\n".join(lines)
+
+
+@checked
+def likelihood_weighting(
+    network: Network,
+    evidence: Evidence | None = None,
+    targets: Iterable[str] | None = None,
+    *,
+    n_samples: Count,
+    rng: np.random.Generator,
+    limits: Limits = DEFAULT_LIMITS,
+    progress: Callable[[int, int | None], None] | None = None,
+) -> WeightedPosterior:
+    """Estimate posteriors from weighted samples.
+
+    The estimates are not exact. Their standard errors are reliable only if the effective number of
+    samples is large; evidence of small probability makes it small. Fewer than ten effective samples
+    give no estimates, but an error.
+
+    Parameters
+    ----------
+    network
+        The network.
+    evidence
+        For each observed variable a state, a likelihood, or a missing value.
+    targets
+        The variables of interest; by default all without a state in the evidence.
+    n_samples
+        The number of samples.
+    rng
+        The random generator.
+    limits
+        The limit of the multiplications: one for each state of each variable in each sample; for
+        a noisy maximum or minimum, one for each of its parents too.
+    progress
+        A function that is called with the number of samples drawn, and of all samples.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If no samples are asked for, or the arguments are wrong.
+    TooFewSamplesError
+        If the samples are worth fewer than ten, or none agrees with the evidence.
+    UnknownNameError
+        If a variable or a state is unknown.
+    TooLargeError
+        If the samples would exceed the limit.
+
+    Examples
+    --------
+    >>> from bnmind.pgm import TabularCPD
+    >>> rain, wet = Variable("rain", ("no", "yes")), Variable("wet", ("no", "yes"))
+    >>> network = Network((TabularCPD(rain, (), [0.8, 0.2]),
+    ...                    TabularCPD(wet, (rain,), [[0.9, 0.1], [0.1, 0.9]])))
+    >>> likelihood_weighting(network, {"wet": "yes"}, n_samples=10_000,
+    ...                      rng=np.random.default_rng(1)).marginals["rain"].round(1).tolist()
+    [0.3, 0.7]
+    """
+    work = n_samples * sum([_work(cpd) for cpd in network.cpds])
+    if work > limits.max_multiplications:
+        raise TooLargeError(
+            f"{many(n_samples)} samples would take {many(work)} multiplications; allowed are"
+            f" max_multiplications={limits.max_multiplications:,}. Draw fewer samples, or raise the"
+            " limit.",
+            needed=work,
+            budget=limits.max_multiplications,
+        )
+    seen = Reader(network).evidence(evidence)
+    names = [v.name for v in network.variables if v.name not in seen.positions]
+    wanted = [network.variable(name) for name in (names if targets is None else targets)]
+    log_scale, sums = -math.inf, np.zeros((2, 1 + sum(v.n_states for v in wanted)))
+    for start in range(0, n_samples, _CHUNK):
+        n = min(_CHUNK, n_samples - start)
+        states, logs = _samples(network, seen, n, rng)
+        top = max(log_scale, float(logs.max()))
+        if top > -math.inf:
+            w = np.exp(logs - top)
+            columns = [
+                (np.zeros(n, dtype=np.intp), 1),
+                *[(states[v.name], v.n_states) for v in wanted],
+            ]
+            new = [
+                np.concatenate([np.bincount(at, each, n_states) for at, n_states in columns])
+                for each in (w, w**2)
+            ]
+            old = math.exp(log_scale - top)
+            log_scale, sums = top, np.array([[old], [old**2]]) * sums + new
+        if progress is not None:
+            progress(start + n, n_samples)
+    return _estimates(log_scale, sums, wanted, n_samples, seen)
+
+
+def _work(cpd: CPD) -> int:
+    """Return the number of multiplications of a sample of a variable."""
+    n = cpd.variable.n_states
+    return n * (1 + len(cpd.parents)) if isinstance(cpd, NoisyExtremum) else n
+
+
+def _samples(
+    network: Network, seen: Seen, n: int, rng: np.random.Generator
+) -> tuple[dict[str, NDArray[np.intp]], Floats]:
+    """Return the states of n samples, and the natural logarithm of the weight of each."""
+    states: dict[str, NDArray[np.intp]] = {}
+    logs = np.zeros(n)
+    with np.errstate(divide="ignore"):
+        # The distributions are sorted, parents first.
+        for cpd in network.cpds:
+            name = cpd.variable.name
+            at = [states[v.name] for v in cpd.parents]
+            place = seen.positions.get(name)
+            if place is None:
+                states[name] = draw(cpd, at, n, rng)
+            else:
+                if isinstance(cpd, FunctionalCPD):
+                    logs += np.log(cpd.function(*at) == place)
+                else:
+                    logs += np.log(distributions(cpd, at)[:, place])
+                states[name] = np.full(n, place, dtype=np.intp)
+            if name in seen.soft:
+                logs += np.log(seen.soft[name][states[name]])
+    return states, logs
+
+
+def _estimates(
+    log_scale: float, sums: Floats, targets: Sequence[Variable], n: int, seen: Seen
+) -> WeightedPosterior:
+    """Return the estimates from n samples.
+
+    The sums are those of the weights, divided by the largest one, and of their squares: first of
+    all samples, then of those in each state of each target.
+    """
+    total, squares = sums[:, 0].tolist()
+    effective = total**2 / squares if total > 0 else 0.0
+    # Sums of equal weights are not exact.
+    if effective < _FEWEST * (1 - 1e-9):
+        agree = f"are worth only {effective:.2g}" if effective else "all disagree with it"
+        raise TooFewSamplesError(
+            f"{many(n)} samples are too few for this evidence, and {agree}; at least {_FEWEST}"
+            " are needed. Draw more samples, or compute the answer exactly; the evidence may be"
+            " impossible or very improbable.",
+            n_samples=n,
+            effective_samples=effective,
+        )
+    estimates, errors = [], []
+    ends = np.cumsum([1, *[v.n_states for v in targets]])
+    for v, (first, second) in zip(targets, np.split(sums, ends, axis=1)[1:], strict=False):
+        p = first / total
+        variances = (1 - 2 * p) * second + p**2 * squares
+        error = np.maximum(np.sqrt(np.maximum(variances, 0.0)) / total, 1 / effective)
+        if np.count_nonzero(first) == 1:
+            error[:] = 3 / effective
+        error[first == 0] = 3 / effective
+        estimates.append(p)
+        errors.append(np.zeros(v.n_states) if v.name in seen.positions else error)
+    mean, square = total / n, squares / n
+    return WeightedPosterior(
+        variables=tuple(targets),
+        estimates=tuple(estimates),
+        standard_errors=tuple(errors),
+        log_evidence=log_scale + math.log(mean),
+        evidence_error=math.sqrt(max(square / mean**2 - 1, 0.0) / n),
+        n_samples=n,
+        effective_samples=effective,
     )

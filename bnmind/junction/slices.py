@@ -6,33 +6,26 @@ probabilities of the evidence in each run.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
-import os
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._files import locked, parse_document, read_text, write_file
 from bnmind._messages import counted, format_bytes, many
 from bnmind._values import Sealed, Value, made, sealed
 from bnmind.errors import (
     ImpossibleEvidenceError,
     InvalidArgumentError,
     InvalidModelError,
-    ModelFileError,
     TooLargeError,
 )
 from bnmind.information import Floats
 from bnmind.junction.graphs import OrderFinder
-from bnmind.junction.inference.compile import compile_plan, fingerprint, has_code
+from bnmind.junction.inference.compile import compile_plan
 from bnmind.junction.inference.evidence import (
     Evidence,
     Findings,
@@ -69,50 +62,14 @@ class SliceSums(Sealed):
     joints: tuple[Floats, ...]
     """For each target, the sum of its joint probabilities, divided by the largest probability."""
 
-    question: str = field(default="", repr=False)
-    """The digest of the question; only a plan for the same question goes on from these sums."""
-
-    @classmethod
-    def start(cls, targets: Sequence[Sequence[Variable]], question: str = "") -> SliceSums:
-        """Return empty sums.
-
-        Parameters
-        ----------
-        targets
-            The variables of each target.
-        question
-            The digest of the question; only a plan with the same one goes on from these sums.
-        """
-        joints = tuple([np.zeros([v.n_states for v in scope]) for scope in targets])
-        return cls(
-            done=0, possible=0, log_scale=-math.inf, total=0.0, joints=joints, question=question
-        )
+    question: Any = field(default=None, repr=False)
+    """The plan and the findings; only the same plan with the same findings goes on from these
+    sums."""
 
     @property
     def log_evidence(self) -> float:
         """The natural logarithm of the sum of the probabilities; −inf for none."""
         return self.log_scale + math.log(self.total) if self.total > 0 else -math.inf
-
-    def of(self, question: str) -> SliceSums:
-        """Return the same sums if they belong to a question.
-
-        Parameters
-        ----------
-        question
-            The digest of the question.
-
-        Raises
-        ------
-        InvalidArgumentError
-            If they belong to another one.
-        """
-        if self.question != question:
-            raise InvalidArgumentError(
-                "start holds the sums of another question, model or choice of slices; leave start"
-                " out to begin anew",
-                self,
-            )
-        return self
 
     def add(self, log_probability: float, joints: Sequence[Floats], done: int) -> SliceSums:
         """Return the sums with one more slice.
@@ -137,158 +94,6 @@ class SliceSums(Sealed):
             total=old * self.total + new,
             joints=tuple([old * before + new * joint for before, joint in pairs]),
         )
-
-
-# --- Files of partial sums, from which an interrupted run of a sliced plan goes on ----------------
-#
-# The file is JSON, with all digits of the sums, a digest of the question, and a digest of the
-# rest::
-#
-#     {"schema": "bnmind-slices", "version": 2, "question": "…", "done": 12, "possible": 9,
-#      "log_scale": -31.2, "total": 3.4, "joints": [[0.3, 3.1], …], "content": "…"}
-
-_SCHEMA, _VERSION = "bnmind-slices", 2
-_SUMS = ("done", "possible", "log_scale", "total", "joints")
-
-_MOST_BYTES = 2**30
-"""The largest file that is read."""
-
-_TOLERANCE = 1e-6
-"""The largest relative difference between the sum of a joint distribution and the total."""
-
-_SMALL_TABLE = 2**20
-"""The most cells of the table of a function of your own that counts in a digest."""
-
-
-def question_digest(potentials: Sequence[Potential], question: Mapping[str, Any]) -> str:
-    """Return a digest of a model and of a question about it.
-
-    A function of code outside of this package counts with its table, because other code may have
-    the same name. If the table is large, only the name counts; `refuse_unknown_code` refuses it.
-
-    Parameters
-    ----------
-    potentials
-        The tables of the model.
-    question
-        The question, as a value with an exact text.
-    """
-    model = fingerprint(
-        p if isinstance(p, Factor) or _cells(p) > _SMALL_TABLE or not has_code(p) else p.to_factor()
-        for p in potentials
-    )
-    return hashlib.sha256(repr((model, sorted(question.items()))).encode()).hexdigest()
-
-
-def refuse_unknown_code(potentials: Sequence[Potential]) -> None:
-    """Raise `TooLargeError` if only the name of a function counts in the digest of a model."""
-    for potential in potentials:
-        cells = _cells(potential)
-        if cells > _SMALL_TABLE and has_code(potential):
-            raise TooLargeError(
-                f"the function of {potential.scope[0].name} is your own, with {many(cells)} cells,"
-                f" and a file cannot tell it from others of its name with more than"
-                f" {_SMALL_TABLE:,}; run the plan without a file",
-                needed=cells,
-                budget=_SMALL_TABLE,
-            )
-
-
-def _cells(potential: Potential) -> int:
-    return math.prod([v.n_states for v in potential.scope])
-
-
-def write_sums(path: str | os.PathLike[str], sums: SliceSums) -> None:
-    """Write partial sums.
-
-    Raises
-    ------
-    ModelFileError
-        If the file cannot be written; an existing file is unchanged.
-    """
-    content = {
-        "schema": _SCHEMA,
-        "version": _VERSION,
-        "question": sums.question,
-        "done": sums.done,
-        "possible": sums.possible,
-        "log_scale": None if math.isinf(sums.log_scale) else sums.log_scale,
-        "total": sums.total,
-        "joints": [joint.ravel().tolist() for joint in sums.joints],
-    }
-    write_file(path, json.dumps({**content, "content": _content_digest(content)}) + "\n")
-
-
-def _content_digest(content: Mapping[str, Any]) -> str:
-    """Return a digest of the sums; the text of a number in JSON has all its digits."""
-    text = json.dumps([content[key] for key in _SUMS])
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def read_sums(path: str | os.PathLike[str], start: SliceSums, n_slices: int) -> SliceSums:
-    """Return the partial sums in a file, or the start if there is no file.
-
-    Parameters
-    ----------
-    path
-        The file.
-    start
-        The empty sums of the question.
-    n_slices
-        The number of all slices.
-
-    Raises
-    ------
-    ModelFileError
-        If the file is damaged, or belongs to another question.
-    """
-    name = os.fspath(path)
-    if not Path(name).exists():
-        return start
-    try:
-        content = parse_document(read_text(name, most=_MOST_BYTES), _SCHEMA, _VERSION)
-    except ModelFileError as error:
-        raise ModelFileError(
-            f"expected the partial sums of a sliced plan in {name}: {error}", name
-        ) from error
-    if content.get("question") != start.question:
-        raise ModelFileError(
-            f"{name} holds the partial sums of another question, model or choice of slices; name"
-            " another file, or remove this one",
-            name,
-        )
-    try:
-        pairs = zip(content["joints"], start.joints, strict=True)
-        joints = [np.array(own, dtype=np.float64).reshape(zeros.shape) for own, zeros in pairs]
-        sums = replace(
-            start,
-            done=content["done"],
-            possible=content["possible"],
-            log_scale=-math.inf if content["log_scale"] is None else float(content["log_scale"]),
-            total=float(content["total"]),
-            joints=tuple(joints),
-        )
-        is_right = content["content"] == _content_digest(content) and _are_right(sums, n_slices)
-    except (KeyError, TypeError, ValueError, OverflowError):
-        is_right = False
-    if not is_right:
-        raise ModelFileError(f"the partial sums in {name} are damaged", name)
-    return sums
-
-
-def _are_right(sums: SliceSums, n_slices: int) -> bool:
-    """Return whether the numbers of partial sums agree with each other."""
-    done, possible, total = sums.done, sums.possible, sums.total
-    # The largest slice counts as one, and no other slice counts as more.
-    least, most = (1 - _TOLERANCE, possible * (1 + _TOLERANCE)) if possible else (0.0, 0.0)
-    return (
-        type(done) is type(possible) is int
-        and 0 <= possible <= done <= n_slices
-        and least <= total <= most
-        and math.isfinite(sums.log_scale) == (possible > 0)
-        and all(np.all((joint >= 0) & np.isfinite(joint)) for joint in sums.joints)
-        and all(math.isclose(joint.sum(), total, rel_tol=_TOLERANCE) for joint in sums.joints)
-    )
 
 
 # --- The joint states of the sliced variables, without those that a table excludes ----------------
@@ -344,9 +149,6 @@ def possible_slices(
 
 
 # --- Sliced plans: one plan that runs for each joint state of some variables, and sums the runs ---
-
-_SAVING_SECONDS = 2.0
-"""The seconds between two savings of partial sums."""
 
 _Slice: TypeAlias = tuple[int, tuple[int, ...]]
 """The number of a slice in the order of the run, and the states of the sliced variables."""
@@ -426,7 +228,6 @@ class SlicedPlan(Value):
         evidence: Evidence | None = None,
         *,
         progress: Callable[[int, int | None], None] | None = None,
-        place: str | os.PathLike[str] | None = None,
     ) -> Posterior:
         """Return the joint distributions of the targets given the evidence.
 
@@ -436,39 +237,19 @@ class SlicedPlan(Value):
             As for `Plan.run`.
         progress
             A function that is called with the number of slices done, and the number of all slices.
-        place
-            A file for the partial sums. If the run is interrupted or killed, the next run with the
-            same file goes on from there. At the end the file holds the sums of all slices.
 
         Raises
         ------
         ImpossibleEvidenceError
             If the evidence has probability zero. The error names all findings.
-        ModelFileError
-            If the file is damaged, belongs to another question, cannot be written, or is used by
-            another program.
-        TooLargeError
-            With a file, if the table of a function of your own has too many cells.
         InvalidArgumentError, UnknownNameError
             As in `Plan.run`.
         """
         findings = read_findings(evidence, self.evidence, self.plan.soft)
-        start = SliceSums.start(self.targets, "" if place is None else self.digest(findings))
-        if place is not None:
-            refuse_unknown_code(self.plan.compiled.query.potentials)
-        with nullcontext() if place is None else locked(place):
-            if place is not None:
-                start = read_sums(place, start, self.n_slices)
-            sums, saved = start, time.monotonic()
-            for sums in self.added(findings, start, self._slices(findings, start.done)):
-                if progress is not None:
-                    progress(sums.done, self.n_slices)
-                if place is not None and time.monotonic() - saved >= _SAVING_SECONDS:
-                    write_sums(place, sums)
-                    saved = time.monotonic()
-            sums = replace(sums, done=self.n_slices)
-            if place is not None:
-                write_sums(place, sums)
+        start = self._start(findings)
+        for sums in chain([start], self._added(findings, start)):
+            if progress is not None and sums is not start:
+                progress(sums.done, self.n_slices)
         if not sums.total > 0:
             raise impossible({**self.plan.compiled.query.fixed, **findings})
         joints = tuple([sealed(joint / sums.total) for joint in sums.joints])
@@ -494,9 +275,33 @@ class SlicedPlan(Value):
             As in `Plan.run`, and if ``start`` holds the sums of another question.
         """
         findings = read_findings(evidence, self.evidence, self.plan.soft)
-        question = self.digest(findings)
-        sums = SliceSums.start(self.targets, question) if start is None else start.of(question)
-        return self.added(findings, sums, self._slices(findings, sums.done))
+        sums = self._start(findings)
+        if start is not None:
+            if start.question != sums.question:
+                raise InvalidArgumentError(
+                    "start holds the sums of another plan or other evidence; leave start out to"
+                    " begin anew",
+                    start,
+                )
+            sums = start
+        return self._added(findings, sums)
+
+    def _start(self, findings: Findings) -> SliceSums:
+        """Return empty sums."""
+        soft = {
+            v.name: likelihood(v, findings[v.name]).tolist()
+            for v in self.plan.soft
+            if v.name in findings
+        }
+        joints = tuple([np.zeros([v.n_states for v in scope]) for scope in self.targets])
+        return SliceSums(
+            done=0,
+            possible=0,
+            log_scale=-math.inf,
+            total=0.0,
+            joints=joints,
+            question=(self, {**findings, **soft}),
+        )
 
     def _slices(self, findings: Findings, start: int) -> Iterator[_Slice]:
         """Return the slices that no table excludes, from the one with number ``start``."""
@@ -510,21 +315,9 @@ class SlicedPlan(Value):
         }
         return possible_slices(query.potentials, domains, self.sliced, start=start)
 
-    def added(
-        self, findings: Findings, sums: SliceSums, slices: Iterable[_Slice]
-    ) -> Iterator[SliceSums]:
-        """Yield sums with more slices.
-
-        Parameters
-        ----------
-        findings
-            The findings, as `read_findings` returns them.
-        sums
-            The sums so far.
-        slices
-            The slices to run.
-        """
-        for number, states in slices:
+    def _added(self, findings: Findings, sums: SliceSums) -> Iterator[SliceSums]:
+        """Yield the sums after each further slice."""
+        for number, states in self._slices(findings, sums.done):
             fixed = {v.name: v.states[state] for v, state in zip(self.sliced, states, strict=True)}
             found = attempt(self.plan, {**findings, **fixed})
             if found is None:
@@ -533,33 +326,6 @@ class SlicedPlan(Value):
                 joints = [np.real(joint) for joint in found.joints]
                 sums = sums.add(found.log_evidence, joints, number + 1)
             yield sums
-
-    def digest(self, findings: Findings) -> str:
-        """Return the digest of the question, the model, and the choice of slices.
-
-        Parameters
-        ----------
-        findings
-            The findings, as `read_findings` returns them.
-        """
-        compiled = self.plan.compiled
-        soft: Mapping[str, Any] = {
-            v.name: likelihood(v, findings[v.name]).tolist()
-            for v in self.plan.soft
-            if v.name in findings
-        }
-        known = {name: np.asarray(table).tolist() for name, table in compiled.query.given.items()}
-        return question_digest(
-            compiled.query.potentials,
-            {
-                "evidence": sorted((v.name, findings[v.name]) for v in self.evidence),
-                "known": sorted(compiled.query.fixed.items()),
-                "given": sorted(known.items()),
-                "soft": sorted(soft.items()),
-                "sliced": [v.name for v in self.sliced],
-                "targets": [[v.name for v in scope] for scope in self.targets],
-            },
-        )
 
 
 # --- The choice of the sliced variables, by the predicted costs of junction trees -----------------

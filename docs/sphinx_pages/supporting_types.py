@@ -96,11 +96,6 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
     "bnmind.adaptive.trees.item_trees": ("ItemTreeFormat",),
     "bnmind.dynamic.passes": ("Likelihoods",),
     "bnmind.fitting.em": ("Climb",),
-    "bnmind.junction.approximate": (
-        "BoundedConditioning",
-        "PosteriorBounds",
-        "WeightedPosterior",
-    ),
     "bnmind.junction.cases.predict": (
         "Answer",
         "CaseAnswers",
@@ -118,6 +113,7 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
     "bnmind.junction.sampling": (
         "Samples",
         "SamplingPlan",
+        "WeightedPosterior",
     ),
     "bnmind.junction.search": (
         "BestExplanations",

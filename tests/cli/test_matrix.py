@@ -45,7 +45,7 @@ SHORT: Mapping[str, tuple[tuple[str, ...], str]] = {
     "query": (
         (
             *("query", MODEL, "--evidence", "T1=1", "--targets", "P", "--svg", "P.svg"),
-            *("--max-bytes", "1000", "--sums", "sums.json"),
+            *("--max-bytes", "1000"),
         ),
         "",
     ),

@@ -19,7 +19,6 @@ CASES = [
     ("bnmind.strategies.fit_weights", ("fit-weights", "--out"), "a.json"),
     ("bnmind.strategies.fit_value", ("fit-value", "--out"), "a.json"),
     ("bnmind.junction.compile_plan", ("query", "bank.bif", "--svg"), "a.svg"),
-    ("bnmind.junction.compile_plan", ("query", "bank.bif", "--sums"), "a.json"),
     ("bnmind.junction.compile_model", ("query", "bank.bif", "--task", "MAR", "--out"), "a.MAR"),
     (
         "bnmind.sensitivity.explain_conclusion",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -33,33 +32,27 @@ def grid(tmp_path: Path) -> tuple[str, Network]:
     return str(tmp_path / "grid.bif"), network
 
 
-def test_what_exceeds_the_memory_runs_in_slices(grid: tuple[str, Network], tmp_path: Path) -> None:
+def test_what_exceeds_the_memory_runs_in_slices(grid: tuple[str, Network]) -> None:
     path, network = grid
     question = ("query", path, "--evidence", "x48=on", "--targets", "x0,x20")
     whole = run_json(*question)
     most = compile_plan(network, evidence=["x48"], targets=[["x0"], ["x20"]]).memory // 2
-    place = str(tmp_path / "sums.json")
-    limited = (*question, "--max-bytes", str(most), "--sums", place)
-    for _ in range(2):  # the second run finds the sums in the file
-        answer = run_json(*limited, "--plan")
-        assert answer["plan"]["slices"] > 1
-        assert answer["log_evidence"] == pytest.approx(whole["log_evidence"], abs=1e-12)
-        found, expected = (a["marginals"]["x20"]["on"] for a in (answer, whole))
-        assert found == pytest.approx(expected, abs=1e-12)
+    limited = (*question, "--max-bytes", str(most))
+    answer = run_json(*limited, "--plan")
+    assert answer["plan"]["slices"] > 1
+    assert answer["log_evidence"] == pytest.approx(whole["log_evidence"], abs=1e-12)
+    found, expected = (a["marginals"]["x20"]["on"] for a in (answer, whole))
+    assert found == pytest.approx(expected, abs=1e-12)
     assert "slices" in run(*limited, "--plan").stdout
     result = run(*limited, "--max-multiplications", "10")
     assert_one_line_error(result)
     assert "multiplications" in result.stderr
 
 
-def test_bounds_and_weighted_samples_contain_the_answer() -> None:
+def test_weighted_samples_contain_the_answer() -> None:
     question = ("query", MODEL, "--evidence", "T1=1,T2=1,T3=2", "--targets", "P")
     exact = run_json(*question)["marginals"]["P"]["1"]
-    bounds = run_json(*question, "--approximate", "bounds:0.1")
-    low, high = bounds["bounds"]["P"]["1"]
-    assert low - 1e-12 <= exact <= high + 1e-12
-    assert bounds["gap"] <= 0.1
-    sampled = ("--approximate", "likelihood-weighting:2000", "--seed", "1")
+    sampled = ("--samples", "2000", "--seed", "1")
     found = run_json(*question, *sampled)
     error = found["standard_errors"]["P"]["1"]
     assert abs(found["estimates"]["P"]["1"] - exact) <= 5 * error
@@ -70,14 +63,14 @@ def test_bounds_and_weighted_samples_contain_the_answer() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--approximate", "guess"), "approximation"),
-        (("--approximate", "bounds", "--plan"), "--plan does not go with --approximate"),
-        (("--approximate", "likelihood-weighting:0"), "at least 1"),
-        (("--seed", "1"), "--seed goes with --approximate"),
-        (("--task", "MAR", "--sums", "s.json"), "--sums does not go with --task"),
+        (("--samples", "many"), "expected"),
+        (("--samples", "9", "--plan"), "--plan does not go with --samples"),
+        (("--samples", "0"), "at least 1"),
+        (("--seed", "1"), "--seed goes with --samples"),
+        (("--task", "MAR", "--samples", "9"), "--task does not go with --samples"),
     ],
 )
-def test_faults_of_approximations_are_one_line(arguments: tuple[str, ...], message: str) -> None:
+def test_faults_of_samples_are_one_line(arguments: tuple[str, ...], message: str) -> None:
     result = run("query", MODEL, *arguments)
     assert_one_line_error(result)
     assert message in result.stderr
@@ -89,19 +82,7 @@ def test_limits_hold_for_tasks() -> None:
     assert "max_bytes=9" in result.stderr
 
 
-def test_a_factor_graph_has_no_approximation() -> None:
-    result = run("query", GRID, "--approximate", "bounds")
+def test_a_factor_graph_has_no_weighted_samples() -> None:
+    result = run("query", GRID, "--samples", "9")
     assert_one_line_error(result)
     assert "Bayesian network" in result.stderr
-
-
-def test_a_file_for_sums_that_no_slices_need_is_not_ignored_silently(tmp_path: Path) -> None:
-    place = tmp_path / "sums.json"
-    question = ("query", MODEL, "--evidence", "T1=1", "--targets", "P", "--sums")
-    words = f"no slices were needed: {place} is not used"
-    assert words in run(*question, str(place)).stdout
-    answer = run(*question, str(place), "--json")
-    assert "marginals" in json.loads(answer.stdout)
-    assert words in answer.stderr
-    assert not place.exists()
-    assert_one_line_error(run(*question, str(tmp_path / "none" / "sums.json")))

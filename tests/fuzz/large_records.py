@@ -75,12 +75,6 @@ LARGE_RECORDS: Mapping[str, Mapping[str, Callable[[int], bytes]]] = {
         ),
         "brackets": lambda n: b'{"tree":' * n,
     },
-    "plan": {
-        "targets": _with("plan/plan.json", "targets", lambda n: [["B"]] * n),
-        "orders": _with("plan/plan.json", "orders", lambda n: [["B"]] * n),
-        "unknown": _with("plan/plan.json", "evidence", lambda n: [f"v{i}" for i in range(n)]),
-    },
-    "sums": {"joints": _with("sums/sums.json", "joints", lambda n: [[0.5] * n])},
     "play": {
         "guesses": _with("play/play.json", "guesses", lambda n: ["11"] * n),
         "ignored": _with("play/play.json", "ignored", lambda n: list(range(n))),

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from bnmind.adaptive import ItemBank, read_answers, read_bank, read_design, resume_session
 from bnmind.adaptive.trees import read_item_tree
 from bnmind.errors import BnmindError
-from bnmind.junction import read_plan
-from bnmind.junction.slices import SliceSums, _content_digest, read_sums
 from bnmind.lab import read_experiment, read_store
 from bnmind.lab.mastermind import parse_ending
 from bnmind.lab.mastermind.saved_games import read_play
 from bnmind.lab.reproductions import read_run
 from bnmind.mastermind import Board, parse_prior
 from bnmind.mastermind.priors import read_code_list
-from bnmind.pgm import Network, Variable
+from bnmind.pgm import Network
 from bnmind.pgm.files import read_network
 from bnmind.questions import read_costs, read_diagnosis, read_dialogue
 from bnmind.strategies import read_value
@@ -55,27 +51,6 @@ def _store(path: Path) -> object:
     return read_store(path.parent).frame
 
 
-def _sums(path: Path) -> None:
-    """Read partial sums, then the same with the digests that belong to their content."""
-    targets = [(Variable("P", ("0", "1", "2", "3")),)]
-    try:
-        record: dict[str, Any] = json.loads(text_of(path))
-        question = record["question"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        question = ""
-    start = SliceSums.start(targets, question)
-    try:
-        read_sums(path, start, 16)
-    except BnmindError:
-        try:
-            path.write_text(json.dumps({**record, "content": _content_digest(record)}))
-        except (NameError, KeyError, TypeError, ValueError, RecursionError):
-            pass
-        else:
-            read_sums(path, start, 16)
-        raise
-
-
 def _answers(path: Path) -> None:
     """Resume a session with its design, and read its answers."""
     with suppress(BnmindError):
@@ -105,8 +80,6 @@ RECORD_READERS = (
     Reader("saved_run", read_run),
     Reader("answers", _answers),
     Reader("item_tree", lambda path: read_item_tree(path, _three_items())),
-    Reader("plan", lambda path: read_plan(path, _network())),
-    Reader("sums", _sums),
     Reader("value", read_value),
     Reader("play", read_play),
     Reader("dialogue", read_dialogue),

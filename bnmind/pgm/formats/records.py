@@ -339,26 +339,6 @@ class DynamicRecord(FileRecord):
     transition: dict[str, Any]
 
 
-class PlanRecord(FileRecord):
-    """A file of a plan, see `bnmind.junction.inference.compile`."""
-
-    model: str
-    """The fingerprint of the tables."""
-    evidence: Names
-    soft: Names
-    targets: list[Names]
-    inputs: dict[str, Names]
-    only_restrictions: bool
-    compress: bool
-    factorize: bool
-    bounded: bool
-    """Whether the search for orders was a `BoundedFinder`."""
-    orders: list[Names]
-    methods: Names
-    """How each order was found."""
-    total_size: int
-
-
 def model_to_json(model: Network | FactorModel, *, max_cells: int) -> str:
     """Return the model as JSON text.
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-import bnmind.junction.approximate as weighting
+import bnmind.junction.sampling as weighting
 from bnmind.errors import (
     InvalidArgumentError,
     TooFewSamplesError,
