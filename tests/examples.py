@@ -92,7 +92,7 @@ from bnmind.junction.graphs import Clique
 from bnmind.junction.sampling import Samples, SamplingPlan, WeightedPosterior
 from bnmind.junction.search import BestExplanations, ExplanationSearch
 from bnmind.junction.slices import SlicedPlan, SliceSums
-from bnmind.junction.walk import ExplanationPlan, MarginalMapPlan
+from bnmind.junction.walk import ExplanationPlan
 from bnmind.mastermind import Board, Channel, Reply, color_priors
 from bnmind.pgm import (
     Factor,
@@ -114,7 +114,7 @@ from bnmind.questions.event_log import Event, LogState
 from bnmind.questions.ranking import AnswerEffect, QuestionEffect, QuestionRanking, RankedQuestion
 from bnmind.questions.value import AnswerDoubt, Doubts, InformationValues, ValuedQuestion
 from bnmind.rank_one import factorize
-from bnmind.sensitivity.explanation import FindingWeight
+from bnmind.sensitivity.analysis import FindingWeight
 from bnmind.sensitivity.functions import Interval, TwoWayFunction
 
 __all__ = ["EXAMPLES", "PUBLIC", "examples_of"]
@@ -342,20 +342,16 @@ def _searches() -> Any:
 @_add(
     junction.Explanation,
     ExplanationPlan,
-    MarginalMapPlan,
     Samples,
     SamplingPlan,
 )
 def _other_plans() -> Any:
     seen = {"count": "1"}
     explanation = junction.compile_explanation(network(), evidence=seen)
-    marginal = junction.compile_marginal_map(network(), ["rain"], evidence=seen)
     sampling = junction.compile_sampling(network(), evidence=seen)
     return [
         explanation,
         explanation.run(seen),
-        marginal,
-        marginal.run(seen),
         sampling,
         junction.compile_sampling(network()),
         sampling.run(seen, n_samples=5, rng=np.random.default_rng(1)),
@@ -433,7 +429,6 @@ def _finders() -> Any:
 @_add(
     sensitivity.ExplainedConclusion,
     FindingWeight,
-    sensitivity.PosteriorBounds,
     sensitivity.SensitivityAnalysis,
     sensitivity.SensitivityFunction,
     TwoWayFunction,
@@ -445,7 +440,6 @@ def _sensitivity() -> Any:
     rain = sensitivity.Parameter("rain", "yes")
     wet = sensitivity.Parameter("wet", "yes", {"rain": "no"})
     weights = sensitivity.weight_of_evidence(network(), "rain", seen)
-    wide = {"rain": ([0.7, 0.1], [0.9, 0.3])}
     return [
         analysis,
         analysis.function(rain),
@@ -453,7 +447,6 @@ def _sensitivity() -> Any:
         weights,
         *weights.findings,
         sensitivity.explain_conclusion(network(), "rain", seen),
-        sensitivity.posterior_bounds(network(), "rain", "yes", seen, intervals=wide),
     ]
 
 

@@ -37,6 +37,7 @@ from bnmind.pgm.formats import from_pgmpy
 from bnmind.questions.dialogue import dialogue_stoppers_by_names, fingerprint
 from bnmind.questions.dialogue_files import SavedDialogue, dialogue_to_json
 from bnmind.questions.ranking import InformationOnly
+from tests.dynamic.test_files import pgmpy_weather
 from tests.examples import (
     BOARD,
     KEPT,
@@ -212,26 +213,6 @@ def of_functions() -> Iterator[Call]:
                 "parameters": 3,
             },
         ),
-        (
-            sensitivity.posterior_bounds,
-            {
-                "network": network(),
-                "target": "rain",
-                "state": "yes",
-                "evidence": {"count": "1"},
-                "intervals": {"rain": ([0.7, 0.1], [0.9, 0.3])},
-                "limits": junction.Limits(),
-            },
-        ),
-        (
-            sensitivity.log_likelihood_gradient,
-            {
-                "network": network(),
-                "cases": pd.DataFrame({"rain": ["yes", "no"]}),
-                "weights": [1.0, 2.0],
-                "limits": junction.Limits(),
-            },
-        ),
         (sensitivity.cd_distance, {"before": 0.2, "after": 0.5}),
         (
             sensitivity.Parameter("rain", "yes").changed,
@@ -389,17 +370,6 @@ def of_functions() -> Iterator[Call]:
                 "targets": ["wet"],
                 "order": junction.MinFill(),
                 "limits": junction.Limits(),
-            },
-        ),
-        (
-            junction.compile_marginal_map,
-            {
-                "model": network(),
-                "variables": ["rain"],
-                "evidence": ["count"],
-                "soft": ["wet"],
-                "order": junction.MinFill(),
-                "limits": junction.Limits(10**8, 10**8),
             },
         ),
         (
@@ -600,7 +570,6 @@ def of_methods() -> Iterator[Call]:
     explanation = junction.compile_explanation(NETWORK, evidence=["count"])
     search = junction.compile_search(NETWORK)
     sampling = junction.compile_sampling(NETWORK, evidence=["count"])
-    marginal = junction.compile_marginal_map(NETWORK, ["rain"], evidence=["count"])
     scopes = [["a", "b"], ["b", "c"]]
     graph = junction.InteractionGraph.from_scopes({"a": 2, "b": 3, "c": 2}, scopes)
     vanishing = mastermind.VanishingBelief.start(BOARD)
@@ -628,8 +597,7 @@ def of_methods() -> Iterator[Call]:
             dynamic.DynamicNetwork.from_networks,
             {"first": OVER_TIME.first, "transition": OVER_TIME.two_slices, "varying": {}},
         ),
-        (dynamic.DynamicNetwork.from_pgmpy, {"model": STEADY.to_pgmpy()}),
-        (STEADY.to_pgmpy, {"max_cells": 10**6}),
+        (dynamic.DynamicNetwork.from_pgmpy, {"model": pgmpy_weather()}),
         (fitting.BDeu(2).pseudo_counts, {"variable": RAIN, "parents": (WET,)}),
         (PAIR.axis, {"name": "rain"}),
         (PAIR.transpose, {"names": ["wet", "rain"]}),
@@ -686,7 +654,6 @@ def of_methods() -> Iterator[Call]:
         (search.run, {"max_nodes": 9, "seconds": 1.0}),
         (search.best, {"count": 2, "max_nodes": 9, "seconds": 1.0}),
         (search.given, {"case": {"count": "1"}}),
-        (marginal.run, {"evidence": {"count": "1"}}),
         (sampling.run, {"evidence": {"count": "1"}, "n_samples": 2, "rng": _rng()}),
         (sampling.run({"count": "1"}, n_samples=2, rng=_rng()).frequencies, {"0": "rain"}),
         (

@@ -96,7 +96,7 @@ def fit(options: FitCommandOptions) -> Result:
     bnmind fit MODEL.bif CASES.parquet --out fitted.bif --prior bdeu:10 --fixed A,B
     bnmind fit MODEL.bif CASES.csv --out fitted.xdsl --hidden H --starts 5 --seed 1
     """
-    from bnmind.fitting.cases import read_cases_for
+    from bnmind.fitting.expectation import read_cases_for
     from bnmind.pgm.files import model_contents, read_network, write_model
 
     settings = fitting.FitOptions(

@@ -30,7 +30,7 @@ import numpy as np
 
 from bnmind._arguments import checked
 from bnmind._files import write_files
-from bnmind._messages import counted, listed, many, shown
+from bnmind._messages import counted, many, shown
 from bnmind._values import Count, Natural, Value
 from bnmind.errors import InvalidArgumentError, InvalidModelError, ModelFileError, TooLargeError
 from bnmind.pgm.cpd import CPD
@@ -49,8 +49,6 @@ from bnmind.pgm.formats.declared import (
 from bnmind.pgm.formats.model_format import check_tables_fit, read_from
 from bnmind.pgm.formats.pgmpy_bridge import (
     pgmpy_object,
-    pgmpy_table,
-    quiet_pgmpy,
     states_from_pgmpy,
 )
 from bnmind.pgm.formats.source import shown as shown_text
@@ -305,58 +303,6 @@ class DynamicNetwork(Value):
         if problems:
             raise InvalidModelError(problems)
         return cls(Network(tuple(cpds[0])), tuple(cpds[1]))
-
-    @checked
-    def to_pgmpy(self, *, max_cells: int = DEFAULT_CELLS) -> Any:
-        """Return the network as a pgmpy ``DynamicBayesianNetwork``; functions become tables.
-
-        Parameters
-        ----------
-        max_cells
-            Cells that the largest table may have.
-
-        Raises
-        ------
-        InvalidModelError
-            If the arcs inside of the first slice differ from those inside of later slices, or
-            tables vary: pgmpy cannot express that.
-        TooLargeError
-            If the largest table has more cells; it is named, and nothing is allocated.
-        """
-        cpds = self.two_slices.cpds
-        check_tables_fit(cpds, max_cells=max_cells)
-        arcs = [(_node(p.name), _node(c.variable.name)) for c in cpds for p in c.parents]
-        first, later = (
-            {(p, c) for (p, at), (c, number) in arcs if at == number == own} for own in (0, 1)
-        )
-        # pgmpy has no slice 1 of other variables.
-        linked = {name for arc in arcs for name, number in arc if number == 1}
-        problems = [
-            f"pgmpy has the same arcs inside of all slices, and {parent} → {child} is"
-            f" {'only' if (parent, child) in first else 'not'} in the first one"
-            for parent, child in sorted(first ^ later)
-        ]
-        problems += [
-            f"pgmpy has one table of a variable without arcs, and those of {name} differ in the"
-            " first slice and in later ones"
-            for name, cpd in self._transition_by_name.items()
-            if name not in linked
-            and not cpd.to_factor().isclose(self.first.cpd(name).to_factor(), atol=0.0)
-        ]
-        if self.varying:
-            problems.append(f"pgmpy has no tables that vary, as of {listed(list(self.varying))}")
-        if problems:
-            raise InvalidModelError(problems)
-        model_type = pgmpy_object("pgmpy.models", "DynamicBayesianNetwork")
-        with quiet_pgmpy():
-            model = model_type()
-            model.add_nodes_from([v.name for v in self.variables])
-            model.add_edges_from(arcs)
-            for cpd in cpds:
-                name, number = _node(cpd.variable.name)
-                if number == 0 or name in linked:
-                    model.add_cpds(pgmpy_table(cpd.to_tabular(max_cells=max_cells), _node))
-        return model
 
     @checked
     def unroll(self, slices: Count) -> Network:

@@ -29,8 +29,13 @@ from bnmind._messages import counted, shown
 from bnmind._values import Count, Natural, Sealed, Value
 from bnmind._workers import faults_of_workers, results_of
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
-from bnmind.fitting.cases import DistinctCases, network_of_structure
-from bnmind.fitting.expectation import Expectation, Expected, standard_errors
+from bnmind.fitting.expectation import (
+    DistinctCases,
+    Expectation,
+    Expected,
+    network_of_structure,
+    standard_errors,
+)
 from bnmind.fitting.layout import NO_PRIOR, Layout, Prior
 from bnmind.information import Floats
 from bnmind.pgm.factor import Factor

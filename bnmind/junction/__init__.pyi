@@ -41,4 +41,3 @@ from bnmind.junction.triangulation.randomized import RandomizedGreedy as Randomi
 from bnmind.junction.triangulation.randomized import TreeAnnealing as TreeAnnealing
 from bnmind.junction.walk import Explanation as Explanation
 from bnmind.junction.walk import compile_explanation as compile_explanation
-from bnmind.junction.walk import compile_marginal_map as compile_marginal_map

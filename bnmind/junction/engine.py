@@ -108,9 +108,6 @@ def model_entropy(
 DEFAULT_MEMORY = 2**28
 """The default limit for the bytes of all remembered plans: 256 MiB."""
 
-_MOST_LINES = 12
-"""The most plans that the text of an engine lists."""
-
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Engine(Value):
@@ -155,32 +152,10 @@ class Engine(Value):
     """The limits of the cost of each answer."""
 
     def __repr__(self) -> str:
-        of = counted(len(self.model.variables), "variable")
-        return f"Engine({of}, {self._held})"
-
-    def __str__(self) -> str:
-        plans = self._planner.store.held()
-        states = sum(v.n_states for v in self.model.variables)
-        lines = [
-            f"engine for {counted(len(self.model.variables), 'variable')} with {states:,} states",
-            f"remembers {self._held}",
-        ]
-        latest = plans[: -_MOST_LINES - 1 : -1]
-        lines += [f"  {stored.title}  {format_bytes(stored.bytes)}" for stored in latest]
-        if len(plans) > _MOST_LINES:
-            lines.append(f"  … and {len(plans) - _MOST_LINES:,} more")
-        lines.append(
-            f"an answer may take {counted(self.limits.max_multiplications, 'multiplication')} and"
-            f" {format_bytes(self.limits.max_bytes)}"
-        )
-        return "\n".join(lines)
-
-    @property
-    def _held(self) -> str:
-        """The plans in memory, in words."""
-        plans = self._planner.store.held()
-        used, most = sum(stored.bytes for stored in plans), format_bytes(self.memory)
-        return f"{counted(len(plans), 'plan')} in {format_bytes(used)} of at most {most}"
+        stored = self._planner.store.held().values()
+        of, held = counted(len(self.model.variables), "variable"), counted(len(stored), "plan")
+        used, most = sum(one.bytes for one in stored), format_bytes(self.memory)
+        return f"Engine({of}, {held} in {format_bytes(used)} of at most {most})"
 
     def posterior(
         self, targets: Targets | None = None, evidence: Evidence | None = None
@@ -306,8 +281,8 @@ class Engine(Value):
         UnknownNameError, ImpossibleEvidenceError, CancellationError
             As in `posterior`.
         """
-        names = self._planner.reader.names(targets, "a marginal MAP")
         seen = self._planner.reader.evidence(evidence)
+        names = self._planner.reader.names(targets, "a marginal MAP", seen.positions)
         return self._planner.marginal_map(names, seen, max_joint)
 
     @checked

@@ -21,7 +21,6 @@ from bnmind.information import Floats
 from bnmind.junction.causes import are_layered, may_be_swept
 from bnmind.junction.graphs import OrderFinder
 from bnmind.junction.inference.compile import compile_plan, interaction_graph
-from bnmind.junction.inference.compiled_query import few, few_names
 from bnmind.junction.inference.evidence import Reader, Scopes, Seen
 from bnmind.junction.inference.limits import Limits
 from bnmind.junction.inference.plan import Plan
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from bnmind.junction.sampling import Samples, SamplingPlan
     from bnmind.junction.search import ExplanationSearch
     from bnmind.junction.slices import SlicedPlan
-    from bnmind.junction.walk import Explanation, ExplanationPlan, MarginalMapPlan
+    from bnmind.junction.walk import Explanation, ExplanationPlan
 
 # --- The bytes that plans take between runs: their tables, programs and names ---------------------
 #
@@ -59,7 +58,7 @@ def plan_bytes(plan: Any) -> int:
     Parameters
     ----------
     plan
-        A `Plan`, `SlicedPlan`, `ExplanationPlan`, `MarginalMapPlan` or `SamplingPlan`; None if it
+        A `Plan`, `SlicedPlan`, `ExplanationPlan` or `SamplingPlan`; None if it
         does not fit, which is remembered too.
     """
     if plan is None:
@@ -94,8 +93,6 @@ class Stored(NamedTuple):
     plan: Any
     bytes: int
     """The bytes that the plan takes, see `bnmind.junction.engine_planning`."""
-    title: str
-    """The questions that the plan answers, in one line."""
 
 
 class PlanStore:
@@ -135,10 +132,10 @@ class PlanStore:
                 self._put(key, found)
             return found.plan
 
-    def held(self) -> tuple[Stored, ...]:
-        """Return all plans, the least recently used first."""
+    def held(self) -> dict[Hashable, Stored]:
+        """Return all plans by key, the least recently used first."""
         with self._lock:
-            return tuple(self._plans.values())
+            return dict(self._plans)
 
     def _put(self, key: Hashable, stored: Stored) -> None:
         """Add a plan, and drop others until all fit."""
@@ -150,37 +147,6 @@ class PlanStore:
             while self._bytes > self.most_bytes:
                 _, dropped = self._plans.popitem(last=False)
                 self._bytes -= dropped.bytes
-
-
-def format_question(
-    kind: str,
-    targets: Sequence[Sequence[str]] | None,
-    hard: Sequence[str],
-    soft: Sequence[str],
-) -> str:
-    """Return the question that a plan answers in one line, with ``?`` after soft evidence.
-
-    Parameters
-    ----------
-    kind
-        The name of the method that asks.
-    targets
-        The variables of each target; None for all variables.
-    hard, soft
-        The variables of the evidence.
-
-    Examples
-    --------
-    >>> format_question("posterior", [["tub"], ["lung", "smoke"]], ["xray"], ["dysp"])
-    'posterior  tub; lung, smoke | xray, dysp?'
-    >>> format_question("mpe", None, [], [])
-    'mpe  all variables'
-    """
-    asked = "all variables"
-    if targets is not None:
-        asked = few([few_names(target) for target in targets if target], "; ") or "log_evidence"
-    given = few_names([*hard, *(f"{name}?" for name in soft)])
-    return f"{kind}  {asked}{f' | {given}' if given else ''}"
 
 
 # --- The choice among the ways to compute posteriors, by their predicted costs --------------------
@@ -355,18 +321,14 @@ class Planner:
     def _compiled(self) -> Stored:
         from bnmind.junction.circuit import Circuit
 
-        most, fault = self.store.most_bytes, "the circuit is too large"
+        most = self.store.most_bytes
         limits = replace(self.limits, max_bytes=min(self.limits.max_bytes, most))
-        with suppress(TooLargeError):
-            try:
-                circuit = Circuit.of(self.model, order=self.order, limits=limits)
-                size = _OBJECT_BYTES + circuit.memory
-                if size <= most:
-                    title = f"any evidence: {circuit.multiplications:,} multiplications"
-                    return Stored(circuit, size, title)
-            except InvalidModelError:
-                fault = "no circuit of negative factors"
-        return Stored(None, _OBJECT_BYTES, f"any evidence: {fault}")
+        with suppress(TooLargeError, InvalidModelError):
+            circuit = Circuit.of(self.model, order=self.order, limits=limits)
+            size = _OBJECT_BYTES + circuit.memory
+            if size <= most:
+                return Stored(circuit, size)
+        return Stored(None, _OBJECT_BYTES)
 
     def plan(self, scopes: Scopes, seen: Seen) -> Plan:
         """Return the plan for some targets and the variables of the evidence."""
@@ -469,15 +431,20 @@ class Planner:
 
         If their joint distribution or a plan does not fit, branch and bound finds it.
         """
-        from bnmind.junction.walk import compile_marginal_map
+        from bnmind.junction.walk import Explanation
 
         states, soft = seen.in_order()
-        plan: MarginalMapPlan | None = None
+        plan: Plan | None = None
         if math.prod([self.reader.variables[name].n_states for name in names]) <= max_joint:
-            compiled = partial(compile_marginal_map, variables=names, max_joint=max_joint)
-            plan = self._made(("map", (names,), tuple(states), tuple(soft)), compiled)
+            key = ("map", (names,), tuple(states), tuple(soft))
+            plan = self._made(key, partial(compile_plan, targets=[names]))
         if plan is not None:
-            return plan.run({**states, **soft})
+            posterior = plan.run({**states, **soft})
+            joint = posterior.joints[0]
+            best = np.unravel_index(int(joint.argmax()), joint.shape)
+            log_probability = posterior.log_evidence + math.log(joint[best])
+            found = {v.name: v.states[i] for v, i in zip(plan.targets[0], best, strict=True)}
+            return Explanation(found, log_probability)
         return self.explanations(1, seen, names)[0]
 
     def sample(self, n_samples: int, rng: np.random.Generator, seen: Seen) -> Samples:
@@ -508,7 +475,7 @@ class Planner:
             except TooLargeError:
                 if kind not in ("mpe", "map"):
                     raise
-            return Stored(plan, plan_bytes(plan), format_question(*key))
+            return Stored(plan, plan_bytes(plan))
 
         return self.store.get((*key, states), stored)
 

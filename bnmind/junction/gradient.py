@@ -52,7 +52,6 @@ from bnmind.junction.reduction import without_barren
 from bnmind.pgm.cpd import FunctionalCPD
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import FactorModel, Network
-from bnmind.pgm.noisy import NoisyMaximum, NoisyMinimum
 from bnmind.pgm.tabular import TabularCPD
 from bnmind.pgm.variable import Variable
 
@@ -145,34 +144,6 @@ class Gradient(Sealed):
                 name,
             )
         return covarying(cpd.values, self[name])
-
-    @checked
-    def contributions(self, name: str) -> tuple[Floats, ...]:
-        """Return the partial derivatives by the parameters of a noisy maximum or minimum.
-
-        Parameters
-        ----------
-        name
-            The name of a variable with a noisy maximum or minimum.
-
-        Returns
-        -------
-        tuple
-            An array ``(states,)`` for the leak, then one for each of the ``links``.
-
-        Raises
-        ------
-        UnknownNameError
-            If the network has no such variable.
-        InvalidArgumentError
-            If its distribution is not noisy, or so large that it was written as smaller tables.
-        """
-        cpd = self.model.potentials[self._place(name)]
-        if not isinstance(cpd, NoisyMaximum | NoisyMinimum):
-            raise InvalidArgumentError(
-                f"{name} is not a noisy maximum or minimum: it is a {type(cpd).__name__}", name
-            )
-        return cpd.partials(self[name])
 
     def to_frame(self) -> pandas.DataFrame:
         """Return a `pandas.DataFrame` with a row for each entry that has a derivative.
@@ -286,31 +257,9 @@ class Derivatives(Sealed):
         UnknownNameError, InvalidArgumentError
             If the target has no such state, or there is no target.
         """
-        return self.expectation(np.eye(len(self.joints))[self._target.index(state)])
-
-    @checked
-    def expectation(self, scores: Any) -> Gradient:
-        """Return the expected score of the target given the evidence, and its derivatives.
-
-        Parameters
-        ----------
-        scores
-            ``(states,)`` a number for each state of the target.
-
-        Raises
-        ------
-        InvalidArgumentError
-            If there is not one finite score for each state of the target, or there is no target.
-        """
-        given, target = np.asarray(scores, dtype=np.float64), self._target
-        if given.shape != (target.n_states,) or not np.all(np.isfinite(given)):
-            raise InvalidArgumentError(
-                f"expected {target.n_states} finite scores, one for each state of {target.name},"
-                f" got {scores!r}",
-                scores,
-            )
-        value = float(given @ [joint.value for joint in self.joints])
-        return self._sum(given - value, value)
+        place = self._target.index(state)
+        value = self.joints[place].value
+        return self._sum(np.eye(len(self.joints))[place] - value, value)
 
     @property
     def _target(self) -> Variable:

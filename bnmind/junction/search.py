@@ -21,7 +21,7 @@ from bnmind.information import Floats
 from bnmind.junction.forms import small_tables
 from bnmind.junction.graphs import OrderFinder
 from bnmind.junction.inference.compile import compile_plan
-from bnmind.junction.inference.evidence import Evidence, by_name, likelihood, read_findings
+from bnmind.junction.inference.evidence import Evidence, Reader, by_name, likelihood, read_findings
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.inference.plan import Plan, attempt, impossible, minimal_conflict
 from bnmind.junction.search_bounds import Ints, Level, LogTables, Orders, SearchProblem, log_tables
@@ -40,7 +40,7 @@ from bnmind.junction.search_kernel import (
     upper_bound,
 )
 from bnmind.junction.triangulation.randomized import RandomizedGreedy, TreeAnnealing
-from bnmind.junction.walk import Explanation, check_count, check_explained, in_order
+from bnmind.junction.walk import Explanation, check_count, in_order
 from bnmind.pgm.network import FactorModel, Network, Potential
 from bnmind.pgm.variable import Variable
 
@@ -486,8 +486,8 @@ class ExplanationSearch(Value):
         variables = [self.model.variable(name) for name in self.evidence]
         self._set(evidence=read_findings(self.evidence, (), variables))
         if self.targets is not None:
-            hard, _ = _split(self.evidence)
-            check_explained([self.model.variable(name).name for name in self.targets], hard)
+            observed = _split(self.evidence)[0]
+            Reader(self.model).names(self.targets, "a marginal MAP", observed)
 
     def __repr__(self) -> str:
         return (
@@ -762,7 +762,7 @@ def compile_search(
 ) -> ExplanationSearch:
     """Return a search for a proven most probable explanation, or a proven marginal MAP.
 
-    Use it where `compile_explanation` and `compile_marginal_map` would need too much memory.
+    Use it where `compile_explanation` or a joint distribution would need too much memory.
 
     Parameters
     ----------

@@ -1,14 +1,11 @@
 # The names of `bnmind.sensitivity`, for type checkers and `bnmind._front_door`: the one list.
 
-from bnmind.sensitivity.analysis import PosteriorBounds as PosteriorBounds
+from bnmind.sensitivity.analysis import ExplainedConclusion as ExplainedConclusion
 from bnmind.sensitivity.analysis import SensitivityAnalysis as SensitivityAnalysis
+from bnmind.sensitivity.analysis import WeightOfEvidence as WeightOfEvidence
 from bnmind.sensitivity.analysis import analyze as analyze
-from bnmind.sensitivity.analysis import log_likelihood_gradient as log_likelihood_gradient
-from bnmind.sensitivity.analysis import posterior_bounds as posterior_bounds
-from bnmind.sensitivity.explanation import ExplainedConclusion as ExplainedConclusion
-from bnmind.sensitivity.explanation import WeightOfEvidence as WeightOfEvidence
-from bnmind.sensitivity.explanation import explain_conclusion as explain_conclusion
-from bnmind.sensitivity.explanation import weight_of_evidence as weight_of_evidence
+from bnmind.sensitivity.analysis import explain_conclusion as explain_conclusion
+from bnmind.sensitivity.analysis import weight_of_evidence as weight_of_evidence
 from bnmind.sensitivity.functions import Absolute as Absolute
 from bnmind.sensitivity.functions import AtLeast as AtLeast
 from bnmind.sensitivity.functions import AtMost as AtMost

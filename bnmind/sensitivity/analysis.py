@@ -1,44 +1,44 @@
-"""The sensitivity analysis of a posterior: its dependence on all entries of the tables at once.
+r"""The sensitivity of a posterior to all entries of the tables, and conclusions explained.
 
-Gradients for learning are the derivatives of the log-likelihood of cases by all entries. That by
-a positive entry is its expected count divided by the entry (J. Binder, D. Koller,
-S. Russell and K. Kanazawa, "Adaptive probabilistic networks with hidden variables", Machine
-Learning 29, 1997). All cases pass through one circuit, whose adjoints are derivatives at entries
-of zero, too. Cases whose numbers are too far apart for it, and all cases if it is too large, are
-done one by one.
+The weight of findings e for a hypothesis h is the logarithm of a likelihood ratio, in bits. It is
+the change of the log-odds of the hypothesis:
+
+.. math:: W(h : e) = \log_2 \frac{P(e|h)}{P(e|\bar h)} = \log_2 \frac{O(h|e)}{O(h)}
+
+The weight of a single finding depends on the others. Two numbers describe it: its weight *alone*,
+and its weight *given the others*, that is, the log-odds with all findings minus those with the
+finding left out.
+
+References
+----------
+I. J. Good, "Weight of evidence: a brief survey", Bayesian Statistics 2, 1985; D. Madigan, K.
+Mosurski and R. G. Almond, "Graphical explanation in belief networks", J. Comput. Graph. Stat. 6,
+1997.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked
-from bnmind._messages import counted, each_of
-from bnmind._values import Natural, Sealed, Value
+from bnmind._display import Result, Table, finite, picked
+from bnmind._messages import counted, percent
+from bnmind._values import Natural, NonNegative, Sealed
 from bnmind.errors import (
     CancellationError,
     ImpossibleEvidenceError,
     InvalidArgumentError,
-    TooLargeError,
 )
 from bnmind.information import Floats
-from bnmind.junction.cases.tables import distinct_cases, frame_of, read_table
-from bnmind.junction.circuit import Circuit
 from bnmind.junction.engine import compile_model
-from bnmind.junction.gradient import Gradient, differentiate
-from bnmind.junction.inference.compile import compile_plan
-from bnmind.junction.inference.evidence import Evidence, Reader, real_numbers
+from bnmind.junction.gradient import differentiate
+from bnmind.junction.inference.evidence import Evidence, Reader
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
-from bnmind.junction.reduction import without_barren
-from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.tabular import TabularCPD
 from bnmind.pgm.variable import Variable
@@ -61,7 +61,6 @@ from bnmind.sensitivity.functions import (
     moved,
     quotients,
     table_of,
-    with_tables,
 )
 
 if TYPE_CHECKING:
@@ -460,217 +459,287 @@ def analyze(
     )
 
 
-@checked
-def log_likelihood_gradient(
-    network: Network,
-    cases: Any,
-    *,
-    weights: ArrayLike | None = None,
-    limits: Limits = DEFAULT_LIMITS,
-) -> Gradient:
-    """Return the log-likelihood of cases and its derivatives by all entries of the tables.
-
-    Parameters
-    ----------
-    network
-        The network.
-    cases
-        A `pandas.DataFrame` with a row for each case, as for `bnmind.junction.predict`.
-    weights
-        The weight of each case; 1 by default.
-    limits
-        The limits of the computation.
-
-    Returns
-    -------
-    Gradient
-        Its value is Σ ln P(case). Functional and noisy distributions have no derivatives; name
-        their `to_tabular` for these.
-
-    Raises
-    ------
-    ImpossibleEvidenceError
-        If a case has probability zero. The error names the first one.
-    TableError
-        If a cell holds no state of its variable, or no column matches a variable.
-    InvalidArgumentError
-        If the weights are not a number of at least 0 for each case.
-    TooLargeError
-        If the computation would exceed its limits.
-
-    Examples
-    --------
-    >>> from bnmind.pgm import Variable
-    >>> rain, wet = Variable("rain", ("no", "yes")), Variable("wet", ("no", "yes"))
-    >>> network = Network((TabularCPD(rain, (), [0.8, 0.2]),
-    ...                    TabularCPD(wet, (rain,), [[0.9, 0.1], [0.1, 0.9]])))
-    >>> gradient = log_likelihood_gradient(network, {"rain": ["no", "no", "yes"]})
-    >>> gradient["rain"].round(3).tolist()  # the counts 2 and 1 divided by .8 and .2
-    [2.5, 5.0]
-    """
-    table = read_table(network.variables, frame_of(cases))
-    n = len(table)
-    given = np.ones(n) if weights is None else real_numbers(weights, "the weights")
-    if given.shape != (n,) or not np.all((given >= 0) & np.isfinite(given)):
-        raise InvalidArgumentError(
-            f"expected a finite weight of at least 0 for {each_of(n, 'case')}", weights
-        )
-    states = table.states(slice(None))
-    distinct = distinct_cases(states)
-    sums = np.bincount(distinct.kind, weights=given, minlength=len(distinct.first))
-    first = distinct.first[sums > 0]
-    rows, counts = states.T[first], sums[sums > 0].astype(np.float64)
-    logs, partials = _gradients(network, rows, counts, limits)
-    if len(impossible := np.flatnonzero(np.isneginf(logs))):
-        place = impossible[0]
-        raise ImpossibleEvidenceError(
-            f"the case in row {table.frame.index[first[place]]} has probability zero, so that its"
-            " logarithm has no derivative",
-            _findings(network, rows[place]),
-        )
-    value = float(counts @ logs)
-    return Gradient(model=network, value=value, log_evidence=value, partials=tuple(partials))
-
-
-def _findings(network: Network, row: Any) -> dict[str, str]:
-    """Return the findings of a row of state positions."""
-    return {
-        v.name: v.states[state]
-        for v, state in zip(network.variables, row.tolist(), strict=True)
-        if state >= 0
-    }
-
-
-def _gradients(
-    network: Network, rows: Any, counts: Floats, limits: Limits
-) -> tuple[Floats, list[Floats | None]]:
-    """Return ln P of each case, -inf if it is impossible, and the weighted sum of all gradients."""
-    partials: list[Floats | None] = [None] * len(network.cpds)
-    logs, doubtful = np.empty(len(rows)), np.ones(len(rows), dtype=np.bool_)
-    with suppress(TooLargeError):
-        partials, answers = Circuit.of(network, limits=limits).gradient(rows, counts)
-        logs, doubtful = answers.log_evidence, answers.doubtful
-    for number in np.flatnonzero(doubtful).tolist():
-        findings = _findings(network, rows[number])
-        try:
-            own = _gradient_of_case(network, findings, limits)
-        except ImpossibleEvidenceError:
-            logs[number] = -np.inf
-            continue
-        logs[number] = own.value
-        for place, partial in enumerate(own.partials):
-            if partial is not None:
-                before = partials[place]
-                partials[place] = counts[number] * partial + (0.0 if before is None else before)
-    return logs, partials
-
-
-def _gradient_of_case(network: Network, findings: Mapping[str, str], limits: Limits) -> Gradient:
-    """Return ln P of findings with its gradient.
-
-    An expected count keeps all digits, and gives the derivative by a positive entry. If there are
-    zeros, nothing is divided; numbers that are too far apart are refused.
-    """
-    tables = [cpd.values if isinstance(cpd, TabularCPD) else None for cpd in network.cpds]
-    if not all(np.all(values > 0) for values in tables if values is not None):
-        return differentiate(network, evidence=findings, limits=limits).log_evidence
-    families = [[v.name for v in cpd.scope] for cpd in network.cpds]
-    plan = compile_plan(network, evidence=[*findings], targets=families, limits=limits)
-    answer = plan.run(findings)
-    value, pairs = answer.log_evidence, zip(tables, answer.joints, strict=True)
-    partials = [None if values is None else np.real(joint) / values for values, joint in pairs]
-    return Gradient(model=network, value=value, log_evidence=value, partials=tuple(partials))
-
-
-# --- Bounds of a posterior if entries of tables are known only within intervals ------------------
-#
-# If one table is uncertain, the posterior is a quotient of two linear functions of the table, whose
-# rows vary in polytopes (their intervals, and the sum one). Dinkelbach's algorithm finds its least
-# and largest values exactly: for a guess λ, the table that maximizes P(x, e) − λ P(e) is found
-# greedily, and its posterior is the next guess.
-#
-# If several tables are uncertain, the exact bounds are hard to find. Outer bounds hold for certain:
-# each P(x, e) is a sum of products of entries, so that it is at most that with the largest numbers
-# of all intervals, and at least that with the smallest ones. (The bounds of Chan and Darwiche, by
-# the distance of tables, are never closer: they bound each of these sums by one ratio for each
-# table.)
-#
-# The attained bounds are posteriors of real choices of all tables, found by optimizing one table
-# after the other. The exact bounds lie between the attained and the outer ones.
-#
-# References
-# ----------
-# W. Dinkelbach, "On nonlinear fractional programming", Management Science 13, 1967; F. G. Cozman,
-# "Credal networks", Artificial Intelligence 120, 2000; H. Chan and A. Darwiche, Int. J. Approx.
-# Reasoning 38, 2005.
-
-_Range: TypeAlias = tuple[Floats, Floats]
-"""The least and the largest entries of a table."""
-
-_MOST_ROUNDS = 3
-"""The passes over all uncertain tables when several are optimized one after the other."""
-
-_MOST_TABLES = 64
-"""The most uncertain tables that are optimized for the attained bounds; the others stay."""
+# --- Conclusions explained: the weights of the findings, and the entries that matter most ---------
 
 
 @dataclass(frozen=True, kw_only=True)
-class PosteriorBounds(Value):
-    """The bounds of a posterior probability if entries are known only within intervals."""
+class FindingWeight:
+    """The weight of a finding for a hypothesis, in bits; positive if it supports the hypothesis."""
 
-    low: float
-    """No choice of the entries gives a smaller posterior."""
-    high: float
-    """No choice of the entries gives a larger posterior."""
-    is_exact: bool
-    """Whether the bounds are attained: one uncertain table. Otherwise they are outer bounds."""
-    attained_low: float
-    """The smallest posterior found for a choice of the entries; only the first 64 uncertain tables
-    are optimized."""
-    attained_high: float
-    """The largest posterior found in the same way."""
+    finding: str
+    """The finding, such as ``wet=yes``."""
+    alone: float
+    """Its weight if there are no other findings."""
+    given_others: float
+    """Its weight given all other findings."""
+    without: float
+    """The posterior probability of the hypothesis without this finding."""
 
-    def __str__(self) -> str:
-        if self.is_exact:
-            return f"exactly from {self.low:.4g} to {self.high:.4g}"
-        text = f"within {self.low:.4g} to {self.high:.4g}"
-        return f"{text}; attained: {self.attained_low:.4g} to {self.attained_high:.4g}"
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class WeightOfEvidence(Result, Sealed):
+    """The weight of all findings for a hypothesis, and of each of them, in bits."""
+
+    target: Variable
+    """The target."""
+    state: str
+    """The hypothesis is that the target is in this state."""
+    prior: float
+    """Its probability without findings."""
+    posterior: float
+    """Its probability given all findings."""
+    total: float
+    """The weight of all findings together."""
+    findings: tuple[FindingWeight, ...]
+    """The weight of each finding, the largest given the others first."""
+
+    @property
+    def conclusion(self) -> str:
+        """The conclusion, such as ``lung=yes``."""
+        return f"{self.target.name}={self.state}"
+
+    @checked
+    def plot(self, *, title: str = "") -> Figure:
+        """Plot the weight of each finding, given the others.
+
+        Parameters
+        ----------
+        title
+            A title above the picture; none if empty.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If there are no findings.
+        """
+        return draw_explanation(self.findings, (), self.posterior, title)
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return a row for each finding: ``finding``, ``alone``, ``given_others``, ``without``."""
+        import pandas
+
+        columns = ["finding", "alone", "given_others", "without"]
+        return pandas.DataFrame([picked(one, *columns) for one in self.findings], columns=columns)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the weights as a record for JSON; infinite ones are None."""
+        record = picked(self, "state", "prior", "posterior", weight="total")
+        columns = ["finding", "given_others", "alone", "without"]
+        findings = [picked(one, *columns) for one in self.findings]
+        return dict(finite({"target": self.target.name, **record, "findings": findings}))
+
+    def _shown(self) -> Iterator[str | Table]:
+        likely = f"{self.conclusion} has the probability {percent(self.posterior)}"
+        if not self.findings:
+            yield f"{likely} without findings."
+            return
+        yield f"{likely} given the findings, and {percent(self.prior)} without them."
+        if math.isfinite(self.total):
+            side = "for" if self.total >= 0 else "against"
+            yield f"Together, the findings weigh {abs(self.total):.2f} bits {side} it."
+        else:
+            yield f"The findings {'prove it' if self.total > 0 else 'rule it out'}."
+        yield "\nWeight of each finding, in bits:"
+        rows = [
+            (one.finding, _bits(one.given_others), _bits(one.alone), percent(one.without))
+            for one in self.findings
+        ]
+        yield Table(("finding", "given the others", "alone", "probability without it"), rows)
 
 
 @checked
-def posterior_bounds(
-    network: Network,
+def weight_of_evidence(
+    model: Network | FactorModel,
     target: str,
-    state: Any,
-    evidence: Evidence | None = None,
+    evidence: Evidence,
     *,
-    intervals: Mapping[str, tuple[Any, Any]],
+    state: Any = None,
     limits: Limits = DEFAULT_LIMITS,
-) -> PosteriorBounds:
-    """Return bounds of a posterior if entries of tables are known only within intervals.
+) -> WeightOfEvidence:
+    """Return which findings support the conclusion that a target is in a state.
 
     Parameters
     ----------
-    network
-        The network. Its tables with intervals may be any within these.
-    target, state
-        The variable and its state.
+    model
+        The model.
+    target
+        The variable of the conclusion.
     evidence
-        The findings.
-    intervals
-        For some variables, the least and the largest entries, as arrays of the shape of the table.
-        Each row must contain a distribution. Where both are equal, the entry is known.
+        The findings: a state or a likelihood of each observed variable.
+    state
+        The conclusion; by default the most probable state given the evidence.
     limits
-        The limits of the computation.
+        The limits of each computation. There are some for each finding.
 
     Raises
     ------
-    InvalidArgumentError
-        If the intervals are not valid.
-    ImpossibleEvidenceError
-        If the evidence is impossible for every choice of the entries.
-    UnknownNameError, TooLargeError
-        As in `analyze`.
+    UnknownNameError, ImpossibleEvidenceError, TooLargeError, InvalidArgumentError
+        As in `bnmind.junction.Engine.posterior`; and if the target is evidence.
+
+    Examples
+    --------
+    >>> from bnmind.pgm import Network, TabularCPD
+    >>> rain, wet = Variable("rain", ("no", "yes")), Variable("wet", ("no", "yes"))
+    >>> network = Network((TabularCPD(rain, (), [0.8, 0.2]),
+    ...                    TabularCPD(wet, (rain,), [[0.9, 0.1], [0.1, 0.9]])))
+    >>> weights = weight_of_evidence(network, "rain", {"wet": "yes"})
+    >>> weights.state, round(weights.total, 3)  # log2(0.9 / 0.1)
+    ('yes', 3.17)
+    """
+    engine, variable = compile_model(model, limits=limits), model.variable(target)
+    states, soft = Reader(model).evidence(evidence).in_order()
+    findings: dict[str, Any] = {**states, **soft}
+    if target in findings:
+        raise InvalidArgumentError(f"the target {target} must not be evidence", target)
+    after, before = (log_joint(engine, variable, seen) for seen in (findings, {}))
+    place = first_largest(after) if state is None else variable.index(state)
+    full, empty = _log_odds(after, place), _log_odds(before, place)
+    weights = []
+    for name, finding in findings.items():
+        rest = {other: one for other, one in findings.items() if other != name}
+        without, single = (log_joint(engine, variable, seen) for seen in (rest, {name: finding}))
+        weights.append(
+            FindingWeight(
+                finding=f"{name}={finding}" if name in states else f"{name} (likelihood)",
+                alone=_difference(_log_odds(single, place), empty),
+                given_others=_difference(full, _log_odds(without, place)),
+                without=_chance(without, place),
+            )
+        )
+    return WeightOfEvidence(
+        target=variable,
+        state=variable.states[place],
+        prior=_chance(before, place),
+        posterior=_chance(after, place),
+        total=_difference(full, empty),
+        findings=tuple(sorted(weights, key=lambda one: -one.given_others)),
+    )
+
+
+def _log_odds(logs: Floats, place: int) -> float:
+    """Return the log-odds of a state, in bits."""
+    # Not one minus the probability, which loses digits.
+    others = np.logaddexp.reduce(np.delete(logs, place), initial=-np.inf)
+    return float(logs[place] - others) / math.log(2)
+
+
+def _chance(logs: Floats, place: int) -> float:
+    """Return the probability of a state."""
+    return float(np.exp(logs[place] - np.logaddexp.reduce(logs)))
+
+
+def _difference(after: float, before: float) -> float:
+    """Return the change of log-odds; none between equal certainties."""
+    return 0.0 if after == before else after - before
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ExplainedConclusion(Result, Sealed):
+    """What a conclusion depends on, findings and numbers. Created by `explain_conclusion`."""
+
+    weights: WeightOfEvidence
+    """The conclusion, and the weight of each finding for it."""
+    analysis: SensitivityAnalysis
+    """The dependence of the posterior on the tables."""
+    change: float
+    """The share by which each parameter varies."""
+    parameters: int
+    """The most parameters that are shown."""
+
+    @property
+    def conclusion(self) -> str:
+        """The conclusion, such as ``lung=yes``."""
+        return self.weights.conclusion
+
+    @property
+    def tornado(self) -> pandas.DataFrame:
+        """The parameters with the largest influence; see `SensitivityAnalysis.tornado`."""
+        spread = Relative(self.change)
+        return self.analysis.tornado(self.weights.state, spread=spread, n=self.parameters)
+
+    @property
+    def deviations(self) -> pandas.DataFrame | None:
+        """The values that keep the conclusion the most probable state; None if it is not."""
+        if self.weights.state != self.analysis.conclusion:
+            return None
+        return self.analysis.deviations(n=self.parameters)
+
+    def plot(self) -> Figure:
+        """Plot the weights of the findings above the tornado of the parameters."""
+        weights, rows = self.weights, list(self.tornado.itertuples(index=False))
+        title = f"{self.conclusion}: {percent(weights.posterior)}"
+        return draw_explanation(weights.findings, rows, weights.posterior, title)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the explanation as a record for JSON; infinite weights are None."""
+        kept = self.deviations
+        numbers = {
+            "log_evidence": self.analysis.log_evidence,
+            "parameters": self.tornado.to_dict("records"),
+            "intervals": None if kept is None else kept.to_dict("records"),
+        }
+        return self.weights.to_dict() | dict(finite(numbers))
+
+    def _shown(self) -> Iterator[str | Table]:
+        yield from self.weights._shown()
+        found: list[Any] = list(self.tornado.itertuples(index=False))
+        if not found:
+            yield f"\nNo entry of a table changes the probability of {self.conclusion}."
+            return
+        change = f"±{100 * self.change:g} %"
+        yield f"\nProbability of {self.conclusion} if a parameter changes by {change}:"
+        rows = []
+        for one in found:
+            ends = _percent_of(one.at_low), _percent_of(one.at_high)
+            low_or_high = f"{one.low:.4g} or {one.high:.4g}"
+            rows.append([one.parameter, f"{one.value:.4g}", low_or_high, *ends])
+        yield Table(("parameter", "value", "changes to", "if lower", "if higher"), rows)
+        kept = self.deviations
+        if kept is None:
+            return
+        if not len(kept):
+            yield f"\nNo single parameter can make another state than {self.conclusion} likelier."
+            return
+        yield f"\n{self.conclusion} stays the most probable state while a parameter is within:"
+        found = list(kept.itertuples(index=False))
+        rows = [
+            [one.parameter, f"{one.value:.4g}", f"{one.low:.4g}", f"{one.high:.4g}"]
+            for one in found
+        ]
+        yield Table(("parameter", "value", "from", "to"), rows)
+
+
+@checked
+def explain_conclusion(
+    model: Network,
+    target: str,
+    evidence: Evidence,
+    *,
+    state: Any = None,
+    change: NonNegative = 0.1,
+    parameters: int = 10,
+) -> ExplainedConclusion:
+    """Return the findings that support a conclusion, and the numbers that it depends on.
+
+    Parameters
+    ----------
+    model
+        The network.
+    target
+        The variable of the conclusion.
+    evidence
+        The findings, as for `weight_of_evidence`.
+    state
+        The conclusion; by default the most probable state given the evidence.
+    change
+        The share by which each parameter varies, as for `Relative`.
+    parameters
+        The most parameters that are shown.
+
+    Raises
+    ------
+    UnknownNameError, ImpossibleEvidenceError, TooLargeError, InvalidArgumentError
+        As in `weight_of_evidence` and `analyze`.
 
     Examples
     --------
@@ -678,148 +747,23 @@ def posterior_bounds(
     >>> rain, wet = Variable("rain", ("no", "yes")), Variable("wet", ("no", "yes"))
     >>> network = Network((TabularCPD(rain, (), [0.8, 0.2]),
     ...                    TabularCPD(wet, (rain,), [[0.9, 0.1], [0.1, 0.9]])))
-    >>> print(posterior_bounds(network, "rain", "yes", {"wet": "yes"},
-    ...                        intervals={"rain": ([0.7, 0.1], [0.9, 0.3])}))
-    exactly from 0.5 to 0.7941
+    >>> explained = explain_conclusion(network, "rain", {"wet": "yes"})
+    >>> explained.conclusion, round(explained.weights.total, 2)
+    ('rain=yes', 3.17)
     """
-    place = network.variable(target).index(state)
-    ranges = {name: _known_range(network, name, pair) for name, pair in intervals.items()}
-    # In the middle, the evidence is possible if any choice makes it so.
-    middles = {name: _middle(*pair) for name, pair in ranges.items()}
-    analysis = analyze(with_tables(network, middles), target, evidence, limits=limits)
-    uncertain = {
-        name: (low, high)
-        for name, (low, high) in ranges.items()
-        if name in analysis.partials and np.any(low < high)
-    }
-    least, most = (_best(analysis, place, uncertain, sign) for sign in (-1, 1))
-    low, high = (least, most) if len(uncertain) < 2 else _outer(analysis, place, uncertain)
-    return PosteriorBounds(
-        low=min(low, least),
-        high=max(high, most),
-        is_exact=len(uncertain) < 2,
-        attained_low=least,
-        attained_high=most,
+    return ExplainedConclusion(
+        weights=weight_of_evidence(model, target, evidence, state=state),
+        analysis=analyze(model, target, evidence),
+        change=change,
+        parameters=parameters,
     )
 
 
-def greedy_rows(scores: Floats, low: Floats, high: Floats) -> Floats:
-    """Return the table within intervals whose rows have the largest expected scores.
-
-    Parameters
-    ----------
-    scores, low, high
-        ``(states, …)`` the scores, the least and the largest probabilities.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> greedy_rows(np.array([1.0, 3.0]), np.array([0.25, 0.0]), np.array([1.0, 0.5])).tolist()
-    [0.5, 0.5]
-    """
-    order = np.argsort(-scores, axis=0, kind="stable")
-    least = np.take_along_axis(low, order, axis=0)
-    room = np.take_along_axis(high, order, axis=0) - least
-    left = 1.0 - low.sum(axis=0) - (np.cumsum(room, axis=0) - room)
-    table = np.empty(low.shape)
-    np.put_along_axis(table, order, least + np.clip(left, 0.0, room), axis=0)
-    return table
+def _bits(weight: float) -> str:
+    if math.isinf(weight):
+        return "proves it" if weight > 0 else "rules it out"
+    return f"{round(weight, 2) + 0.0:+.2f}"  # no negative zero
 
 
-def _best(
-    analysis: SensitivityAnalysis, place: int, ranges: Mapping[str, _Range], sign: int
-) -> float:
-    """Return the least (sign −1) or largest posterior, by optimizing each table in turn."""
-    for _ in range(_MOST_ROUNDS if len(ranges) > 1 else 1):
-        before = analysis.posterior[place]
-        for name, pair in islice(ranges.items(), _MOST_TABLES):
-            table = _best_table(analysis, place, name, pair, sign)
-            analysis = analysis.in_network(with_tables(analysis.network, {name: table}))
-        if abs(analysis.posterior[place] - before) <= _ROUNDING:
-            break
-    return float(analysis.posterior[place])
-
-
-def _best_table(
-    analysis: SensitivityAnalysis, place: int, name: str, pair: _Range, sign: int
-) -> Floats:
-    """Return the table within intervals that is best for the posterior."""
-    slopes = analysis.partials[name]
-    found, value = table_of(analysis.network, name).values, float(analysis.posterior[place])
-    # Each round is strictly better, and there are finitely many corners.
-    for _ in range(100):
-        scores = sign * (slopes[place] - value * slopes.sum(axis=0))
-        candidate = greedy_rows(scores, *pair)
-        parts = np.tensordot(slopes, candidate, candidate.ndim)
-        total = float(parts.sum())
-        better = float(parts[place] / total) if total > 0 else value
-        if sign * (better - value) <= 1e-15:
-            break
-        found, value = candidate, better
-    return found
-
-
-def _outer(
-    analysis: SensitivityAnalysis, place: int, ranges: Mapping[str, _Range]
-) -> tuple[float, float]:
-    """Return guaranteed bounds of the posterior for all choices of the entries."""
-    small, large = (_log_joint(analysis, ranges, side) for side in (0, 1))
-    return _share(small[place], np.delete(large, place)), _share(
-        large[place], np.delete(small, place)
-    )
-
-
-def _log_joint(analysis: SensitivityAnalysis, ranges: Mapping[str, _Range], side: int) -> Floats:
-    """Return ln P(target, evidence) with the least or the largest entries of all tables."""
-    potentials = without_barren(analysis.network.cpds, {analysis.target.name, *analysis.evidence})
-    factors = tuple(
-        Factor(cpd.scope, ranges[name][side]) if (name := cpd.scope[0].name) in ranges else cpd
-        for cpd in potentials
-    )
-    engine = compile_model(FactorModel(factors), limits=analysis.limits)
-    try:
-        return log_joint(engine, analysis.target, analysis.evidence)
-    except ImpossibleEvidenceError:
-        return np.full(analysis.target.n_states, -np.inf)
-
-
-def _share(part: float, others: Floats) -> float:
-    """Return the share of a part, from the logarithms of the part and of the others.
-
-    It is zero if all are impossible, which no choice of entries attains.
-    """
-    total = np.logaddexp.reduce(others, initial=part)
-    return float(np.exp(part - total)) if part > -math.inf else 0.0
-
-
-def _known_range(network: Network, name: str, pair: tuple[Any, Any]) -> _Range:
-    """Return intervals without numbers that the sum of their row excludes."""
-    cpd = table_of(network, name)
-    low, high = (real_numbers(one, f"the intervals of {name}") for one in pair)
-    problem = ""
-    if not low.shape == high.shape == cpd.values.shape:
-        problem = (
-            f"expected intervals of shape {cpd.values.shape} for {name}, got {low.shape} and"
-            f" {high.shape}"
-        )
-    elif not np.all((low >= 0) & (low <= high) & (high <= 1)):
-        problem = f"the intervals of {name} must be within 0 and 1, the least number first"
-    elif np.any(low.sum(axis=0) > 1 + 1e-9) or np.any(high.sum(axis=0) < 1 - 1e-9):
-        problem = f"some row of the intervals of {name} contains no distribution"
-    if problem:
-        raise InvalidArgumentError(problem, pair)
-    least = np.maximum(low, 1 - (high.sum(axis=0) - high))
-    most = np.minimum(high, 1 - (low.sum(axis=0) - low))
-    low, high = np.minimum(least, most), np.maximum(least, most)
-    # Numbers that differ by rounding are known.
-    known = high - low < _ROUNDING
-    return np.where(known, high, low), high
-
-
-def _middle(low: Floats, high: Floats) -> Floats:
-    """Return a table whose entries lie within intervals, all at the same share of them."""
-    total = (high - low).sum(axis=0)
-    share = np.divide(1 - low.sum(axis=0), total, out=np.zeros(total.shape), where=total > 0)
-    middle = low + np.clip(share, 0.0, 1.0) * (high - low)
-    table: Floats = middle / middle.sum(axis=0)
-    return table
+def _percent_of(probability: float) -> str:
+    return "impossible" if math.isnan(probability) else percent(float(probability))

@@ -124,10 +124,7 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
         "SliceSums",
     ),
     "bnmind.junction.triangulation.greedy": ("Climb",),
-    "bnmind.junction.walk": (
-        "ExplanationPlan",
-        "MarginalMapPlan",
-    ),
+    "bnmind.junction.walk": ("ExplanationPlan",),
     "bnmind.lab.experiments": ("Row",),
     "bnmind.lab.mastermind.games": ("EndingMaker",),
     "bnmind.lab.mastermind.setting": ("GameSeries",),
@@ -181,7 +178,7 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
         "ValuedQuestion",
     ),
     "bnmind.rank_one.terms": ("MakesTerms",),
-    "bnmind.sensitivity.explanation": ("FindingWeight",),
+    "bnmind.sensitivity.analysis": ("FindingWeight",),
     "bnmind.sensitivity.functions": (
         "Interval",
         "TwoWayFunction",

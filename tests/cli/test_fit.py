@@ -12,7 +12,7 @@ import pytest
 import bnmind
 from bnmind.errors import TableError
 from bnmind.fitting import BDeu, FitOptions
-from bnmind.fitting.cases import read_cases_for
+from bnmind.fitting.expectation import read_cases_for
 from bnmind.pgm import Network, TabularCPD, Variable
 from bnmind.pgm.files import read_network, write_model
 from tests.command_line import assert_one_line_error, run, run_json

@@ -32,9 +32,8 @@ from bnmind.fitting import (
     fit,
     network_of_structure,
 )
-from bnmind.fitting.cases import DistinctCases
 from bnmind.fitting.em import EQUAL
-from bnmind.fitting.expectation import Expectation
+from bnmind.fitting.expectation import DistinctCases, Expectation
 from bnmind.fitting.layout import Layout
 from bnmind.pgm import FunctionalCPD, Listed, Network, NoisyMaximum, TabularCPD, Variable, noisy_or
 from tests.fitting.twin import cases_of, expected_counts

@@ -20,7 +20,7 @@ from bnmind.errors import ImpossibleEvidenceError, TooLargeError
 from bnmind.junction import (
     Limits,
     compile_explanation,
-    compile_marginal_map,
+    compile_model,
     compile_plan,
     compile_sampling,
 )
@@ -169,7 +169,7 @@ def test_soft_findings_and_explanations(ordinary: Network) -> None:
     both = plan.run({**hard, "F17": {"no": 0.3, "yes": 0.9}})
     assert math.exp(both.log_evidence) == pytest.approx(0.3 * no + 0.9 * yes, rel=1e-12)
     assert math.exp(plan.run(hard).log_evidence) == pytest.approx(no + yes, rel=1e-12)
-    found = compile_marginal_map(ordinary, ["D0", "D1"], evidence=evidence).run(evidence)
+    found = compile_model(ordinary).map(["D0", "D1"], evidence)
     joint = compile_plan(ordinary, evidence=evidence, targets=[["D0", "D1"]]).run(evidence)
     best = joint.log_evidence + math.log(float(np.real(joint.joints[0]).max()))
     assert found.log_probability == pytest.approx(best, rel=1e-12)

@@ -65,9 +65,9 @@ def check(network: Network, evidence: dict[str, Any]) -> None:
     )
     for question in questions:
         question()
-    for stored in engine._planner.store.held():
+    for key, stored in engine._planner.store.held().items():
         real = held(stored.plan, of_model(network))
-        assert real <= stored.bytes <= 8 * real + 2**16, stored.title
+        assert real <= stored.bytes <= 8 * real + 2**16, key
 
 
 @settings(max_examples=examples(20))

@@ -40,9 +40,12 @@ def _one_plan(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(circuit_module, "plain_plans", OnePlan())
 
 
-def titles(engine: Engine) -> list[str]:
-    """Return what an engine remembers, the latest first."""
-    return [stored.title for stored in engine._planner.store.held()[::-1]]
+def kinds(engine: Engine) -> list[str]:
+    """Return the kinds of what an engine remembers, the latest first."""
+    return [
+        key[0] if isinstance(key, tuple) else str(key)
+        for key in reversed(engine._planner.store.held())
+    ]
 
 
 def same(engine: Engine, targets: Any, evidence: dict[str, Any]) -> None:
@@ -69,14 +72,14 @@ def test_the_first_question_takes_a_plan_and_then_one_circuit_all_others(name: s
         )
         same(engine, None, evidence)
         if seed == 0:
-            assert [title.split()[0] for title in titles(engine)] == ["posterior"]
+            assert kinds(engine) == ["posterior"]
         else:
-            assert titles(engine)[0].startswith("any evidence")
-            assert len(titles(engine)) == 2
+            assert kinds(engine)[0] == "any evidence"
+            assert len(kinds(engine)) == 2
     evidence[network.variables[0].name] = [0.3, 0.8, 0.1][: network.variables[0].n_states]
     same(engine, None, evidence)
     same(engine, [v.name for v in network.variables[:5]], evidence)
-    assert len(titles(engine)) == 2
+    assert len(kinds(engine)) == 2
 
 
 def test_the_first_question_takes_the_circuit_if_its_code_is_loaded() -> None:
@@ -84,7 +87,7 @@ def test_the_first_question_takes_the_circuit_if_its_code_is_loaded() -> None:
     engine = compile_model(read_wheel("asia"))
     same(engine, None, {"xray": "yes"})
     same(engine, ["lung"], {})
-    assert [title.split(":")[0] for title in titles(engine)] == ["any evidence"]
+    assert kinds(engine) == ["any evidence"]
 
 
 def test_few_targets_take_the_same_circuit() -> None:
@@ -94,9 +97,7 @@ def test_few_targets_take_the_same_circuit() -> None:
     for v in network.variables[:6]:
         same(engine, [v.name], evidence)
     same(engine, [v.name for v in network.variables[3:6]], {})
-    first, second = titles(engine)
-    assert first.startswith("any evidence")
-    assert second.startswith("posterior")
+    assert kinds(engine) == ["any evidence", "posterior"]
 
 
 def test_an_order_of_the_user_is_used() -> None:
@@ -105,7 +106,7 @@ def test_an_order_of_the_user_is_used() -> None:
     for _ in range(3):
         same(engine, ["lung"], {"xray": "yes"})
         same(engine, None, {"dysp": "yes"})
-    assert any(title.startswith("any evidence") for title in titles(engine))
+    assert "any evidence" in kinds(engine)
 
 
 def test_a_circuit_that_exceeds_the_memory_is_never_made() -> None:
@@ -113,11 +114,11 @@ def test_a_circuit_that_exceeds_the_memory_is_never_made() -> None:
     engine = compile_model(network, memory=50_000)
     for seed in range(3):
         same(engine, None, state_names(network, ask(network, "random", seed=seed).findings))
-    assert "any evidence: the circuit is too large" in titles(engine)
+    assert engine._planner.store.held()["any evidence"].plan is None
     none = compile_model(network, memory=0)
     for seed in range(3):
         same(none, None, state_names(network, ask(network, "random", seed=seed).findings))
-    assert titles(none) == []
+    assert kinds(none) == []
 
 
 def test_the_limit_of_multiplications_holds_however_often_a_question_is_asked() -> None:
@@ -137,7 +138,7 @@ def test_products_of_factors_are_answered() -> None:
         for evidence in ({}, {"a": "no"}, {"c": [0.25, 0.5]}, {"b": "no"}):
             same(engine, None, evidence)
             same(engine, ["c"], evidence)
-        assert ("any evidence: no circuit of negative factors" in titles(engine)) == signed
+        assert (engine._planner.store.held()["any evidence"].plan is None) == signed
 
 
 def test_functions_and_noisy_distributions_are_answered() -> None:
@@ -172,7 +173,7 @@ def test_one_plan_explains_any_evidence_of_a_small_model() -> None:
         expected = compile_explanation(network, evidence=evidence).run(evidence)
         assert found.states.keys() == expected.states.keys()
         assert found.log_probability == pytest.approx(expected.log_probability, abs=1e-10)
-    assert [title.split()[0] for title in titles(engine)] == ["mpe"]
+    assert kinds(engine) == ["mpe"]
 
 
 def test_a_model_keeps_its_engine_to_itself() -> None:
@@ -185,6 +186,6 @@ def test_a_model_keeps_its_engine_to_itself() -> None:
     again = pickle.loads(before).query("lung", evidence={"xray": "yes"})
     assert again["lung"].to_dict() == pytest.approx(first["lung"].to_dict())
     engine = network.__dict__["_engine"]
-    assert len(titles(engine)) == 2
+    assert len(kinds(engine)) == 2
     with pytest.raises(TooLargeError):
         bnmind.posterior(network, {"xray": "yes"}, limits=Limits(max_multiplications=1))

@@ -13,7 +13,7 @@ from bnmind.errors import ImpossibleEvidenceError, InvalidModelError
 from bnmind.information import Floats
 from bnmind.junction import (
     compile_explanation,
-    compile_marginal_map,
+    compile_model,
     compile_plan,
     compile_sampling,
 )
@@ -109,7 +109,7 @@ def test_marginal_map_is_the_largest_cell_of_the_joint(
     if not rest or not weights(model, evidence).sum() > 0:
         return
     wanted = data.draw(st.lists(st.sampled_from(rest), unique=True, min_size=1, max_size=2))
-    found = compile_marginal_map(model, [v.name for v in wanted], evidence=evidence).run(evidence)
+    found = compile_model(model).map([v.name for v in wanted], evidence)
     joint = compile_plan(model, evidence=evidence, targets=[[v.name for v in wanted]])
     values = joint.run(evidence).joints[0]
     at = tuple(v.index(found.states[v.name]) for v in wanted)

@@ -18,7 +18,7 @@ from bnmind.errors import (
 from bnmind.junction import (
     Plan,
     compile_explanation,
-    compile_marginal_map,
+    compile_model,
     compile_plan,
     compile_sampling,
 )
@@ -74,9 +74,7 @@ def test_what_is_missing_of_a_soft_variable_is_nothing(nothing: Any) -> None:
         plan.run({"level": nothing})
     soft = {"solved": nothing}
     assert compile_explanation(NETWORK, soft=["solved"]).run(soft).states["level"] == "1"
-    assert compile_marginal_map(NETWORK, ["level"], soft=["solved"]).run(soft).states == {
-        "level": "1"
-    }
+    assert compile_model(NETWORK).map("level", soft).states == {"level": "1"}
     sampling = compile_sampling(NETWORK, soft=["solved"])
     assert len(sampling.run(soft, n_samples=3, rng=np.random.default_rng(1))) == 3
 

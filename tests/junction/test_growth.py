@@ -20,7 +20,6 @@ import pytest
 import bnmind.junction.inference.assembly as parts
 from bnmind.junction import (
     compile_explanation,
-    compile_marginal_map,
     compile_model,
     compile_plan,
     compile_sampling,
@@ -78,8 +77,7 @@ def _soft(network: Network) -> object:
 
 def _marginal_map(network: Network) -> object:
     names = [v.name for v in network.variables]
-    plan = compile_marginal_map(network, [names[0], names[len(names) // 2]], evidence=names[-1:])
-    return plan.run({names[-1]: "1"})
+    return compile_model(network).map([names[0], names[len(names) // 2]], {names[-1]: "1"})
 
 
 def _explanation(network: Network) -> object:

@@ -18,7 +18,7 @@ from bnmind.errors import CancellationError, ImpossibleEvidenceError
 from bnmind.information import Floats
 from bnmind.junction import (
     compile_explanation,
-    compile_marginal_map,
+    compile_model,
     compile_plan,
     compile_sampling,
 )
@@ -228,8 +228,7 @@ def check_decisions(question: Question, s: int) -> None:
         ]
         chance = sum(math.log(p[i]) for p, i in zip(question.priors, at, strict=True))
         assert chance == pytest.approx(best, rel=1e-10, abs=1e-9)
-    map_plan = compile_marginal_map(network, ["X0", "X1"], evidence=["S"])
-    found = map_plan.run(evidence)
+    found = compile_model(network).map(["X0", "X1"], evidence)
     states = {n: network.variable(n).index(found.states[n]) for n in ("X0", "X1")}
     together = logarithm(question.chances(states)[s])
     assert found.log_probability == pytest.approx(together, rel=1e-10, abs=1e-9)

@@ -20,7 +20,7 @@ from tests.modes import examples
 def make(key: int, size: int, held: list[int]) -> Stored:
     """Return a plan that the store should not hold."""
     assert key not in held, "made twice"
-    return Stored(f"plan {key}", size, "")
+    return Stored(f"plan {key}", size)
 
 
 @settings(max_examples=examples(60))
@@ -42,15 +42,15 @@ def test_the_latest_plans_that_fit_are_kept(most: int, questions: list[tuple[int
             expected = [pair for pair in expected if pair[0] != key] + [(key, size)]
             while sum(size for _, size in expected) > most:
                 expected.pop(0)
-        found = [(plan.plan, plan.bytes) for plan in store.held()]
+        found = [(plan.plan, plan.bytes) for plan in store.held().values()]
         assert found == [(f"plan {key}", size) for key, size in expected]
 
 
 def test_a_plan_that_is_asked_for_again_is_kept_longer() -> None:
     store = PlanStore(2)
     for key in "abac":
-        store.get(key, lambda key=key: Stored(key, 1, ""))  # type: ignore[misc]
-    assert [plan.plan for plan in store.held()] == ["a", "c"]
+        store.get(key, lambda key=key: Stored(key, 1))  # type: ignore[misc]
+    assert [plan.plan for plan in store.held().values()] == ["a", "c"]
 
 
 def test_an_error_leaves_the_store_as_it_was() -> None:
@@ -62,8 +62,8 @@ def test_an_error_leaves_the_store_as_it_was() -> None:
     for _ in range(2):
         with pytest.raises(ValueError, match="no plan"):
             store.get("a", fail)
-    assert store.held() == ()
-    assert store.get("a", lambda: Stored(1, 1, "")) == 1
+    assert store.held() == {}
+    assert store.get("a", lambda: Stored(1, 1)) == 1
 
 
 def test_threads_make_no_plan_twice_at_the_same_time() -> None:
@@ -75,7 +75,7 @@ def test_threads_make_no_plan_twice_at_the_same_time() -> None:
     def counted(key: int) -> Stored:
         with lock:
             made[key] += 1
-        return Stored(key, 1, "")
+        return Stored(key, 1)
 
     def ask(thread: int) -> None:
         start.wait()
@@ -129,7 +129,7 @@ def test_threads_that_wait_for_a_failed_plan_do_not_make_one_twice(
         at_work.remove(number)
         if number == 0:
             raise ValueError("no plan")
-        return Stored("plan", 1, "")
+        return Stored("plan", 1)
 
     with ThreadPoolExecutor(3) as pool:
         first = pool.submit(store.get, "a", partial(slow, 0))

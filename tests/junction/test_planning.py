@@ -26,7 +26,6 @@ from bnmind.junction import (
     MinFill,
     RandomizedGreedy,
     compile_explanation,
-    compile_marginal_map,
     compile_model,
     compile_plan,
     compile_sampling,
@@ -261,8 +260,8 @@ def test_every_kind_of_plan_is_refused_when_it_is_compiled(most: int, times: int
             network, evidence=seen, limits=Limits(max_bytes=most, max_multiplications=times)
         )
     with pytest.raises(TooLargeError, match="The largest clique is"):
-        compile_marginal_map(
-            network, seen, limits=Limits(max_bytes=most, max_multiplications=times)
+        compile_plan(
+            network, targets=[seen], limits=Limits(max_bytes=most, max_multiplications=times)
         )
 
 

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -17,11 +16,9 @@ from bnmind.errors import (
     CancellationError,
     ImpossibleEvidenceError,
     InvalidArgumentError,
-    TableError,
-    TooLargeError,
     UnknownNameError,
 )
-from bnmind.junction import Limits, compile_plan, log_likelihood
+from bnmind.junction import Limits
 from bnmind.pgm import Network, TabularCPD, Variable, noisy_or
 from bnmind.sensitivity import (
     Absolute,
@@ -34,7 +31,6 @@ from bnmind.sensitivity import (
     SensitivityAnalysis,
     analyze,
     cd_distance,
-    log_likelihood_gradient,
     weight_of_evidence,
 )
 from tests.junction.derivatives.twin import indicators, products, tables_of
@@ -387,14 +383,6 @@ def test_the_first_of_equal_states_is_the_conclusion() -> None:
 def test_an_analysis_keeps_its_limits() -> None:
     analysis = analyze(sign_of_a(0.2, 0.3), "c", limits=Limits(max_bytes=10**6))
     assert analysis.limits == Limits(max_bytes=10**6)
-    coin = TabularCPD(A, (), np.array([0.5, 0.5]))
-    positive = Network((coin, TabularCPD(B, (A,), np.full((2, 2), 0.5))))
-    with pytest.raises(TooLargeError):
-        log_likelihood_gradient(
-            positive,
-            {"b": ["yes"]},
-            limits=Limits(max_bytes=8),
-        )
 
 
 def test_evidence_that_becomes_far_more_probable_is_refused() -> None:
@@ -444,109 +432,3 @@ def test_two_entries_of_a_row_are_so_whatever_the_type_of_their_names() -> None:
     )
     with pytest.raises(InvalidArgumentError, match="in one row"):
         both(0.6, 0.6)
-
-
-CASES = pd.DataFrame(
-    {
-        "rain": ["no", "no", None, "yes", None, "no"],
-        "slip": ["no", "no", "maybe", None, "maybe", "no"],
-    }
-)
-ZEROS = Network(
-    (
-        TabularCPD(RAIN, (), np.array([0.8, 0.2])),
-        TabularCPD(WET, (RAIN,), np.array([[0.9, 0.0], [0.1, 1.0]])),
-        TabularCPD(SLIP, (WET,), np.array([[0.9, 0.2], [0.1, 0.3], [0.0, 0.5]])),
-    )
-)
-POSITIVE = Network(
-    (*GARDEN.cpds[:2], TabularCPD(SLIP, (WET,), np.array([[0.8, 0.2], [0.1, 0.3], [0.1, 0.5]])))
-)
-
-
-@pytest.mark.parametrize("network", [POSITIVE, ZEROS])
-def test_gradients_are_sums_over_cases(network: Network) -> None:
-    gradient = log_likelihood_gradient(network, CASES)
-    logs = log_likelihood(network, CASES).frame.to_numpy().ravel()
-    assert gradient.value == pytest.approx(logs.sum())
-    for parameter in (Parameter("rain", "yes"), Parameter("slip", "no", {"wet": "yes"})):
-        place = parameter.place(network)
-        cpd = network.cpd(parameter.variable)
-        value = float(cpd.to_factor().values[place])
-        ends = [
-            log_likelihood(parameter.changed(network, value + step), CASES).frame.to_numpy().sum()
-            for step in (-1e-6, 1e-6)
-        ]
-        slope = (ends[1] - ends[0]) / 2e-6
-        assert gradient.effect(parameter.variable)[place] == pytest.approx(slope, rel=1e-6)
-
-
-def test_derivatives_are_expected_counts_divided_by_entries_where_these_are_positive() -> None:
-    families = [[v.name for v in cpd.scope] for cpd in ZEROS.cpds]
-    batch = compile_plan(ZEROS, soft=["rain", "slip"], targets=families).run_batch(CASES)
-    sums = [joints.sum(axis=0) for joints in batch.joints]
-    gradient = log_likelihood_gradient(ZEROS, CASES)
-    for cpd, counts, partial in zip(ZEROS.cpds, sums, gradient.partials, strict=True):
-        values = cpd.to_factor().values
-        assert partial is not None
-        positive = values > 0
-        assert partial[positive] == pytest.approx(counts[positive] / values[positive])
-    # The derivative by the entry P(wet=no | rain=yes) = 0 is not zero.
-    assert gradient["wet"][0, 1] > 0
-
-
-def test_weights_count_cases_several_times() -> None:
-    weights = np.array([2.0, 0.0, 1.0, 0.5, 1.0, 1.0])
-    weighted = log_likelihood_gradient(POSITIVE, CASES, weights=weights)
-    logs = log_likelihood(POSITIVE, CASES).frame.to_numpy().ravel()
-    assert weighted.value == pytest.approx(float(weights @ logs))
-    other = log_likelihood_gradient(ZEROS, CASES, weights=np.zeros(6))
-    assert other.value == 0
-
-
-@pytest.mark.parametrize("network", [POSITIVE, ZEROS])
-def test_cases_without_findings_have_the_gradient_of_a_sum(network: Network) -> None:
-    gradient = log_likelihood_gradient(network, {"rain": [None, None]})
-    assert gradient.value == pytest.approx(0, abs=1e-14)
-    assert gradient["rain"] == pytest.approx([2.0, 2.0])
-
-
-def test_improbable_cases_count_as_much_as_others() -> None:
-    hidden = Variable("hidden", ("a", "b"))
-    signs = tuple(Variable(f"sign{i}", ("no", "yes")) for i in range(60))
-    values = np.array([[1 - 1e-9, 1 - 2e-9], [1e-9, 2e-9]])
-
-    def network(last: np.ndarray) -> Network:
-        return Network(
-            (
-                TabularCPD(hidden, (), np.array([1 - 1e-300, 1e-300])),
-                *(TabularCPD(sign, (hidden,), values) for sign in signs),
-                TabularCPD(Variable("last", ("no", "yes")), (hidden,), last),
-            )
-        )
-
-    case = {**{sign.name: "yes" for sign in signs}, "last": "yes"}
-    cases = pd.DataFrame([case, dict.fromkeys(case)])
-    almost = np.array([[1.0, 1e-300], [1e-300, 1.0]])
-    gradient = log_likelihood_gradient(network(almost), cases, weights=[3.0, 1.0])
-    chances = np.array([60 * np.log(1e-9), 60 * np.log(2e-9)]) + np.log(1e-300)
-    assert gradient.value == pytest.approx(3 * np.logaddexp(chances[0], chances[1]), rel=1e-12)
-    less, share = 0.5**60 / (1 + 0.5**60), 1 / (1 + 0.5**60)
-    counts = gradient["sign7"] * values
-    expected = [[1 - 1e-9, 0], [1e-9 + 3 * less, 3 * share]]
-    np.testing.assert_allclose(counts, expected, rtol=1e-9, atol=1e-290)
-    with pytest.raises(CancellationError, match="too far apart"):
-        log_likelihood_gradient(network(np.eye(2)), cases)
-
-
-def test_impossible_cases_and_wrong_weights_are_refused() -> None:
-    impossible = pd.DataFrame({"wet": ["yes", "no"], "rain": ["no", "yes"]}, index=["a", "b"])
-    with pytest.raises(ImpossibleEvidenceError, match="row b"):
-        log_likelihood_gradient(ZEROS, impossible)
-    certain = Network((TabularCPD(RAIN, (), np.array([1.0, 0.0])), *POSITIVE.cpds[1:]))
-    with pytest.raises(ImpossibleEvidenceError, match="row b"):
-        log_likelihood_gradient(certain, impossible)
-    with pytest.raises(InvalidArgumentError, match="weight"):
-        log_likelihood_gradient(POSITIVE, CASES, weights=[1.0])
-    with pytest.raises(TableError):
-        log_likelihood_gradient(POSITIVE, pd.DataFrame({"rain": ["perhaps"]}))

@@ -485,7 +485,7 @@ class CaseSolver:
         always = np.flatnonzero((cases >= 0).all(axis=1)).tolist()
         observed = frozenset([self.variables[number].name for number in always])
         buckets: Buckets | None = self.planner.store.get(
-            observed, lambda: Stored(self._new_buckets(observed), 0, "")
+            observed, lambda: Stored(self._new_buckets(observed), 0)
         )
         return buckets
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from numbers import Number
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -560,19 +560,21 @@ class Reader:
         parts = _listed(targets, "the name of a variable or a list of names")
         return tuple([self._scope(target) for target in parts])
 
-    def names(self, targets: Targets, what: str) -> tuple[str, ...]:
+    def names(self, targets: Targets, what: str, observed: Collection[str] = ()) -> tuple[str, ...]:
         """Return different variables that are asked for together; ``what`` asks for them.
 
         Raises
         ------
         UnknownNameError, InvalidArgumentError
-            As for `scopes`, and if there are no names.
+            As for `scopes`, and if there are no names, or one is ``observed``.
         """
         scopes = self.scopes(targets, self.evidence(None))
         names = tuple([name for scope in scopes for name in scope])
         if not names:
             raise InvalidArgumentError(f"{what} needs at least one variable", targets)
         _check_different(names)
+        if both := [name for name in names if name in observed]:
+            raise InvalidArgumentError(f"{both[0]} cannot be both explained and evidence", both)
         return names
 
     def _scope(self, target: Any) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from bnmind.errors import ImpossibleEvidenceError
 from bnmind.junction import (
     Limits,
     compile_explanation,
-    compile_marginal_map,
+    compile_model,
     compile_search,
 )
 from bnmind.pgm import Factor, FactorModel, Variable
@@ -96,7 +96,7 @@ def test_where_the_bounds_are_exact_no_node_is_visited(targets: list[str] | None
     if targets is None:
         best = compile_explanation(model).run().log_probability
     else:
-        best = compile_marginal_map(model, targets).run().log_probability
+        best = compile_model(model).map(targets).log_probability
     assert found.log_probability == pytest.approx(best, rel=1e-12)
 
 
