@@ -85,7 +85,7 @@ from bnmind.adaptive.sessions.design import Outlook
 from bnmind.adaptive.sessions.session import SessionReport, SkillReport
 from bnmind.fitting.em import LearningRecord
 from bnmind.information import Choice, choose_question
-from bnmind.junction.cases.predict import CaseAnswers, FileAnswers
+from bnmind.junction.case_answers import CaseAnswers, FileAnswers
 from bnmind.junction.engine import CompetitionTask
 from bnmind.junction.gradient import Derivatives
 from bnmind.junction.graphs import Clique

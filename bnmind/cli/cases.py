@@ -82,7 +82,7 @@ def predict(
     """
     import numpy as np
 
-    from bnmind.junction.cases.predict import write_answers
+    from bnmind.junction.case_answers import write_answers
     from bnmind.pgm.files import read_model
 
     if answer not in PREDICTIONS:
@@ -160,9 +160,9 @@ def track(
     bnmind track MODEL.json CASES.csv --sequence student --targets known --out known.csv
     """
     from bnmind.dynamic.passes import read_sequences_for
-    from bnmind.junction.cases.case_files import FrameWriter
-    from bnmind.junction.cases.predict import carrying, case_notes
-    from bnmind.junction.cases.tables import similar_variables
+    from bnmind.junction.case_answers import carrying, case_notes
+    from bnmind.junction.case_files import FrameWriter
+    from bnmind.junction.case_tables import similar_variables
 
     if answer not in PATHS:
         raise UnknownNameError("answer", answer, PATHS)
@@ -234,7 +234,7 @@ _CSV = "answers.csv"
 
 def _check_files(cases: Path, out: Path | None, *, as_json: bool) -> None:
     """Raise before long work if cases cannot be read, or answers not be written."""
-    from bnmind.junction.cases.case_files import check_suffix
+    from bnmind.junction.case_files import check_suffix
 
     check_suffix(cases, read=True)
     if out is not None:

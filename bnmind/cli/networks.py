@@ -510,7 +510,7 @@ def _planned(question: _Question) -> tuple[junction.Plan | SlicedPlan, Mapping[s
 
 def _words_of(plan: junction.Plan | SlicedPlan) -> str:
     """Return what is said while a plan runs."""
-    from bnmind.junction.inference.limits import format_seconds
+    from bnmind.junction.limits import format_seconds
 
     if isinstance(plan, SlicedPlan):
         return f"computing {plan.n_slices:,} slices"

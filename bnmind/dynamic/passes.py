@@ -11,7 +11,7 @@ symbol (Murphy 2002)  name here
 β_t                   the future: P(findings after slice t | interface of slice t), up to a factor
 ====================  ==========================================================================
 
-The sequences are the cases of a batch; see `bnmind.junction.inference.batches`.
+The sequences are the cases of a batch; see `bnmind.junction.batches`.
 
 Given all findings, a slice has the joint γ_t of the interface before it, so that the future of that
 interface is β_{t−1} = γ_t / α_{t−1}; no run of its own is needed.
@@ -54,15 +54,14 @@ from bnmind.errors import (
     UnknownNameError,
 )
 from bnmind.information import Floats
-from bnmind.junction.cases.case_files import is_text, read_frame
-from bnmind.junction.cases.tables import Column, frame_of, read_table
-from bnmind.junction.inference.batches import Chunks, batch_size
-from bnmind.junction.inference.compile import compile_plan
-from bnmind.junction.inference.compiled_query import CompiledQuery, registers_of
-from bnmind.junction.inference.evidence import case_likelihoods, label_of
-from bnmind.junction.inference.limits import Limits
-from bnmind.junction.inference.plan import Plan
-from bnmind.junction.program.runs import logarithms, run_logarithms
+from bnmind.junction.batches import Chunks, batch_size
+from bnmind.junction.case_files import is_text, read_frame
+from bnmind.junction.case_tables import Column, frame_of, read_table
+from bnmind.junction.compiled_query import CompiledQuery, registers_of
+from bnmind.junction.evidence import case_likelihoods, label_of
+from bnmind.junction.limits import Limits
+from bnmind.junction.plan import Plan, compile_plan
+from bnmind.junction.runs import logarithms, run_logarithms
 from bnmind.junction.walk import compile_elimination, most_likely, walk_back
 from bnmind.pgm.cpd import CPD
 from bnmind.pgm.factor import Factor, Values
@@ -189,7 +188,7 @@ def read_sequences(
     likelihoods
         Likelihood findings by variable, ``(rows, states)``.
     as_text
-        As in `bnmind.junction.cases.tables.read_table`.
+        As in `bnmind.junction.case_tables.read_table`.
 
     Raises
     ------

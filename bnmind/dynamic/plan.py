@@ -38,8 +38,8 @@ from bnmind.fitting.em import FitOptions, LearningRecord, TablesAscent, best_of_
 from bnmind.fitting.expectation import Expected
 from bnmind.fitting.layout import NO_PRIOR, Layout, Prior
 from bnmind.information import Floats
-from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
-from bnmind.junction.inference.posterior import Posterior
+from bnmind.junction.limits import DEFAULT_LIMITS, Limits
+from bnmind.junction.posteriors import Posterior
 from bnmind.pgm.cpd import CPD
 from bnmind.pgm.tabular import TabularCPD
 from bnmind.pgm.variable import Variable

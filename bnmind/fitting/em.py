@@ -2,8 +2,6 @@
 
 One step of EM never lowers the objective: the log-likelihood plus Σ α log θ for pseudo-counts α.
 
-References
-----------
 A. Dempster, N. Laird and D. Rubin, "Maximum likelihood from incomplete data via the EM algorithm",
 J. R. Stat. Soc. B 1977; S. Lauritzen, "The EM algorithm for graphical association models with
 missing data", Comput. Stat. Data Anal. 1995.
@@ -56,20 +54,16 @@ from bnmind.pgm.variable import format_state
 # θ'                  θ − 2αr + α²v
 # ==================  =====================================================
 #
-# θ' is accepted only if its objective is at least that of M(θ). Otherwise the ascent continues
-# from M(M(θ)). So the recorded objectives never decrease.
-#
-# An M-step never lowers the objective. One that does all the same is halved until it raises it; if
-# no half of it does, the ascent ends where it is, and has not converged.
+# θ' is accepted only if its objective is at least that of M(θ); otherwise the ascent continues from
+# M(M(θ)). An M-step that lowers the objective all the same is halved until it raises it; if no half
+# of it does, the ascent ends where it is, and has not converged. So objectives never decrease.
 #
 # One *step* is one M-step, extrapolated, halved or not, and the E-step that evaluates its result. A
 # rejected extrapolation counts as a step too.
 #
-# References
-# ----------
 # R. Varadhan and C. Roland, "Simple and globally convergent methods for accelerating the
-# convergence of any EM algorithm", Scand. J. Stat. 2008 (scheme S3). Deviations: α is at
-# least −1000 and at most −1, and the objective is compared with that of M(θ).
+# convergence of any EM algorithm", Scand. J. Stat. 2008 (S3). α is at least −1000 and at most −1
+# here, and the objective is compared with that of M(θ).
 
 _LONGEST = 1000.0
 """The longest extrapolation, in steps."""

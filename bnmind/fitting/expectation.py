@@ -61,8 +61,8 @@ from bnmind.errors import (
 )
 from bnmind.fitting.layout import Layout, check_cells
 from bnmind.information import Floats
-from bnmind.junction.cases.case_files import is_text, read_frame
-from bnmind.junction.cases.tables import (
+from bnmind.junction.case_files import is_text, read_frame
+from bnmind.junction.case_tables import (
     MISSING,
     distinct_cases,
     frame_of,
@@ -70,8 +70,8 @@ from bnmind.junction.cases.tables import (
     read_table,
 )
 from bnmind.junction.circuit import Circuit
-from bnmind.junction.inference.compile import compile_plan
-from bnmind.junction.inference.evidence import is_missing
+from bnmind.junction.evidence import is_missing
+from bnmind.junction.plan import compile_plan
 from bnmind.pgm.network import Network
 from bnmind.pgm.tabular import TabularCPD
 from bnmind.pgm.variable import Variable, format_label, format_name
@@ -110,7 +110,7 @@ class DistinctCases(Sealed):
         hidden
             The variables that may have no column, and are missing in all cases then.
         as_text
-            As for `bnmind.junction.cases.tables.read_table`.
+            As for `bnmind.junction.case_tables.read_table`.
 
         Raises
         ------

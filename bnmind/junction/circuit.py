@@ -58,16 +58,16 @@ from bnmind.junction.circuit_kernel import (
 )
 from bnmind.junction.forms import choose_forms, non_negative_table
 from bnmind.junction.graphs import OrderFinder, graph_of_scopes
-from bnmind.junction.inference.limits import (
+from bnmind.junction.limits import (
     DEFAULT_LIMITS,
     USUAL,
     Limits,
     Work,
     predicted_seconds,
 )
-from bnmind.junction.program.products import AXIS, LANES, PRODUCT, ROWS, read_only
-from bnmind.junction.program.runs import joined_terms
-from bnmind.junction.triangulation.portfolio import Portfolio
+from bnmind.junction.order_finders import Portfolio
+from bnmind.junction.products import AXIS, LANES, PRODUCT, ROWS, read_only
+from bnmind.junction.runs import joined_terms
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import FactorModel, Network, Potential, topological_order
 from bnmind.pgm.tabular import TabularCPD

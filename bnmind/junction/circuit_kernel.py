@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bnmind._jit import njit
 from bnmind.information import Floats
-from bnmind.junction.program.products import (
+from bnmind.junction.products import (
     LANES,
     ROWS,
     arrange,

@@ -28,18 +28,18 @@ from bnmind.junction.engine_planning import (
     Planner,
     PlanStore,
 )
+from bnmind.junction.evidence import Evidence, Scopes, Seen, Targets
 from bnmind.junction.graphs import OrderFinder
-from bnmind.junction.inference.evidence import Evidence, Scopes, Seen, Targets
-from bnmind.junction.inference.limits import DEFAULT_JOINT_CELLS, DEFAULT_LIMITS, Limits
-from bnmind.junction.inference.plan import Plan
-from bnmind.junction.inference.posterior import Posterior
+from bnmind.junction.limits import DEFAULT_JOINT_CELLS, DEFAULT_LIMITS, Limits
+from bnmind.junction.plan import Plan
+from bnmind.junction.posteriors import Posterior
 from bnmind.pgm.cpd import FunctionalCPD
 from bnmind.pgm.distribution import Distribution
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import FactorModel, Network
 
 if TYPE_CHECKING:
-    from bnmind.junction.cases.predict import CaseAnswers, Names
+    from bnmind.junction.case_answers import CaseAnswers, Names
     from bnmind.junction.sampling import Samples
     from bnmind.junction.walk import Explanation
 
@@ -400,7 +400,7 @@ class Engine(Value):
 
         The arguments and errors are those of `bnmind.junction.predict`.
         """
-        from bnmind.junction.cases.predict import predict
+        from bnmind.junction.case_answers import predict
 
         return predict(self.model, cases, targets, limits=self.limits)
 
@@ -409,7 +409,7 @@ class Engine(Value):
 
         The arguments and errors are those of `bnmind.junction.predict_proba`.
         """
-        from bnmind.junction.cases.predict import predict_proba
+        from bnmind.junction.case_answers import predict_proba
 
         return predict_proba(self.model, cases, targets, limits=self.limits)
 
@@ -418,7 +418,7 @@ class Engine(Value):
 
         The arguments and errors are those of `bnmind.junction.log_likelihood`.
         """
-        from bnmind.junction.cases.predict import log_likelihood
+        from bnmind.junction.case_answers import log_likelihood
 
         return log_likelihood(self.model, cases, limits=self.limits)
 
@@ -427,7 +427,7 @@ class Engine(Value):
 
         The arguments and errors are those of `bnmind.junction.impute`.
         """
-        from bnmind.junction.cases.predict import impute
+        from bnmind.junction.case_answers import impute
 
         return impute(self.model, cases, limits=self.limits)
 
@@ -436,7 +436,7 @@ class Engine(Value):
 
         The arguments and errors are those of `bnmind.junction.complete`.
         """
-        from bnmind.junction.cases.predict import complete
+        from bnmind.junction.case_answers import complete
 
         return complete(self.model, cases, limits=self.limits)
 
@@ -445,7 +445,7 @@ class Engine(Value):
 
         The arguments and errors are those of `bnmind.junction.sample_missing`.
         """
-        from bnmind.junction.cases.predict import sample_missing
+        from bnmind.junction.case_answers import sample_missing
 
         return sample_missing(self.model, cases, rng=rng, draws=draws, limits=self.limits)
 

@@ -19,13 +19,13 @@ from bnmind._values import made, remembered, sealed
 from bnmind.errors import InvalidModelError, TooLargeError
 from bnmind.information import Floats
 from bnmind.junction.causes import are_layered, may_be_swept
+from bnmind.junction.evidence import Reader, Scopes, Seen
 from bnmind.junction.graphs import OrderFinder
-from bnmind.junction.inference.compile import compile_plan, interaction_graph
-from bnmind.junction.inference.evidence import Reader, Scopes, Seen
-from bnmind.junction.inference.limits import Limits
-from bnmind.junction.inference.plan import Plan
-from bnmind.junction.inference.posterior import Posterior
-from bnmind.junction.triangulation.greedy import quick_cells
+from bnmind.junction.greedy_order import quick_cells
+from bnmind.junction.limits import Limits
+from bnmind.junction.order_finders import interaction_graph
+from bnmind.junction.plan import Plan, compile_plan
+from bnmind.junction.posteriors import Posterior
 from bnmind.pgm.factor import Values
 from bnmind.pgm.network import FactorModel, Network
 

@@ -19,8 +19,8 @@ from bnmind.junction.graphs import (
     maximal_cliques,
     vertices_in_order,
 )
+from bnmind.junction.randomized_order import started
 from bnmind.junction.reduction import Domains, n_cells, n_numbers
-from bnmind.junction.triangulation.randomized import started
 from bnmind.pgm.cpd import CPD, FunctionalCPD
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.functions import Addition, Exactly, Parity, Threshold

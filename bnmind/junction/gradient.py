@@ -45,9 +45,9 @@ from bnmind.errors import (
 from bnmind.information import Floats
 from bnmind.junction.circuit import Circuit
 from bnmind.junction.circuit_kernel import Flags
+from bnmind.junction.evidence import Evidence, Reader, Seen
 from bnmind.junction.forms import choose_forms, non_negative_table
-from bnmind.junction.inference.evidence import Evidence, Reader, Seen
-from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
+from bnmind.junction.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.reduction import without_barren
 from bnmind.pgm.cpd import FunctionalCPD
 from bnmind.pgm.factor import Factor

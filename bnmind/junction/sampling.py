@@ -33,10 +33,10 @@ from bnmind._messages import counted, many
 from bnmind._values import Count, Natural, ReadOnlyDict, Sealed, Value, sealed
 from bnmind.errors import TooFewSamplesError, TooLargeError, UnknownNameError
 from bnmind.information import Floats
+from bnmind.junction.evidence import Evidence, Reader, Seen, read_findings
 from bnmind.junction.graphs import OrderFinder
-from bnmind.junction.inference.evidence import Evidence, Reader, Seen, read_findings
-from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
-from bnmind.junction.inference.plan import Plan
+from bnmind.junction.limits import DEFAULT_LIMITS, Limits
+from bnmind.junction.plan import Plan
 from bnmind.junction.reduction import without_barren
 from bnmind.junction.walk import (
     Choice,

@@ -18,12 +18,12 @@ from bnmind._messages import counted
 from bnmind._values import Count, Value
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
+from bnmind.junction.evidence import Evidence, Reader, by_name, likelihood, read_findings
 from bnmind.junction.forms import small_tables
 from bnmind.junction.graphs import OrderFinder
-from bnmind.junction.inference.compile import compile_plan
-from bnmind.junction.inference.evidence import Evidence, Reader, by_name, likelihood, read_findings
-from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
-from bnmind.junction.inference.plan import Plan, attempt, impossible, minimal_conflict
+from bnmind.junction.limits import DEFAULT_LIMITS, Limits
+from bnmind.junction.plan import Plan, attempt, compile_plan, impossible, minimal_conflict
+from bnmind.junction.randomized_order import RandomizedGreedy, TreeAnnealing
 from bnmind.junction.search_bounds import Ints, Level, LogTables, Orders, SearchProblem, log_tables
 from bnmind.junction.search_kernel import (
     DONE,
@@ -39,7 +39,6 @@ from bnmind.junction.search_kernel import (
     solved_states,
     upper_bound,
 )
-from bnmind.junction.triangulation.randomized import RandomizedGreedy, TreeAnnealing
 from bnmind.junction.walk import Explanation, check_count, in_order
 from bnmind.pgm.network import FactorModel, Network, Potential
 from bnmind.pgm.variable import Variable

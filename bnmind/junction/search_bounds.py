@@ -17,9 +17,9 @@ from bnmind._jit import njit
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.information import Floats
 from bnmind.junction.graphs import OrderFinder, elimination, graph_of_scopes
+from bnmind.junction.greedy_order import MOST_FRACTION, logarithm, peeled
 from bnmind.junction.reduction import possible_states
 from bnmind.junction.reduction import table as cells_of
-from bnmind.junction.triangulation.greedy import MOST_FRACTION, logarithm, peeled
 from bnmind.pgm.network import Potential
 from bnmind.pgm.variable import Variable
 

@@ -24,18 +24,17 @@ from bnmind.errors import (
     TooLargeError,
 )
 from bnmind.information import Floats
-from bnmind.junction.graphs import OrderFinder
-from bnmind.junction.inference.compile import compile_plan
-from bnmind.junction.inference.evidence import (
+from bnmind.junction.evidence import (
     Evidence,
     Findings,
     by_name,
     likelihood,
     read_findings,
 )
-from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
-from bnmind.junction.inference.plan import Plan, attempt, impossible
-from bnmind.junction.inference.posterior import Posterior
+from bnmind.junction.graphs import OrderFinder
+from bnmind.junction.limits import DEFAULT_LIMITS, Limits
+from bnmind.junction.plan import Plan, attempt, compile_plan, impossible
+from bnmind.junction.posteriors import Posterior
 from bnmind.junction.reduction import Domains, possible_states
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import FactorModel, Network, Potential

@@ -29,14 +29,13 @@ from bnmind._messages import counted, many
 from bnmind._values import Count, Value
 from bnmind.errors import TooLargeError
 from bnmind.information import Floats
+from bnmind.junction.compiled_query import CompiledQuery, starting_registers
+from bnmind.junction.evidence import Evidence, Findings, is_state, read_findings
 from bnmind.junction.forms import small_tables, without_effects
 from bnmind.junction.graphs import OrderFinder
-from bnmind.junction.inference.compile import compile_all
-from bnmind.junction.inference.compiled_query import CompiledQuery, starting_registers
-from bnmind.junction.inference.evidence import Evidence, Findings, is_state, read_findings
-from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
-from bnmind.junction.inference.plan import Plan, conflict, impossible
-from bnmind.junction.program.program import (
+from bnmind.junction.limits import DEFAULT_LIMITS, Limits
+from bnmind.junction.plan import Plan, compile_all, conflict, impossible
+from bnmind.junction.program import (
     LookUp,
     Product,
     Program,
@@ -45,7 +44,7 @@ from bnmind.junction.program.program import (
     Step,
     Sum,
 )
-from bnmind.junction.program.runs import logarithms, run_logarithms
+from bnmind.junction.runs import logarithms, run_logarithms
 from bnmind.pgm.factor import Values
 from bnmind.pgm.network import FactorModel, Network, Potential
 from bnmind.pgm.noisy import NoisyMaximum, NoisyMinimum

@@ -26,7 +26,7 @@ from bnmind.pgm.tabular import DEFAULT_CELLS
 from bnmind.pgm.variable import Variable
 
 if TYPE_CHECKING:
-    from bnmind.junction.inference.posterior import Posterior
+    from bnmind.junction.posteriors import Posterior
 
 # --- Products of factors, of which Bayesian networks are a special case ---------------------------
 

@@ -25,8 +25,8 @@ from bnmind._values import Value, frozen
 from bnmind.errors import InvalidArgumentError, ModelFileError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.junction.engine import Engine, compile_model
-from bnmind.junction.inference.evidence import Evidence, by_name, read_findings, real_numbers
-from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
+from bnmind.junction.evidence import Evidence, by_name, read_findings, real_numbers
+from bnmind.junction.limits import DEFAULT_LIMITS, Limits
 from bnmind.pgm.encoded_names import decoded
 from bnmind.pgm.formats.model_format import read_from
 from bnmind.pgm.formats.xml import smile_of

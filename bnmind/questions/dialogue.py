@@ -25,7 +25,7 @@ from bnmind._values import Natural, NonNegative, ReadOnlyDict, Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import unchecked_entropy
 from bnmind.junction.engine import Engine
-from bnmind.junction.inference.evidence import Evidence
+from bnmind.junction.evidence import Evidence
 from bnmind.pgm.cpd import FunctionalCPD
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.tabular import TabularCPD

@@ -52,11 +52,11 @@ from bnmind.errors import (
     TooLargeError,
 )
 from bnmind.information import Floats, information, unchecked_entropy
+from bnmind.junction.batches import BatchPosterior
 from bnmind.junction.engine import Engine
-from bnmind.junction.inference.batches import BatchPosterior
-from bnmind.junction.inference.evidence import Evidence, likelihood
-from bnmind.junction.inference.limits import Limits
-from bnmind.junction.inference.plan import Plan
+from bnmind.junction.evidence import Evidence, likelihood
+from bnmind.junction.limits import Limits
+from bnmind.junction.plan import Plan
 from bnmind.pgm.distribution import label
 from bnmind.pgm.variable import Variable
 from bnmind.questions.asked import Asked, Costs, costs_of, opened

@@ -55,8 +55,8 @@ from bnmind._values import Distinct, ReadOnlyDict, Value
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TooLargeError
 from bnmind.information import Floats, tied_best
 from bnmind.junction.engine import Engine
-from bnmind.junction.inference.evidence import Evidence
-from bnmind.junction.inference.limits import Limits
+from bnmind.junction.evidence import Evidence
+from bnmind.junction.limits import Limits
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import format_label, format_state
 from bnmind.questions.asked import (

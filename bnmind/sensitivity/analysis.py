@@ -36,9 +36,9 @@ from bnmind.errors import (
 )
 from bnmind.information import Floats
 from bnmind.junction.engine import compile_model
+from bnmind.junction.evidence import Evidence, Reader
 from bnmind.junction.gradient import differentiate
-from bnmind.junction.inference.evidence import Evidence, Reader
-from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
+from bnmind.junction.limits import DEFAULT_LIMITS, Limits
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.tabular import TabularCPD
 from bnmind.pgm.variable import Variable

@@ -30,7 +30,7 @@ from bnmind.errors import (
 )
 from bnmind.information import Floats
 from bnmind.junction.engine import Engine, compile_model
-from bnmind.junction.inference.evidence import (
+from bnmind.junction.evidence import (
     Evidence,
     Findings,
     by_name,
@@ -38,7 +38,7 @@ from bnmind.junction.inference.evidence import (
     is_state,
     likelihood,
 )
-from bnmind.junction.inference.posterior import Posterior
+from bnmind.junction.posteriors import Posterior
 from bnmind.pgm.factor import Factor, Values, numbers_of
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable

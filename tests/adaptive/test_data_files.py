@@ -155,7 +155,7 @@ def test_a_cell_far_from_the_others_is_no_reason_to_wait(
     book.active.append([1, 0])
     book.active["XFD3"] = 1
     book.save(tmp_path / "far.xlsx")
-    monkeypatch.setattr("bnmind.junction.cases.case_files._MOST_CELLS", 1000)
+    monkeypatch.setattr("bnmind.junction.case_files._MOST_CELLS", 1000)
     with pytest.raises(ModelFileError, match="more than 1,000 cells"):
         Responses.from_csv(tmp_path / "far.xlsx")
 

@@ -117,7 +117,7 @@ def test_lines_without_values_are_cases_without_findings() -> None:
 
 
 def test_cases_that_are_read_in_parts_are_numbered_through(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bnmind.junction.cases.case_files._ROWS", 2)
+    monkeypatch.setattr("bnmind.junction.case_files._ROWS", 2)
     for name in ("cases.csv", "cases.parquet"):
         CASES.to_csv(name, index=False) if name.endswith("csv") else CASES.to_parquet(name)
         assert read_cases_for(GARDEN, name).n_cases == 6

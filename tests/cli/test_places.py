@@ -26,7 +26,7 @@ CASES = [
         "a.png",
     ),
     (
-        "bnmind.junction.cases.predict.write_answers",
+        "bnmind.junction.case_answers.write_answers",
         ("predict", "bank.bif", "r.csv", "--out"),
         "a.csv",
     ),

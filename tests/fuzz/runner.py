@@ -26,7 +26,7 @@ from pathlib import Path
 from random import Random
 
 from bnmind.errors import BnmindError
-from bnmind.junction.cases.tables import CaseTableWarning
+from bnmind.junction.case_tables import CaseTableWarning
 from bnmind.pgm.formats.declared import ModelFileWarning
 from tests.fuzz.mutators import broken
 from tests.fuzz.reader import HERE, Reader, fault_in

@@ -14,7 +14,7 @@ from bnmind.adaptive import Responses, read_prior, read_profiles
 from bnmind.dynamic import DynamicNetwork, read_dynamic
 from bnmind.dynamic.passes import read_sequences_for
 from bnmind.fitting.expectation import read_cases_for
-from bnmind.junction.cases.case_files import read_frames
+from bnmind.junction.case_files import read_frames
 from bnmind.pgm import Network, TabularCPD, Variable
 from bnmind.pgm.files import read_network
 from tests.fuzz.reader import SEEDS, Reader, gates

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bnmind
-import bnmind.junction.inference.compiled_query as compiled_query
+import bnmind.junction.compiled_query as compiled_query
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.information import Floats
 from bnmind.junction import (

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import bnmind.junction.inference.batches as batch_memory
+import bnmind.junction.batches as batch_memory
 from bnmind.errors import (
     ImpossibleEvidenceError,
     InvalidArgumentError,
@@ -20,10 +20,10 @@ from bnmind.errors import (
     UnknownNameError,
 )
 from bnmind.junction import Plan, compile_plan
-from bnmind.junction.inference.batches import BatchRun
-from bnmind.junction.inference.evidence import case_findings
-from bnmind.junction.program.program import Product, Program, Step
-from bnmind.junction.program.runs import CaseProgram
+from bnmind.junction.batches import BatchRun
+from bnmind.junction.evidence import case_findings
+from bnmind.junction.program import Product, Program, Step
+from bnmind.junction.runs import CaseProgram
 from bnmind.pgm import (
     Addition,
     Factor,

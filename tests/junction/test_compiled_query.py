@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-import bnmind.junction.inference.assembly as assembly
-import bnmind.junction.inference.plan as answering
+import bnmind.junction.assembly as assembly
+import bnmind.junction.plan as answering
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.junction import Plan, compile_plan
-from bnmind.junction.inference.compiled_query import CompiledQuery, starting_registers
-from bnmind.junction.inference.plan import conflict, without_signs
+from bnmind.junction.compiled_query import CompiledQuery, starting_registers
+from bnmind.junction.plan import conflict, without_signs
 from bnmind.pgm import FunctionalCPD, Network, TabularCPD, Variable
 from bnmind.rank_one import factorize
 from tests import examples

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import bnmind.junction.inference.compiled_query as compiled_query
-import bnmind.junction.program.runs as compiled_run
+import bnmind.junction.compiled_query as compiled_query
+import bnmind.junction.runs as compiled_run
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.junction import Limits, Posterior, compile_plan
 from bnmind.pgm import Factor, FactorModel, Network, Variable

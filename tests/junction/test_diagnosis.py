@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import bnmind.junction.assembly as assembly
 import bnmind.junction.forms as forms
-import bnmind.junction.inference.assembly as assembly
 from bnmind.errors import ImpossibleEvidenceError, TooLargeError
 from bnmind.junction import (
     Limits,

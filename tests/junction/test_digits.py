@@ -7,17 +7,17 @@ import math
 import numpy as np
 import pytest
 
-import bnmind.junction.program.runs as logarithms
+import bnmind.junction.runs as logarithms
 from bnmind.errors import CancellationError, InvalidModelError
 from bnmind.junction import Plan, compile_plan
-from bnmind.junction.inference.batches import (
+from bnmind.junction.batches import (
     cleared,
     doubt_of,
     joints_of_logarithms,
     refuse_others,
 )
-from bnmind.junction.program.contraction import ProgramBuilder
-from bnmind.junction.program.runs import run_logarithms
+from bnmind.junction.contraction import ProgramBuilder
+from bnmind.junction.runs import run_logarithms
 from bnmind.pgm import (
     Exactly,
     Factor,

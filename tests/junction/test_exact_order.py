@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from bnmind._jit import run_plainly
 from bnmind.junction import BestOrder, ExactOrder, InteractionGraph, MinWeight
-from bnmind.junction.triangulation.exact import (
+from bnmind.junction.exact_order import (
     MOST_VERTICES,
     interchangeable_blocks,
     search,

@@ -22,8 +22,8 @@ from bnmind.junction import (
     compile_plan,
     compile_sampling,
 )
-from bnmind.junction.inference.compiled_query import starting_registers
-from bnmind.junction.inference.evidence import label_of, likelihood
+from bnmind.junction.compiled_query import starting_registers
+from bnmind.junction.evidence import label_of, likelihood
 from bnmind.pgm import Network, TabularCPD, Variable
 
 LEVEL = Variable("level", ("1", "2", "3"))

@@ -13,14 +13,14 @@ import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
-import bnmind.junction.program.products as products_module
-import bnmind.junction.program.runs as compiled_run
+import bnmind.junction.products as products_module
+import bnmind.junction.runs as compiled_run
 from bnmind._jit import run_plainly
 from bnmind.junction import Plan, compile_plan
-from bnmind.junction.inference.compiled_query import positions_of, registers_of
-from bnmind.junction.program.products import ProductBuilder, Term, arrange, read_only
-from bnmind.junction.program.program import Product, Step, Sum
-from bnmind.junction.program.runs import flat_program, should_be_flat
+from bnmind.junction.compiled_query import positions_of, registers_of
+from bnmind.junction.products import ProductBuilder, Term, arrange, read_only
+from bnmind.junction.program import Product, Step, Sum
+from bnmind.junction.runs import flat_program, should_be_flat
 from bnmind.pgm import Network, TabularCPD, Variable
 from tests.modes import examples
 from tests.networks import networks

@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from bnmind.junction.program.program import reuse_freed_memory
+from bnmind.junction.program import reuse_freed_memory
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs the C library of Linux")

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 import bnmind.junction.reduction as support
 from bnmind.junction import compile_explanation, compile_plan, compile_sampling
-from bnmind.junction.program.contraction import Function, ProgramBuilder
-from bnmind.junction.program.program import Program, Scatter
-from bnmind.junction.program.runs import CaseProgram, logarithms, run_logarithms
+from bnmind.junction.contraction import Function, ProgramBuilder
+from bnmind.junction.program import Program, Scatter
+from bnmind.junction.runs import CaseProgram, logarithms, run_logarithms
 from tests.junction.test_batch import batches, one_by_one
 from tests.junction.test_plan import Query, queries
 from tests.modes import examples

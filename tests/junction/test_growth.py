@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import bnmind.junction.inference.assembly as parts
+import bnmind.junction.assembly as parts
 from bnmind.junction import (
     compile_explanation,
     compile_model,
@@ -26,7 +26,7 @@ from bnmind.junction import (
     families,
     junction_tree,
 )
-from bnmind.junction.inference.assembly import closure
+from bnmind.junction.assembly import closure
 from bnmind.pgm import CPD, Network, TabularCPD, Variable, noisy_or
 from tests.command_line import ROOT
 
@@ -144,7 +144,7 @@ EVERY_DAY = ("plan",)
 def test_memory_grows_as_a_chain_does(asked: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where the query may be divided and where a core is large: for less, that is."""
     monkeypatch.setattr(parts, "_WORTH_DIVIDING", 500)
-    monkeypatch.setattr("bnmind.junction.triangulation.greedy.MOST_SEARCHED", 50)
+    monkeypatch.setattr("bnmind.junction.greedy_order.MOST_SEARCHED", 50)
     ASKED[asked](network_of("chain", 210))
     few, many = (peak_of(ASKED[asked], network_of("chain", n)) for n in (210, 840))
     assert math.log(many / few, 4) < MOST

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_info, threadpool_limits
 
-import bnmind.junction.program.program as program
-import bnmind.junction.program.runs as long_runs
+import bnmind.junction.program as program
+import bnmind.junction.runs as long_runs
 from bnmind.junction import Plan, compile_plan
 from bnmind.pgm import Network, TabularCPD, Variable
 from tests.modes import examples

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import bnmind.junction.program.contraction as contraction
+import bnmind.junction.contraction as contraction
 from bnmind.junction import compile_plan
-from bnmind.junction.program.contraction import ProgramBuilder
+from bnmind.junction.contraction import ProgramBuilder
 from tests.large_networks import competition_answers, competition_model
 from tests.modes import examples
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from bnmind.junction import InteractionGraph, RandomizedGreedy
 from bnmind.junction.graphs import elimination
-from bnmind.junction.triangulation.greedy import Core, Score, core_of, greedy_pass, peeled
-from bnmind.junction.triangulation.randomized import started
+from bnmind.junction.greedy_order import Core, Score, core_of, greedy_pass, peeled
+from bnmind.junction.randomized_order import started
 from tests.graphs import graph_of, graphs, naive_total
 
 NO_LIMIT = 10**9
@@ -43,7 +43,7 @@ def naive_peeled(
 
 def peeled_core(graph: InteractionGraph, most: int) -> tuple[list[int], list[int], Core]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("bnmind.junction.triangulation.greedy.MOST_SEARCHED", most)
+        patch.setattr("bnmind.junction.greedy_order.MOST_SEARCHED", most)
         return core_of(graph)
 
 
@@ -98,7 +98,7 @@ def test_what_is_left_of_a_large_graph_is_searched() -> None:
     _, kept, core = peeled_core(graph, 50)
     assert 0 < core.n == len(kept) <= 50
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("bnmind.junction.triangulation.greedy.MOST_SEARCHED", 50)
+        patch.setattr("bnmind.junction.greedy_order.MOST_SEARCHED", 50)
         found = RandomizedGreedy()(graph)
     assert found.total_size == naive_total(graph, [graph.names.index(v) for v in found.variables])
     assert found.total_size < 30 * RandomizedGreedy()(graph).total_size

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import bnmind.junction.inference.assembly as assembly
-import bnmind.junction.inference.assembly as parts
-import bnmind.junction.triangulation.exact as exact_order
-import bnmind.junction.triangulation.portfolio as shared_search
+import bnmind.junction.assembly as assembly
+import bnmind.junction.assembly as parts
+import bnmind.junction.exact_order as exact_order
+import bnmind.junction.order_finders as shared_search
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.junction import (
     EliminationOrder,
@@ -31,10 +31,10 @@ from bnmind.junction import (
     compile_sampling,
     families,
 )
+from bnmind.junction.exact_order import Found, search
 from bnmind.junction.graphs import Clique
-from bnmind.junction.triangulation.exact import Found, search
-from bnmind.junction.triangulation.portfolio import SharedSearch
-from bnmind.junction.triangulation.randomized import MOST_WORK
+from bnmind.junction.order_finders import SharedSearch
+from bnmind.junction.randomized_order import MOST_WORK
 from bnmind.pgm import (
     CPD,
     Addition,

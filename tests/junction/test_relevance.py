@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import bnmind.junction.inference.assembly as parts
+import bnmind.junction.assembly as parts
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.junction import compile_plan
-from bnmind.junction.inference.assembly import ancestral_groups, closure, closures
-from bnmind.junction.inference.plan import minimal_conflict
+from bnmind.junction.assembly import ancestral_groups, closure, closures
+from bnmind.junction.plan import minimal_conflict
 from bnmind.junction.reduction import without_barren
 from bnmind.pgm import Factor, FactorModel, Network, TabularCPD, Variable
 from tests.modes import examples

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import bnmind.junction.inference.limits as run_time
+import bnmind.junction.limits as run_time
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.junction import BestOrder, Limits, Plan, Portfolio, compile_model, compile_plan
-from bnmind.junction.inference.compile import interaction_graph
-from bnmind.junction.inference.limits import Work, format_seconds, predicted_seconds
+from bnmind.junction.limits import Work, format_seconds, predicted_seconds
+from bnmind.junction.order_finders import interaction_graph
 from bnmind.pgm import Factor, FactorModel, Network, Variable
 from bnmind.pgm.files import write_model
 from tests.command_line import run
@@ -97,7 +97,7 @@ def test_a_long_run_is_refused_with_its_time(monkeypatch: pytest.MonkeyPatch) ->
     slow = Work(*[1e6 * rate for rate in run_time.USUAL])
     monkeypatch.setattr(run_time, "_measured_rates", lambda: slow)
     monkeypatch.setattr(run_time, "_WORTH_MEASURING", 0.0)
-    monkeypatch.setattr("bnmind.junction.inference.compiled_query._SURELY_QUICK", 0)
+    monkeypatch.setattr("bnmind.junction.compiled_query._SURELY_QUICK", 0)
     with pytest.raises(
         TooLargeError, match=r", about \d+ (min|s); .* max_seconds=60 and"
     ) as caught:

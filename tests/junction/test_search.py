@@ -24,13 +24,13 @@ from bnmind.junction import (
     RandomizedGreedy,
     WeightedMinFill,
 )
+from bnmind.junction import greedy_order as greedy
 from bnmind.junction.graphs import (
     bits,
     elimination,
     measured_order,
 )
-from bnmind.junction.triangulation import greedy
-from bnmind.junction.triangulation.greedy import (
+from bnmind.junction.greedy_order import (
     Climb,
     Core,
     Score,

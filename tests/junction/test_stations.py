@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import bnmind.junction.program.contraction as stations
+import bnmind.junction.contraction as stations
 from bnmind.junction import Limits, Plan, compile_plan
-from bnmind.junction.inference.batches import run_once
-from bnmind.junction.inference.compiled_query import starting_registers
-from bnmind.junction.program.contraction import StationTree
+from bnmind.junction.batches import run_once
+from bnmind.junction.compiled_query import starting_registers
+from bnmind.junction.contraction import StationTree
 from bnmind.pgm import Factor, FactorModel, Variable
 from tests.modes import examples
 from tests.networks import enumerate_joint

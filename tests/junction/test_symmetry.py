@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bnmind.junction import InteractionGraph
-from bnmind.junction.graphs import bits
-from bnmind.junction.triangulation.exact import (
+from bnmind.junction.exact_order import (
     Blocks,
     canonical,
     interchangeable_blocks,
 )
+from bnmind.junction.graphs import bits
 from tests.graphs import cost_to_go, graph_of, graphs, symmetric_graphs, vomlel_graph
 
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from bnmind.errors import BnmindError, ImpossibleEvidenceError, InvalidArgumentError, TooLargeError
 from bnmind.junction import Plan, compile_model, compile_plan
-from bnmind.junction.inference.assembly import build
-from bnmind.junction.inference.compile import query_of
-from bnmind.junction.inference.limits import DEFAULT_LIMITS
+from bnmind.junction.assembly import build
+from bnmind.junction.limits import DEFAULT_LIMITS
+from bnmind.junction.plan import query_of
 from bnmind.mastermind import (
     Board,
     Channel,

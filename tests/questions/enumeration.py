@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from bnmind.information import Floats
-from bnmind.junction.inference.evidence import likelihood
+from bnmind.junction.evidence import likelihood
 from bnmind.pgm import Factor, FactorModel, Network, TabularCPD, Variable
 from tests.networks import enumerate_joint, networks
 

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-import bnmind.junction.triangulation.exact as exact_order
+import bnmind.junction.exact_order as exact_order
 import bnmind.mastermind.color_elimination as color_elimination
 import bnmind.mastermind.consistent as consistent_search
 import bnmind.mastermind.peg_counts as brute_force

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from bnmind._jit import Kernel
 from bnmind.junction.circuit_kernel import answer_cases
-from bnmind.junction.triangulation.greedy import climb
+from bnmind.junction.greedy_order import climb
 from bnmind.web import games
 from bnmind.web.games import GameQuestion
 from bnmind.web.networks import first_questions, posterior

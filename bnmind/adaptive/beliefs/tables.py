@@ -45,7 +45,7 @@ from bnmind.adaptive.items.bank import ItemBank
 from bnmind.errors import TooLargeError, UnknownNameError
 from bnmind.information import Floats, unchecked_entropy, unchecked_information
 from bnmind.junction import InteractionGraph, JunctionTree
-from bnmind.junction.triangulation.randomized import RandomizedGreedy
+from bnmind.junction.randomized_order import RandomizedGreedy
 
 _SMALL = 256
 """Tables of at most this many cells are summed by a matrix."""

@@ -28,7 +28,7 @@ from bnmind._files import LARGE_FILE, read_bytes
 from bnmind._messages import counted, first_faults
 from bnmind._values import told
 from bnmind.errors import InvalidArgumentError, InvalidModelError, ModelFileError
-from bnmind.junction.cases.case_files import WORKBOOK, plain_cell, read_by, read_sheet
+from bnmind.junction.case_files import WORKBOOK, plain_cell, read_by, read_sheet
 from bnmind.pgm.variable import format_label
 
 if TYPE_CHECKING:

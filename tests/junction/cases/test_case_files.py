@@ -32,8 +32,8 @@ from bnmind.junction import (
     predict_proba,
     sample_missing,
 )
-from bnmind.junction.cases.case_files import read_frames
-from bnmind.junction.cases.tables import CaseTableWarning
+from bnmind.junction.case_files import read_frames
+from bnmind.junction.case_tables import CaseTableWarning
 from bnmind.pgm import Network, TabularCPD, Variable
 from tests.junction.cases.test_predict import GARDEN
 
@@ -231,7 +231,7 @@ def test_lines_and_columns_are_bounded(tmp_path: Path, monkeypatch: pytest.Monke
     path.write_text("rain\n" + "," * 2**18)  # pandas takes minutes
     with pytest.raises(ModelFileError, match="more cells than its first line"):
         list(read_frames(path, 9))
-    monkeypatch.setattr("bnmind.junction.cases.case_files.SMALL_FILE", 2**20)
+    monkeypatch.setattr("bnmind.junction.case_files.SMALL_FILE", 2**20)
     packed.write_bytes(gzip.compress(b"rain\nno\n" + b"\0" * 2**21))
     (tmp_path / "zeros.csv").symlink_to("/dev/zero")
     for endless in (packed, tmp_path / "zeros.csv"):

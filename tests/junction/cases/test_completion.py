@@ -16,8 +16,8 @@ from bnmind.pgm import Factor, FactorModel, Network, TabularCPD, Variable
 from tests.junction.cases.test_predict import GARDEN, RAIN, WET, tables
 from tests.modes import examples
 
-ALONE = "bnmind.junction.cases.solver._MOST_CELLS"
-PATTERNS = "bnmind.junction.cases.solver.MOST_PLANS"
+ALONE = "bnmind.junction.case_solver._MOST_CELLS"
+PATTERNS = "bnmind.junction.case_solver.MOST_PLANS"
 
 
 @pytest.mark.parametrize("alone", [False, True], ids=["together", "alone"])
@@ -188,7 +188,7 @@ def test_rows_are_filled_in_parts_without_a_trace(
 def test_more_states_than_fit_are_refused_before_any_is_drawn(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("bnmind.junction.cases.predict.MOST_STATES", 12)
+    monkeypatch.setattr("bnmind.junction.case_answers.MOST_STATES", 12)
     frame = pd.DataFrame({"rain": ["no", "yes", None]})
     rng = np.random.default_rng(0)
     assert len(sample_missing(GARDEN, frame, rng=rng, draws=2).frame) == 6

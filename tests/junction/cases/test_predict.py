@@ -33,9 +33,9 @@ from bnmind.junction import (
     predict_proba,
     sample_missing,
 )
-from bnmind.junction.cases.predict import CaseAnswers
-from bnmind.junction.cases.solver import requisite
-from bnmind.junction.cases.tables import CaseTableWarning
+from bnmind.junction.case_answers import CaseAnswers
+from bnmind.junction.case_solver import requisite
+from bnmind.junction.case_tables import CaseTableWarning
 from bnmind.pgm import FactorModel, Network, TabularCPD, Variable
 from tests.modes import examples
 from tests.networks import networks
@@ -102,9 +102,9 @@ def forced(way: str) -> Iterator[None]:
         if way == "each alone":
             patch.setattr("bnmind.junction.engine_planning.compile_plan", too_large)
         for name, value in WAYS[way].items():
-            patch.setattr(f"bnmind.junction.cases.solver.{name}", value)
+            patch.setattr(f"bnmind.junction.case_solver.{name}", value)
         if way != "plans":
-            patch.setattr("bnmind.junction.cases.solver.FEW_TARGETS", 1)
+            patch.setattr("bnmind.junction.case_solver.FEW_TARGETS", 1)
         yield
 
 

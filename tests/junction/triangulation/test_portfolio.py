@@ -18,12 +18,12 @@ from bnmind.junction import (
     RandomizedGreedy,
     TreeAnnealing,
 )
-from bnmind.junction.triangulation.portfolio import (
+from bnmind.junction.order_finders import (
     BoundedFinder,
     SharedSearch,
     run_cost,
 )
-from bnmind.junction.triangulation.randomized import MOST_WORK, annealed
+from bnmind.junction.randomized_order import MOST_WORK, annealed
 from tests.graphs import graph_of, graphs
 
 

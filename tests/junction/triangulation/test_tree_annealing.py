@@ -14,8 +14,8 @@ from bnmind._jit import run_plainly
 from bnmind.errors import InvalidArgumentError
 from bnmind.junction import GivenOrder, InteractionGraph, MinFill, TreeAnnealing
 from bnmind.junction.graphs import bits
-from bnmind.junction.triangulation.greedy import whole_graph
-from bnmind.junction.triangulation.randomized import (
+from bnmind.junction.greedy_order import whole_graph
+from bnmind.junction.randomized_order import (
     Tree,
     anneal,
     covering_cliques,

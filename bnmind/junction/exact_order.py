@@ -21,8 +21,8 @@ from bnmind.junction.graphs import (
     measured_order,
     vertices_in_order,
 )
-from bnmind.junction.triangulation.greedy import Ints, simplicial
-from bnmind.junction.triangulation.randomized import RandomizedGreedy
+from bnmind.junction.greedy_order import Ints, simplicial
+from bnmind.junction.randomized_order import RandomizedGreedy
 
 # --- The search for the smallest elimination order over the sets of eliminated variables ----------
 #

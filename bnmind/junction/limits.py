@@ -17,9 +17,9 @@ from bnmind._messages import format_bytes, many
 from bnmind._values import Count, Value
 from bnmind._workers import one_blas_thread
 from bnmind.errors import TooLargeError
+from bnmind.junction.contraction import Products
 from bnmind.junction.graphs import Clique, JunctionTree
-from bnmind.junction.program.contraction import Products
-from bnmind.junction.program.program import Product, Program, Step, Sum, reuse_freed_memory
+from bnmind.junction.program import Product, Program, Step, Sum, reuse_freed_memory
 
 # --- The predicted time of a run: its work, and the rates at which this machine does it -----------
 #

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 from bnmind._files import LARGE_FILE, SMALL_FILE, read_bytes
 from bnmind._messages import format_bytes, one_line, shown
 from bnmind.errors import MissingLibraryError, ModelFileError, TableError
-from bnmind.junction.cases.tables import CaseTableWarning
+from bnmind.junction.case_tables import CaseTableWarning
 
 if TYPE_CHECKING:
     import pandas

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from bnmind._jit import PlainWork, compiles
 from bnmind._values import Sealed, made
 from bnmind.information import Floats
-from bnmind.junction.program.contraction import Products
-from bnmind.junction.program.products import (
+from bnmind.junction.contraction import Products
+from bnmind.junction.products import (
     UNKNOWN,
     ProductBuilder,
     ProductList,
@@ -23,7 +23,7 @@ from bnmind.junction.program.products import (
     read_only,
     run_products,
 )
-from bnmind.junction.program.program import (
+from bnmind.junction.program import (
     WORTH_REUSE,
     Expand,
     LookUp,

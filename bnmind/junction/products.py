@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bnmind._jit import njit, njit_superword
 from bnmind._values import Sealed
 from bnmind.information import Floats
-from bnmind.junction.program.program import Scope
+from bnmind.junction.program import Scope
 
 # --- Products of registers, compiled -------------------------------------
 #

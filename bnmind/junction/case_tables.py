@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bnmind._messages import close_names, did_you_mean, one_line, shown, some_names
 from bnmind.errors import InvalidArgumentError, TableError, UnknownNameError
-from bnmind.junction.inference.evidence import distinct_states, is_missing
+from bnmind.junction.evidence import distinct_states, is_missing
 from bnmind.pgm.variable import Variable, format_label, format_name
 
 if TYPE_CHECKING:

@@ -227,7 +227,7 @@ def grids(shape: tuple[int, ...], axes: tuple[int, ...]) -> list[Any]:
 # holds the precomputed arrangement of axes, and the numbers of its registers. Equal operations are
 # one object. An operation with two operands is a matrix product (`numpy.matmul`) or, without sums,
 # a broadcast product. An operation with one operand is a sum. Functions that are stored by their
-# values have their own steps, see `bnmind.junction.program.program`.
+# values have their own steps, see `bnmind.junction.program`.
 
 Scope: TypeAlias = tuple[int, ...]
 """The variables of a register, numbered, in the order of its axes."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Protocol, runtime_checkable
@@ -11,16 +11,18 @@ from typing import Protocol, runtime_checkable
 from bnmind._arguments import checked
 from bnmind._registry import Registered
 from bnmind._values import Count, Natural, NonNegative, Value, remembered
+from bnmind.junction.exact_order import ExactOrder
 from bnmind.junction.graphs import (
     EliminationOrder,
     InteractionGraph,
+    JunctionTree,
     OrderFinder,
+    graph_of_scopes,
     joined_cliques,
     vertices_in_order,
 )
-from bnmind.junction.triangulation.exact import ExactOrder
-from bnmind.junction.triangulation.greedy import MinFill, MinWeight, WeightedMinFill
-from bnmind.junction.triangulation.randomized import (
+from bnmind.junction.greedy_order import MinFill, MinWeight, WeightedMinFill
+from bnmind.junction.randomized_order import (
     MOST_WORK,
     ROUNDS,
     RandomizedGreedy,
@@ -28,6 +30,7 @@ from bnmind.junction.triangulation.randomized import (
     annealed,
     started,
 )
+from bnmind.pgm.network import FactorModel, Network
 
 # --- A shared search for the elimination orders of several graphs ---------------------------------
 #
@@ -488,6 +491,45 @@ class BestOrder(Value):
             return found
         other = Portfolio(effort=_EFFORT, seed=self.seed)(graph)
         return min(found, other, key=lambda order: order.total_size)
+
+
+# --- Junction trees of models ---------------------------------------------------------------------
+
+
+@checked
+def junction_tree(
+    model: Network | FactorModel,
+    *,
+    without: Iterable[str] = (),
+    order: OrderFinder | None = None,
+) -> JunctionTree:
+    """Return the junction tree of a model without evidence.
+
+    Parameters
+    ----------
+    model
+        The model. The scopes of its tables define the moral graph.
+    without
+        Variables to omit, with their conditional distributions.
+    order
+        The search for an elimination order; by default `BestOrder`.
+    """
+    gone = frozenset(without)
+    graph = interaction_graph(model, gone)
+    return JunctionTree.from_order(graph, (order or BestOrder())(graph))
+
+
+def interaction_graph(
+    model: Network | FactorModel, gone: frozenset[str] = frozenset()
+) -> InteractionGraph:
+    """Return the moral graph of a model without some variables and their distributions."""
+    sizes = {v.name: v.n_states for v in model.variables if v.name not in gone}
+    scopes = [
+        [v.name for v in p.scope if v.name not in gone]
+        for p in model.potentials
+        if p.scope and p.scope[0].name not in gone
+    ]
+    return graph_of_scopes(sizes, scopes)
 
 
 # --- The registry of finders of elimination orders ------------------------------------------------

@@ -23,12 +23,12 @@ from bnmind.errors import (
     UnknownNameError,
 )
 from bnmind.information import Floats
-from bnmind.junction.inference.compiled_query import CompiledQuery, load
-from bnmind.junction.inference.evidence import Findings, case_findings, case_likelihoods, label_of
-from bnmind.junction.inference.posterior import Posterior
-from bnmind.junction.program.program import reuse_freed_memory
-from bnmind.junction.program.runs import CaseProgram, logarithms, moving_registers, run_logarithms
+from bnmind.junction.compiled_query import CompiledQuery, load
+from bnmind.junction.evidence import Findings, case_findings, case_likelihoods, label_of
+from bnmind.junction.posteriors import Posterior
+from bnmind.junction.program import reuse_freed_memory
 from bnmind.junction.reduction import Answer, Source
+from bnmind.junction.runs import CaseProgram, logarithms, moving_registers, run_logarithms
 from bnmind.pgm.factor import Values
 from bnmind.pgm.variable import Variable
 
@@ -205,7 +205,7 @@ def sums_of(
     plan
         The targets and the program.
     registers
-        The initial registers, as returned by `bnmind.junction.inference.compiled_query`.
+        The initial registers, as returned by `bnmind.junction.compiled_query`.
     progress
         A function that is called with the share of the work that is done, in percent, and 100.
         Numbers that are scaled take another run.

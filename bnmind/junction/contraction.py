@@ -9,7 +9,7 @@ from heapq import heapify, heappop, heappush
 from typing import NamedTuple, TypeAlias
 
 from bnmind._values import made
-from bnmind.junction.program.program import (
+from bnmind.junction.program import (
     WORTH_REUSE,
     Expand,
     LookUp,
@@ -172,7 +172,7 @@ def _axes(scope: Scope, order: Scope) -> tuple[int, ...] | None:
 # and the same remaining variables uses the same register.
 #
 # A function that is stored by its values takes part without its table if its child is summed out or
-# is the result; see `bnmind.junction.program.program`.
+# is the result; see `bnmind.junction.program`.
 #
 # A conditional distribution P(heads | rest) sums to one if none of its heads is kept or is in
 # another operand. Such a barren operand is omitted (Shachter, *Evaluating influence diagrams*,

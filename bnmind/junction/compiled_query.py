@@ -16,8 +16,7 @@ from bnmind._messages import format_bytes, listed, many, one_line
 from bnmind._values import ReadOnlyDict, Sealed, Value, made
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.junction.causes import CaseSweep, IndependentCauses
-from bnmind.junction.graphs import Clique, JunctionTree, OrderFinder
-from bnmind.junction.inference.evidence import (
+from bnmind.junction.evidence import (
     Evidence,
     Findings,
     by_name,
@@ -26,7 +25,8 @@ from bnmind.junction.inference.evidence import (
     read_findings,
     real_numbers,
 )
-from bnmind.junction.inference.limits import (
+from bnmind.junction.graphs import Clique, JunctionTree, OrderFinder
+from bnmind.junction.limits import (
     DEFAULT_PLAN_SECONDS,
     Limits,
     Work,
@@ -34,8 +34,9 @@ from bnmind.junction.inference.limits import (
     predicted_seconds,
     work_of_steps,
 )
-from bnmind.junction.program.program import Program
-from bnmind.junction.program.runs import (
+from bnmind.junction.program import Program
+from bnmind.junction.reduction import Answer, Registers, Source, possible_states
+from bnmind.junction.runs import (
     FlatProgram,
     FlatRecord,
     flat_program,
@@ -43,7 +44,6 @@ from bnmind.junction.program.runs import (
     has_small_steps,
     should_be_flat,
 )
-from bnmind.junction.reduction import Answer, Registers, Source, possible_states
 from bnmind.pgm.cpd import FunctionalCPD
 from bnmind.pgm.factor import Factor, Values
 from bnmind.pgm.network import Potential, Replacement
@@ -71,7 +71,7 @@ class Query(Sealed):
     limits: Limits
     """The limits of the cost of a run."""
     soft: tuple[Variable, ...] = ()
-    """Variables whose likelihood is an input, see `bnmind.junction.inference.evidence`."""
+    """Variables whose likelihood is an input, see `bnmind.junction.evidence`."""
     barren: int = 0
     """The number of omitted variables, which do not influence the targets or the evidence."""
     compress: bool = True
@@ -253,8 +253,8 @@ def _determined(query: Query, free: set[str], certain: dict[str, int]) -> tuple[
 
 # --- Compiled queries as plain data: tables, program, answers, and the original query -------------
 #
-# It holds numbers, names and tables, and no functions. `bnmind.junction.inference.assembly` makes
-# it, and `bnmind.junction.inference.plan` is its interface for users.
+# It holds numbers, names and tables, and no functions. `bnmind.junction.assembly` makes
+# it, and `bnmind.junction.plan` is its interface for users.
 
 _SURELY_QUICK = 2**26
 """The most multiplications of a run whose time is not predicted: far less than the usual limit."""

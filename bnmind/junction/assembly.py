@@ -14,6 +14,13 @@ import numpy as np
 from bnmind._values import ReadOnlyDict, made, sealed
 from bnmind.errors import TooLargeError
 from bnmind.junction.causes import CaseSweep, common_cells, large_causes
+from bnmind.junction.compiled_query import (
+    CompiledQuery,
+    Query,
+    Request,
+    opened,
+)
+from bnmind.junction.contraction import Function, Passing, ProgramBuilder, TreeShape
 from bnmind.junction.forms import Estimate, choose_forms, without_effects
 from bnmind.junction.graphs import (
     EliminationOrder,
@@ -22,15 +29,9 @@ from bnmind.junction.graphs import (
     OrderFinder,
     graph_of_scopes,
 )
-from bnmind.junction.inference.compiled_query import (
-    CompiledQuery,
-    Query,
-    Request,
-    opened,
-)
-from bnmind.junction.program.contraction import Function, Passing, ProgramBuilder, TreeShape
-from bnmind.junction.program.program import Program
-from bnmind.junction.program.runs import with_long_runs
+from bnmind.junction.order_finders import BoundedFinder, Portfolio, SharedSearch
+from bnmind.junction.program import Program
+from bnmind.junction.randomized_order import MOST_WORK
 from bnmind.junction.reduction import (
     Domains,
     FunctionTable,
@@ -50,8 +51,7 @@ from bnmind.junction.reduction import (
     without_conjugates,
     without_leaves,
 )
-from bnmind.junction.triangulation.portfolio import BoundedFinder, Portfolio, SharedSearch
-from bnmind.junction.triangulation.randomized import MOST_WORK
+from bnmind.junction.runs import with_long_runs
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import Potential, topological_order
 from bnmind.pgm.tabular import TabularCPD

@@ -24,7 +24,7 @@ from bnmind.junction.graphs import (
     measured_order,
     vertices_in_order,
 )
-from bnmind.junction.triangulation.greedy import (
+from bnmind.junction.greedy_order import (
     Climb,
     Core,
     Ints,

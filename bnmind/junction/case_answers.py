@@ -18,16 +18,16 @@ from bnmind._messages import counted, many, one_line
 from bnmind._values import Count, Value
 from bnmind.errors import InvalidArgumentError, TableError, TooLargeError
 from bnmind.information import Floats
-from bnmind.junction.cases.case_files import (
+from bnmind.junction.case_files import (
     FrameWriter,
     check_suffix,
     file_rows,
     is_text,
     read_frames,
 )
-from bnmind.junction.cases.solver import CaseSolver, States
-from bnmind.junction.cases.tables import CaseTable, frame_of, read_table, spelled
-from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
+from bnmind.junction.case_solver import CaseSolver, States
+from bnmind.junction.case_tables import CaseTable, frame_of, read_table, spelled
+from bnmind.junction.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.sampling import MOST_STATES
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import format_label

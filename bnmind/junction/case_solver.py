@@ -14,18 +14,18 @@ from numpy.typing import NDArray
 
 from bnmind.errors import ImpossibleEvidenceError, TooLargeError
 from bnmind.information import Floats
-from bnmind.junction.cases.tables import Distinct, distinct_cases, patterns_of
+from bnmind.junction.batches import BatchPosterior, BatchRun, run_each
+from bnmind.junction.case_tables import Distinct, distinct_cases, patterns_of
 from bnmind.junction.engine_planning import Planner, PlanStore, Stored
+from bnmind.junction.evidence import Findings, Seen
 from bnmind.junction.forms import small_tables
 from bnmind.junction.graphs import InteractionGraph, elimination, graph_of_scopes, vertices_in_order
-from bnmind.junction.inference.batches import BatchPosterior, BatchRun, run_each
-from bnmind.junction.inference.evidence import Findings, Seen
-from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
-from bnmind.junction.inference.plan import Plan, attempt
-from bnmind.junction.inference.posterior import Posterior
+from bnmind.junction.limits import DEFAULT_LIMITS, Limits
+from bnmind.junction.plan import Plan, attempt
+from bnmind.junction.posteriors import Posterior
+from bnmind.junction.randomized_order import RandomizedGreedy
 from bnmind.junction.reduction import without_barren
 from bnmind.junction.sampling import pick
-from bnmind.junction.triangulation.randomized import RandomizedGreedy
 from bnmind.junction.walk import in_parts
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import FactorModel, Network, Potential

@@ -1,1 +1,0 @@
-"""Inference plans, which are compiled once and run many times."""

@@ -1,1 +1,0 @@
-"""The programs of plans, which are sequences of contractions."""

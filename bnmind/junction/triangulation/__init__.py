@@ -1,1 +1,0 @@
-"""Searches for elimination orders of small total size."""
