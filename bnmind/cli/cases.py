@@ -68,7 +68,7 @@ def predict(
         The variables to predict. Their own columns are not used. [default: those without a column]
         Repeat the option for more. Put a name that contains a comma in double quotes.
     out
-        The .csv or .parquet file for the answers. [default: CSV on the standard output]
+        The .csv file for the answers. [default: CSV on the standard output]
     answer
         The answers, from the list below.
     draws
@@ -78,7 +78,7 @@ def predict(
     --------
     bnmind predict models/mastermind-3x4.bif models/replies.csv --targets H1,C
     bnmind predict MODEL.bif CASES.csv --targets A,B --answer probabilities --out answers.csv
-    bnmind predict MODEL.bif CASES.parquet --answer impute --out whole.parquet
+    bnmind predict MODEL.bif CASES.parquet --answer impute --out whole.csv
     """
     import numpy as np
 
@@ -107,9 +107,7 @@ def predict(
     with _answers_to(out) as file:
         report = working(
             "predicting",
-            lambda done: write_answers(
-                file, out or _CSV, (network, cases, function), progress=done
-            ),
+            lambda done: write_answers(file, (network, cases, function), progress=done),
         )
     rows, columns = counted(report.n_rows, "row"), counted(len(report.columns), "column")
     return _answered(file, out, report.to_dict(), report.notes, [f"{rows} of {columns}"])
@@ -151,7 +149,7 @@ def track(
     answer
         The answers, from the list below.
     out
-        The .csv or .parquet file for the answers. [default: CSV on the standard output]
+        The .csv file for the answers. [default: CSV on the standard output]
 
     Examples
     --------
@@ -161,7 +159,6 @@ def track(
     """
     from bnmind.dynamic.passes import read_sequences_for
     from bnmind.junction.case_answers import carrying, case_notes
-    from bnmind.junction.case_files import FrameWriter
     from bnmind.junction.case_tables import similar_variables
 
     if answer not in PATHS:
@@ -183,11 +180,7 @@ def track(
     close = similar_variables(unused, free)
     table = carrying(frame, others, answers)
     with _answers_to(out) as file:
-        writer = FrameWriter(file, out or _CSV)
-        try:
-            writer.write(table)
-        finally:
-            writer.close()
+        file.write(table.to_csv(index=False, lineterminator="\n").encode())
     record = {
         "rows": len(table),
         "sequences": len(found.lengths),
@@ -226,10 +219,6 @@ def _tracked(
         for position, state in enumerate(v.states)
     }
     return pandas.DataFrame(columns), posterior.log_likelihood
-
-
-_CSV = "answers.csv"
-"""The name that stands for the standard output, in the format of its answers."""
 
 
 def _check_files(cases: Path, out: Path | None, *, as_json: bool) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Self, TypeAlias
 
@@ -19,7 +18,6 @@ from bnmind._values import Count, Value
 from bnmind.errors import InvalidArgumentError, TableError, TooLargeError
 from bnmind.information import Floats
 from bnmind.junction.case_files import (
-    FrameWriter,
     check_suffix,
     file_rows,
     is_text,
@@ -576,7 +574,7 @@ def answer_file(
         missing, and so are texts such as ``NA`` unless they are states. The first sheet of an
         Excel workbook is read as if it were saved as CSV.
     out
-        A ``.csv`` or ``.parquet`` file for the answers. It starts with the columns that are not
+        A ``.csv`` file for the answers. It starts with the columns that are not
         variables of the model, such as names of the cases.
     answer
         A function of a model and a data frame, such as ``bnmind.predict`` or
@@ -601,18 +599,17 @@ def answer_file(
     check_suffix(cases, read=True)
     check_writable(out)
     with writing(out) as file:
-        return write_answers(file, out, (model, cases, answer), rows=rows, progress=progress)
+        return write_answers(file, (model, cases, answer), rows=rows, progress=progress)
 
 
 def write_answers(
     file: BinaryIO,
-    out: str | os.PathLike[str],
     asked: tuple[Network | FactorModel, str | os.PathLike[str], Answer],
     *,
     rows: int | None = None,
     progress: Progress | None = None,
 ) -> FileAnswers:
-    """Write the answers to a file of cases to an open file, named ``out``; see `answer_file`."""
+    """Write the answers to a file of cases to an open file; see `answer_file`."""
     model, cases, answer = asked
     if rows is None:
         rows = max(1000, min(100_000, _FILE_CELLS // max(1, len(model.variables))))
@@ -621,29 +618,28 @@ def write_answers(
     n_rows = n_impossible = n_faults = 0
     impossible: list[int] = []
     faults: dict[str, str] = {}  # the first fault of each column and content
-    with closing(FrameWriter(file, out)) as writer:
-        for number, chunk in enumerate(read_frames(cases, rows)):
-            if not number:
-                read_table(model.variables, chunk.iloc[:0], as_text=as_text)  # checks the columns
-            try:
-                table = read_table(model.variables, chunk, as_text=as_text)
-            except TableError as fault:
-                for problem in fault.problems:  # row 7, column wet: …
-                    faults.setdefault(problem.partition(", ")[2], problem)
-                n_faults += fault.count
-            if faults:
-                continue  # nothing will be written, but all faults are counted
-            answers = answer(model, _in_states(table) if as_text else chunk)
-            frame = carrying(table.frame, table.unused, answers.frame)
-            writer.write(frame)
-            n_rows += len(chunk)
-            n_impossible += len(answers.impossible)
-            rest = _MOST - len(impossible)
-            impossible += [int(str(row)) for row in answers.impossible[:rest]]
-            if progress is not None:
-                progress(n_rows, None if total is None else max(total, n_rows))
+    for number, chunk in enumerate(read_frames(cases, rows)):
+        if not number:
+            read_table(model.variables, chunk.iloc[:0], as_text=as_text)  # checks the columns
+        try:
+            table = read_table(model.variables, chunk, as_text=as_text)
+        except TableError as fault:
+            for problem in fault.problems:  # row 7, column wet: …
+                faults.setdefault(problem.partition(", ")[2], problem)
+            n_faults += fault.count
         if faults:
-            raise TableError(list(faults.values())[:_FAULTS_SHOWN], count=n_faults)
+            continue  # nothing will be written, but all faults are counted
+        answers = answer(model, _in_states(table) if as_text else chunk)
+        frame = carrying(table.frame, table.unused, answers.frame)
+        file.write(frame.to_csv(index=False, header=not number, lineterminator="\n").encode())
+        n_rows += len(chunk)
+        n_impossible += len(answers.impossible)
+        rest = _MOST - len(impossible)
+        impossible += [int(str(row)) for row in answers.impossible[:rest]]
+        if progress is not None:
+            progress(n_rows, None if total is None else max(total, n_rows))
+    if faults:
+        raise TableError(list(faults.values())[:_FAULTS_SHOWN], count=n_faults)
     return FileAnswers(
         n_rows=n_rows,
         columns=tuple(frame.columns),

@@ -15,8 +15,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from bnmind._files import LARGE_FILE, SMALL_FILE, read_bytes
 from bnmind._messages import format_bytes, one_line, shown
@@ -226,24 +225,21 @@ def plain_cell(value: Any) -> Any:
     return value
 
 
-# --- Files of cases, CSV, Excel or Parquet, read and written in chunks of rows --------------------
+# --- Files of cases, CSV, Excel or Parquet, read in chunks of rows --------------------------------
 #
 # In a CSV file, the first line names the columns, and cells are text. Commas separate them, or
 # semicolons or tabs if the first line has no comma. An empty cell is missing, and so are texts such
 # as ``NA`` unless they are states. The text of a number matches the state of an equal number. The
-# rows are numbered as in a spreadsheet: the header is row 1, and the first case row
-# 2. The first sheet of an Excel workbook is read as if it were saved as CSV: a number 1.0 is the
-#    text
-# ``1``, a truth value is ``TRUE`` or ``FALSE``. A Parquet file needs the library pyarrow; its rows
-# are numbered from 1.
+# rows are numbered as in a spreadsheet: the header is row 1, and the first case row 2. The first
+# sheet of an Excel workbook is read as if it were saved as CSV: a number 1.0 is the text ``1``, a
+# truth value is ``TRUE`` or ``FALSE``. A Parquet file needs the library pyarrow; its rows are
+# numbered from 1.
 #
 # A text is UTF-8, or UTF-16 with a mark, as Excel saves "Unicode text". Other bytes are read as
 # Windows-1252, with a warning, as Excel saves CSV in the west of Europe.
 
 CASE_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".txt", ".xlsx", ".parquet")
 """The suffixes of files of cases that can be read."""
-
-_WRITTEN = (".csv", ".parquet")
 
 _OF_MODELS = (".bif", ".xdsl", ".xmlbif", ".xml", ".net", ".dne", ".uai")
 """Suffixes of models, where cases are expected."""
@@ -265,14 +261,13 @@ _MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 def check_suffix(path: str | os.PathLike[str], *, read: bool) -> str:
     """Return the suffix of a file of cases; raise `ModelFileError` if it is unknown."""
     name = os.fspath(path)
-    known = CASE_SUFFIXES if read else _WRITTEN
+    known = CASE_SUFFIXES if read else (".csv",)
     for suffix in known:
         if name.lower().endswith(suffix):
             return suffix
-    *others, last = known
     is_model = read and name.lower().endswith(_OF_MODELS)
     raise ModelFileError(
-        f"expected a file of {'cases' if read else 'answers'} named {', '.join(others)} or {last},"
+        f"expected a file of {'cases' if read else 'answers'} named {', '.join(known)},"
         f" got {one_line(name)}{'; name the model first, then the cases' if is_model else ''}",
         name,
     )
@@ -482,72 +477,3 @@ def _parquet() -> Any:
             'Parquet files need pyarrow; install it with: pip install "bnmind[lab]"', "pyarrow"
         ) from fault
     return pyarrow.parquet
-
-
-class FrameWriter:
-    """Writes data frames with equal columns to an open file, one after the other.
-
-    Parameters
-    ----------
-    file
-        The file.
-    path
-        The name of the file, whose suffix tells the format.
-    """
-
-    def __init__(self, file: BinaryIO, path: str | os.PathLike[str]) -> None:
-        self._file, self._path = file, path
-        self._parquet: Any = _parquet() if Path(path).suffix.lower() == ".parquet" else None
-        self._writer: Any = None
-        self._begun = False
-
-    def write(self, frame: pandas.DataFrame) -> None:
-        """Write the rows of a frame, without its index."""
-        if self._parquet is None:
-            text = frame.to_csv(index=False, header=not self._begun, lineterminator="\n")
-            self._file.write(text.encode("utf-8"))
-            self._begun = True
-            return
-        import pyarrow
-
-        try:
-            table = _table_of(frame)
-            if self._writer is None:
-                fields = [
-                    pyarrow.field(f.name, pyarrow.string()) if pyarrow.types.is_null(f.type) else f
-                    for f in table.schema
-                ]
-                self._writer = self._parquet.ParquetWriter(self._file, pyarrow.schema(fields))
-            self._writer.write_table(table.cast(self._writer.schema))
-        except pyarrow.ArrowException as fault:
-            raise ModelFileError(
-                f"cannot write {self._path}: a column has values of different types; write a .csv"
-                f" file instead ({one_line(str(fault))})",
-                os.fspath(self._path),
-            ) from fault
-
-    def close(self) -> None:
-        """Write the end of the file."""
-        if self._writer is not None:
-            self._writer.close()
-
-
-def _table_of(frame: pandas.DataFrame) -> Any:
-    """Return a table of pyarrow, without categories, whose types differ between chunks.
-
-    A column of values of different types, such as numbers and text, becomes text.
-    """
-    import pandas
-    import pyarrow
-
-    columns = {}
-    for name, column in frame.items():
-        if isinstance(column.dtype, pandas.CategoricalDtype):
-            column = column.astype(column.dtype.categories.dtype)
-        try:
-            columns[str(name)] = pyarrow.array(column, from_pandas=True)
-        except pyarrow.ArrowException:
-            columns[str(name)] = pyarrow.array(
-                column.map(str, na_action="ignore"), from_pandas=True
-            )
-    return pyarrow.table(columns)

@@ -44,22 +44,22 @@ def test_a_column_with_a_similar_name_is_pointed_out() -> None:
 
 
 def test_the_other_answers() -> None:
-    arguments = ("predict", "garden.bif", "cases.csv", "--out", "out.parquet", "--answer")
+    arguments = ("predict", "garden.bif", "cases.csv", "--out", "out.csv", "--answer")
     report = run_json(*arguments, "probabilities", "--targets", "rain")
     assert report["columns"] == ["id", "Wet", "rain=no", "rain=yes"]
-    found = pd.read_parquet("out.parquet")
+    found = pd.read_csv("out.csv")
     expected = predict_proba(GARDEN, pd.DataFrame({"wet": ["no", "yes", None, "no"]})).frame
     np.testing.assert_allclose(found[["rain=no", "rain=yes"]], expected, atol=1e-12)
     report = run_json(*arguments, "log-likelihood")
     assert report["impossible"] == {"count": 1, "first": [5]}
-    assert pd.read_parquet("out.parquet")["log_likelihood"].isna().tolist() == [False] * 3 + [True]
+    assert pd.read_csv("out.csv")["log_likelihood"].isna().tolist() == [False] * 3 + [True]
     assert run_json(*arguments, "complete")["rows"] == 4
     report = run_json(*arguments, "sample", "--draws", "2", "--seed", "1")
     assert report["rows"] == 4
-    first = pd.read_parquet("out.parquet")
+    first = pd.read_csv("out.csv")
     assert len(first) == 8
     run_json(*arguments, "sample", "--draws", "2", "--seed", "1")
-    assert pd.read_parquet("out.parquet").equals(first)
+    assert pd.read_csv("out.csv").equals(first)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_the_other_answers() -> None:
         (("--answer", "impute", "--targets", "rain"), ("--targets", "states or probabilities")),
         (("--draws", "2"), ("--draws", "sample")),
         (("--json",), ("--out",)),
-        (("--out", "answers.xlsx"), (".csv or .parquet",)),
+        (("--out", "answers.xlsx"), ("answers named .csv",)),
         ((), ("name the targets",)),
     ],
 )

@@ -59,10 +59,10 @@ def test_a_workbook_is_read() -> None:
 
 
 def test_the_number_of_rows_and_sequences_is_told() -> None:
-    arguments = ("--sequence", "town", "--answer", "path", "--out", "out.parquet")
+    arguments = ("--sequence", "town", "--answer", "path", "--out", "out.csv")
     result = run("track", "weather.json", "days.csv", *arguments, "--targets", "rain,umbrella")
-    assert result.stdout.endswith("Written: out.parquet, 5 rows of 2 sequences\n")
-    assert pd.read_parquet("out.parquet").columns.tolist() == ["town", "rain", "umbrella"]
+    assert result.stdout.endswith("Written: out.csv, 5 rows of 2 sequences\n")
+    assert pd.read_csv("out.csv").columns.tolist() == ["town", "rain", "umbrella"]
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_the_number_of_rows_and_sequences_is_told() -> None:
         (("days.csv", "--answer", "filtered"), ("filter",)),
         (("days.csv", "--sequence", "twon"), ("did you mean town",)),
         (("days.csv", "--json"), ("--out",)),
-        (("days.csv", "--out", "answers.xlsx"), (".csv or .parquet",)),
+        (("days.csv", "--out", "answers.xlsx"), ("answers named .csv",)),
         (("all.csv",), ("--targets",)),
         (("answers.csv",), ("the column rain=yes of the cases has the name of an answer",)),
         (("soaked.csv",), ("row 3, column umbrella", "soaked")),
