@@ -432,7 +432,7 @@ def _answer_task(
     engine = junction.compile_model(question.model, order=question.order, limits=question.limits)
     names = _variables_of_task(options, question) if task.has_query else ()
     text = working(
-        "computing", lambda _: task.answers(engine, samples, names, count=options.best or 1)
+        "computing", lambda _: task.answer(engine, samples, names, count=options.best or 1)
     )
     if options.out is None:
         return command.Outcome({}, [text.removesuffix("\n")])

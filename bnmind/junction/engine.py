@@ -39,7 +39,6 @@ from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import FactorModel, Network
 
 if TYPE_CHECKING:
-    from bnmind.junction.case_answers import CaseAnswers, Names
     from bnmind.junction.sampling import Samples
     from bnmind.junction.walk import Explanation
 
@@ -117,9 +116,7 @@ class Engine(Value):
     each variable a state, a likelihood ``{state: weight}``, or a missing value (None, NaN, or a
     missing value of pandas). States may be numbers or truth values.
 
-    The questions about tables of cases take a `pandas.DataFrame` whose columns are matched with
-    variables by name; None and NaN mark missing cells. The functions of the same names also report
-    their progress. Each call makes plans of its own, which the engine does not remember.
+    Tables of cases are answered by functions of `bnmind.junction`, such as `predict`.
 
     An engine may be used by several threads at once. Copies and pickles of an engine hold the
     model and the options, and start without plans.
@@ -395,60 +392,6 @@ class Engine(Value):
         scopes: Any = tuple(t if isinstance(t, str) else tuple(t) for t in targets)
         return self._planner.plan_for(scopes, tuple(evidence), tuple(soft))
 
-    def predict(self, cases: Any, targets: Names | None = None) -> CaseAnswers:
-        """Return the most probable state of each target in each case.
-
-        The arguments and errors are those of `bnmind.junction.predict`.
-        """
-        from bnmind.junction.case_answers import predict
-
-        return predict(self.model, cases, targets, limits=self.limits)
-
-    def predict_proba(self, cases: Any, targets: Names | None = None) -> CaseAnswers:
-        """Return the distribution of each target in each case.
-
-        The arguments and errors are those of `bnmind.junction.predict_proba`.
-        """
-        from bnmind.junction.case_answers import predict_proba
-
-        return predict_proba(self.model, cases, targets, limits=self.limits)
-
-    def log_likelihood(self, cases: Any) -> CaseAnswers:
-        """Return the log-probability of the observed cells of each case, natural logarithms.
-
-        The arguments and errors are those of `bnmind.junction.log_likelihood`.
-        """
-        from bnmind.junction.case_answers import log_likelihood
-
-        return log_likelihood(self.model, cases, limits=self.limits)
-
-    def impute(self, cases: Any) -> CaseAnswers:
-        """Return the cases with each missing cell filled by its own most probable state.
-
-        The arguments and errors are those of `bnmind.junction.impute`.
-        """
-        from bnmind.junction.case_answers import impute
-
-        return impute(self.model, cases, limits=self.limits)
-
-    def complete(self, cases: Any) -> CaseAnswers:
-        """Return the cases filled by the most probable completion of each row.
-
-        The arguments and errors are those of `bnmind.junction.complete`.
-        """
-        from bnmind.junction.case_answers import complete
-
-        return complete(self.model, cases, limits=self.limits)
-
-    def sample_missing(self, cases: Any, rng: np.random.Generator, draws: int = 1) -> CaseAnswers:
-        """Return the cases filled by draws from the joint distribution given each row.
-
-        The arguments and errors are those of `bnmind.junction.sample_missing`.
-        """
-        from bnmind.junction.case_answers import sample_missing
-
-        return sample_missing(self.model, cases, rng=rng, draws=draws, limits=self.limits)
-
     def _log_probability(self, event: Seen, given: Seen) -> float:
         """Return ln P(event | given)."""
         both = event.joined(given)
@@ -632,7 +575,7 @@ class CompetitionTask(Value):
     def answer(
         self,
         engine: Engine,
-        evidence: Mapping[str, str],
+        evidence: Mapping[str, str] | Sequence[Mapping[str, str]],
         query: Sequence[str] = (),
         *,
         count: int = 1,
@@ -644,7 +587,8 @@ class CompetitionTask(Value):
         engine
             Of a model whose variables are in the order of its file, as `read_model` returns it.
         evidence
-            The findings, {variable: state}.
+            The findings, {variable: state}; or those of several samples, as in the competitions of
+            2008 to 2012. The answers to two or more samples stand below their number.
         query
             The variables to explain, if the task is about chosen variables.
         count
@@ -665,40 +609,11 @@ class CompetitionTask(Value):
             raise InvalidArgumentError(f"this task {rule}, got {list(query)}", query)
         if count != 1 and not self.has_several:
             raise InvalidArgumentError(f"this task has a single answer, got count={count}", count)
-        texts = self.texts(engine, evidence, query, count)
-        return texts[0] + "".join(text.partition("\n")[2] for text in texts[1:])
-
-    @checked
-    def answers(
-        self,
-        engine: Engine,
-        samples: Sequence[Mapping[str, str]],
-        query: Sequence[str] = (),
-        *,
-        count: int = 1,
-    ) -> str:
-        """Return the answers for several samples of evidence.
-
-        The text has the number of samples in its second line, and then their answers, as in the
-        competitions of 2008 to 2012. For one sample, it is that of `answer`, whose other parameters
-        and errors are the same.
-
-        Parameters
-        ----------
-        engine
-            The model, compiled.
-        samples
-            The evidence of each sample: states by variable.
-        query
-            The variables of the question, for tasks that ask about some of them.
-        count
-            The number of answers to a sample, at least 1, for tasks that list several.
-        """
-        texts = [self.answer(engine, sample, query, count=count) for sample in samples]
-        if len(texts) == 1:
-            return texts[0]
-        head = texts[0].partition("\n")[0]
-        return "".join([f"{head}\n{len(texts)}\n", *(t.partition("\n")[2] for t in texts)])
+        samples = [evidence] if isinstance(evidence, Mapping) else evidence
+        texts = [self.texts(engine, sample, query, count) for sample in samples]
+        head = texts[0][0].partition("\n")[0]
+        number = f"{len(texts)}\n" if len(texts) > 1 else ""
+        return f"{head}\n{number}" + "".join(t.partition("\n")[2] for some in texts for t in some)
 
 
 def _log_evidence(

@@ -594,11 +594,6 @@ class Interval(Value):
         """Whether the network itself does not have the property."""
         return not self.low <= self.high
 
-    @property
-    def is_everything(self) -> bool:
-        """Whether no value from 0 to 1 breaks the property."""
-        return self.low == 0 and self.high == 1
-
     def __str__(self) -> str:
         return "empty" if self.is_empty else f"{self.low:.4g} to {self.high:.4g}"
 

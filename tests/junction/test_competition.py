@@ -90,8 +90,8 @@ def test_the_answers_of_several_samples_stand_below_their_number() -> None:
     engine = compile_model(FactorModel((Factor((first, second), table),)))
     samples = [{"first": "0"}, {"first": "1"}, {"first": "2"}]
     task = COMPETITION_TASKS["MPE"]
-    assert task.answers(engine, samples[:1]) == task.answer(engine, samples[0]) == "MPE\n2 0 1\n"
-    assert task.answers(engine, samples) == "MPE\n3\n2 0 1\n2 1 0\n2 2 2\n"
+    assert task.answer(engine, samples[:1]) == task.answer(engine, samples[0]) == "MPE\n2 0 1\n"
+    assert task.answer(engine, samples) == "MPE\n3\n2 0 1\n2 1 0\n2 2 2\n"
     # The next best ones have lines of their own.
     assert task.answer(engine, {"first": "2"}, count=2) == "MPE\n2 2 2\n2 2 1\n"
     with pytest.raises(InvalidArgumentError, match="a single answer, got count=2"):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from inspect import signature
 from io import StringIO
 from typing import Any
 
@@ -23,7 +22,6 @@ from bnmind.errors import (
     TooLargeError,
 )
 from bnmind.junction import (
-    Engine,
     Limits,
     compile_plan,
     complete,
@@ -31,7 +29,6 @@ from bnmind.junction import (
     log_likelihood,
     predict,
     predict_proba,
-    sample_missing,
 )
 from bnmind.junction.case_answers import CaseAnswers
 from bnmind.junction.case_solver import requisite
@@ -321,28 +318,6 @@ def test_progress_ends_at_its_total() -> None:
         function(GARDEN, frame, progress=lambda *step, told=told: told.append(step), **options)
         assert told
         assert told[-1][0] == told[-1][1]
-
-
-def test_an_engine_answers_tables_too() -> None:
-    engine = bnmind.compile_model(GARDEN)
-    cases = pd.DataFrame({"wet": ["no", None, "yes"]})
-    assert engine.predict(cases).frame.equals(predict(GARDEN, cases).frame)
-    assert engine.predict_proba(cases, "rain").frame.equals(predict_proba(GARDEN, cases).frame)
-    logs = engine.log_likelihood(cases)
-    assert logs.to_series().equals(log_likelihood(GARDEN, cases).to_series())
-    assert engine.impute(cases).frame["wet"].tolist() == ["no", "no", "yes"]
-    assert engine.complete(cases).frame["rain"].tolist() == ["no", "no", "yes"]
-    drawn = engine.sample_missing(cases, np.random.default_rng(1), draws=2)
-    assert len(drawn.frame) == 6
-
-
-@pytest.mark.parametrize(
-    "function", [predict, predict_proba, log_likelihood, impute, complete, sample_missing]
-)
-def test_a_method_of_an_engine_has_the_defaults_of_its_function(function: Any) -> None:
-    _, *own = signature(getattr(Engine, function.__name__)).parameters.values()
-    theirs = signature(function).parameters
-    assert [one.default for one in own] == [theirs[one.name].default for one in own]
 
 
 def of_states(*states: Any) -> Network:
