@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate, count
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._messages import format_bytes, listed, many, one_line
+from bnmind._messages import format_bytes, listed, many, some_names
 from bnmind._values import ReadOnlyDict, Sealed, Value, made
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.junction.causes import CaseSweep, IndependentCauses
@@ -302,14 +302,12 @@ class CompiledQuery(Request):
 
     def __repr__(self) -> str:
         """Return a plan in one line."""
-        evidence = few_names([v.name for v in self.evidence])
-        targets = few([few_names([v.name for v in scope]) for scope in self.targets], "; ")
-        soft = [f"{v.name}?" for v in self.soft]
-        condition = "; ".join([evidence or "nothing", *soft, *self.inputs])
+        targets = some_names(["+".join(v.name for v in scope) for scope in self.targets])
+        given = [*(v.name for v in self.evidence), *(f"{v.name}?" for v in self.soft), *self.inputs]
         size = f"{self.total_size:,} cells" if self.by_case is None else "planned for each case"
         if self.swept is not None:
             size = self.swept.line
-        return f"Plan({targets} | {condition}; {size})"
+        return f"Plan({targets} | {some_names(given) or 'nothing'}; {size})"
 
     def __str__(self) -> str:
         """Return a full description of a plan: its cliques, omitted parts, and cost."""
@@ -519,17 +517,6 @@ class CompiledQuery(Request):
             values: Any = source.values if source.rows is None else source.rows.positions
             tables.append(None if changes else values)
         return tuple(tables)
-
-
-def few(texts: Sequence[str], comma: str = ", ") -> str:
-    """Return the first few texts, and the number of all."""
-    shown = comma.join(texts[:6])
-    return f"{shown}{comma}… {len(texts)} in all" if len(texts) > 6 else shown
-
-
-def few_names(names: Iterable[str]) -> str:
-    """Return the first few names, truncated if they are long, and the number of all."""
-    return few([one_line(name, longest=24) for name in names])
 
 
 def _separators(trees: Sequence[JunctionTree]) -> str:
