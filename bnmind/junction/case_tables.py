@@ -100,8 +100,6 @@ _READ_AS_MISSING = frozenset(
 )
 """The texts that `pandas.read_csv` takes for missing cells (pandas 2.2, ``na_values``)."""
 
-_SHOWN = 5
-
 
 class CaseTableWarning(UserWarning):
     """A table of cases can be read, but may not mean what its author thinks."""
@@ -122,10 +120,9 @@ def _warn_of_lost_states(columns: Iterable[Column]) -> None:
         if state in _READ_AS_MISSING and place not in column.places
     ]
     if lost:
-        more = f" and {len(lost) - _SHOWN:,} more" if len(lost) > _SHOWN else ""
         warnings.warn(
             f"these columns have missing cells, but never a state whose name pandas reads as"
-            f" missing: {', '.join(lost[:_SHOWN])}{more}; if the cells held this state, read the"
+            f" missing: {some_names(lost)}; if the cells held this state, read the"
             " file by pandas.read_csv(…, keep_default_na=False)",
             CaseTableWarning,
             stacklevel=2,

@@ -303,11 +303,7 @@ class Circuit(Sealed):
 
     def multiplications_in(self, seconds: float) -> float:
         """Return the multiplications of a run of this time by usual rates; 0 if there are none."""
-        return max(0.0, seconds - self._least_seconds) / USUAL.numbers
-
-    @cached_property
-    def _least_seconds(self) -> float:
-        return self.seconds(0)
+        return max(0.0, seconds - self.seconds(0)) / USUAL.numbers
 
     def answer(
         self,
@@ -427,6 +423,8 @@ class Circuit(Sealed):
             soft_starts[self.columns[name]] = soft.shape[1]
             soft = np.concatenate([soft, weights], axis=1)
         at_once = max(1, _AT_ONCE // (3 * self.multiplications + 1))
+        plain_cost = _WORK_OF_A_PRODUCT * 3 * len(self.arrays.steps)
+        plain_cost += _WORK_OF_A_MULTIPLICATION * self.multiplications
         with self._work(n_cases) as work:
             for start in range(0, n_cases, at_once):
                 part = slice(start, start + at_once)
@@ -435,7 +433,7 @@ class Circuit(Sealed):
                 weights, rows, scale = gradient
                 derivatives = weights[part], rows[part] if len(rows) > 1 else rows, scale
                 arguments = self.arrays, work, cases, wanted, answers, most, derivatives
-                cost = len(cases[0]) * self._plain_cost
+                cost = len(cases[0]) * plain_cost
                 if cost <= _plain_work.left:
                     _plain_work.spend(cost)
                     run_plainly(answer_cases, *arguments)
@@ -453,11 +451,6 @@ class Circuit(Sealed):
     def columns(self) -> dict[str, int]:
         """The column of each variable of the model."""
         return {v.name: i for i, v in enumerate(self.model.variables)}
-
-    @cached_property
-    def _plain_cost(self) -> int:
-        products = 3 * len(self.arrays.steps)
-        return _WORK_OF_A_PRODUCT * products + _WORK_OF_A_MULTIPLICATION * self.multiplications
 
     @cached_property
     def _most_places(self) -> int:

@@ -303,11 +303,16 @@ class CompiledQuery(Request):
     def __repr__(self) -> str:
         """Return a plan in one line."""
         targets = some_names(["+".join(v.name for v in scope) for scope in self.targets])
-        given = [*(v.name for v in self.evidence), *(f"{v.name}?" for v in self.soft), *self.inputs]
+        return f"Plan({targets} | {self.line})"
+
+    @property
+    def line(self) -> str:
+        """What each run takes, and the size, in one line."""
+        names = [*(v.name for v in self.evidence), *(f"{v.name}?" for v in self.soft), *self.inputs]
         size = f"{self.total_size:,} cells" if self.by_case is None else "planned for each case"
         if self.swept is not None:
             size = self.swept.line
-        return f"Plan({targets} | {some_names(given) or 'nothing'}; {size})"
+        return f"{some_names(names) or 'nothing'}; {size}"
 
     def __str__(self) -> str:
         """Return a full description of a plan: its cliques, omitted parts, and cost."""
@@ -323,7 +328,9 @@ class CompiledQuery(Request):
         elif self.swept is not None:
             lines.append(f"no tree: {self.swept.line}")
         else:
-            lines.append("separators  " + (_separators(self.trees) or "none"))
+            separators = {edge.separator for tree in self.trees for edge in tree.edges} - {()}
+            texts = ["{" + " ".join(separator) + "}" for separator in sorted(separators)]
+            lines.append("separators  " + (", ".join(texts) or "none"))
         if saved.total_size_before is not None:
             lines.append(
                 f"total size before restriction  {saved.total_size_before:,},"
@@ -517,17 +524,6 @@ class CompiledQuery(Request):
             values: Any = source.values if source.rows is None else source.rows.positions
             tables.append(None if changes else values)
         return tuple(tables)
-
-
-def _separators(trees: Sequence[JunctionTree]) -> str:
-    """Return all non-empty separators."""
-    separators = {edge.separator for tree in trees for edge in tree.edges if edge.separator}
-    return ", ".join("{" + " ".join(separator) + "}" for separator in sorted(separators))
-
-
-# --- The initial registers of a run: the tables reduced to the evidence, and the inputs -----------
-#
-# All functions are pure functions of a compiled query and the arguments of a run.
 
 
 def starting_registers(

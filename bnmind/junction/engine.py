@@ -398,10 +398,13 @@ class Engine(Value):
         total = 0.0
         if given.positions or given.soft or isinstance(self.model, FactorModel):
             total = self._planner.posterior(((),), given).log_evidence
-        if both is None:
+        # Rounding must not exceed the largest likelihood of the event.
+        largest = [float(weights.max()) for weights in event.soft.values()]
+        if both is None or not all(largest):
             return -math.inf
         try:
-            return min(self._planner.posterior(((),), both).log_evidence - total, _most(event))
+            found = self._planner.posterior(((),), both).log_evidence - total
+            return min(found, math.fsum(map(math.log, largest)))
         except ImpossibleEvidenceError:
             return -math.inf
 
@@ -410,12 +413,6 @@ class Engine(Value):
         """What makes plans, and remembers them in a store that all threads share."""
         store = remembered(self, "_store", lambda: PlanStore(self.memory))
         return Planner(self.model, self.order, self.limits, store)
-
-
-def _most(event: Seen) -> float:
-    """Return the logarithm of the largest expected likelihood of an event."""
-    largest = [float(weights.max()) for weights in event.soft.values()]
-    return math.fsum(map(math.log, largest)) if all(largest) else -math.inf
 
 
 @checked

@@ -45,7 +45,6 @@ from bnmind.junction.walk import (
     Extend,
     States,
     in_parts,
-    told,
     walk_back,
 )
 from bnmind.pgm.cpd import CPD, FunctionalCPD
@@ -146,8 +145,8 @@ class SamplingPlan(Value):
 
     def __repr__(self) -> str:
         drawn = len(self.model.variables) - len(self.evidence)
-        condition = " | nothing" if self.plan is None else told(self.plan)
-        return f"SamplingPlan({counted(drawn, 'variable')}{condition})"
+        given = "nothing" if self.plan is None else self.plan.compiled.line
+        return f"SamplingPlan({counted(drawn, 'variable')} | {given})"
 
     def __str__(self) -> str:
         lines = [] if self.plan is None else [str(self.plan)]

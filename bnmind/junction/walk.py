@@ -342,14 +342,6 @@ class Elimination(Value):
         )
 
 
-def told(plan: Plan) -> str:
-    """Return the evidence and the size of a plan as text for its ``repr``."""
-    size = f"{plan.total_size:,} cells" if plan.by_case is None else "planned for each case"
-    evidence = [*(v.name for v in plan.evidence), *(f"{v.name}?" for v in plan.soft)]
-    shown = ", ".join(evidence[:6]) + (f", … {len(evidence)} in all" if len(evidence) > 6 else "")
-    return f" | {shown or 'nothing'}; {size}"
-
-
 # --- The k most probable explanations, by one backward walk that keeps k partial ones -------------
 #
 # The registers of a max-product run hold the exact weight of the best completion of every partial
@@ -479,7 +471,8 @@ class ExplanationPlan(Value):
     """The model and the evidence variables, from which plans for cases are made."""
 
     def __repr__(self) -> str:
-        return f"ExplanationPlan({counted(len(self.variables), 'variable')}{told(self.plan)})"
+        explained = counted(len(self.variables), "variable")
+        return f"ExplanationPlan({explained} | {self.plan.compiled.line})"
 
     def __str__(self) -> str:
         return f"{self.plan}\nexplains  {', '.join(v.name for v in self.variables)}"
