@@ -36,9 +36,9 @@ from bnmind.adaptive.calibration import _best, _chart
 from bnmind.adaptive.learning.blocks import ItemBlock
 from bnmind.adaptive.learning.comparison import _log_evidence
 from bnmind.adaptive.learning.forms import Form, Polytope, objective
+from bnmind.adaptive.learning.item_tests import _reasons
 from bnmind.adaptive.learning.model import block_of, item_rules
 from bnmind.adaptive.learning.model_fit import _pooled_statistic
-from bnmind.adaptive.learning.standard_errors import _notes
 from bnmind.adaptive.response_models.links import (
     COMPLEMENTARY,
     IDENTITY,
@@ -116,7 +116,7 @@ def test_a_parameter_without_an_error_at_a_negative_bound_says_so() -> None:
     block = SimpleNamespace(limits=np.array([[-9.0, 9.0], [-9.0, 9.0], [2.0, 2.0]]))
     item: Any = SimpleNamespace(block=block, values=np.array([-9.0, 0.5, 2.0]))
     ordered = "held by the order of chances, or not identified"
-    assert _notes(item, np.full(3, np.nan)) == ["at a bound", ordered, "fixed"]
+    assert _reasons(item, np.full(3, np.nan)) == ["at a bound", ordered, "fixed"]
 
 
 @dataclasses.dataclass(frozen=True)
