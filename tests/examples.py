@@ -59,7 +59,6 @@ from bnmind.adaptive.learning.comparison import (
     QValidation,
     SkillSet,
     SkillStructure,
-    SkillTree,
 )
 from bnmind.adaptive.learning.groups import ItemFunctioning, LearnedGroups
 from bnmind.adaptive.learning.irt import IrtModel
@@ -1265,7 +1264,6 @@ def _learning() -> Any:
     ReducedModel,
     SkillSet,
     SkillStructure,
-    SkillTree,
     ModelTest,
 )
 def _judging() -> Any:
@@ -1296,7 +1294,6 @@ def _judging() -> Any:
         tests[0],
         tests[0].tests[0],
         *adaptive.compare_structures(seen, q, folds=2, options=options),
-        SkillTree(),
     ]
 
 

@@ -51,7 +51,6 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
         "QValidation",
         "SkillSet",
         "SkillStructure",
-        "SkillTree",
     ),
     "bnmind.adaptive.learning.em": ("Parameters",),
     "bnmind.adaptive.learning.groups": ("ItemFunctioning", "LearnedGroups"),

@@ -59,13 +59,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import combinations, groupby, product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
-from bnmind._display import Result, Table, finite, text_of
+from bnmind._display import Result, Table, finite, picked, text_of
 from bnmind._messages import counted
 from bnmind._values import Value, sealed
 from bnmind._workers import results_of
@@ -144,37 +144,30 @@ class Comparison(Result, Value):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the models, the smallest BIC first, as a record for JSON."""
-        rows = [dict(vars(model)) for model in self._ranked()]
-        for row in rows:
-            if row["name"] in self.against_gdina:
-                row["p_against_gdina"] = self.against_gdina[row["name"]].p_value
-        best = {"best_by_aic": self.best_by_aic, "best_by_bic": self.best_by_bic}
-        return dict(finite({"models": rows, **best}))
+        best = picked(self, "best_by_aic", "best_by_bic")
+        return dict(finite({"models": self._ranked(), **best}))
 
-    def _ranked(self) -> list[ComparedModel]:
-        return sorted(self.models, key=lambda model: model.bic)
+    def _ranked(self) -> list[dict[str, Any]]:
+        tests = {name: {"p_against_gdina": x.p_value} for name, x in self.against_gdina.items()}
+        ranked = sorted(self.models, key=lambda model: model.bic)
+        return [vars(model) | tests.get(model.name, {}) for model in ranked]
 
     def _shown(self) -> Iterator[str | Table]:
-        criteria = ("AIC", "BIC", "CAIC", "SABIC")
         columns = {
-            "model": "{0.name}",
-            "log-likelihood": "{0.log_likelihood:.2f}",
-            "parameters": "{0.n_parameters}",
-            **{name: f"{{0.{name.lower()}:.2f}}" for name in criteria},
+            "model": "{0[name]}",
+            "log-likelihood": "{0[log_likelihood]:.2f}",
+            "parameters": "{0[n_parameters]}",
+            **{name.upper(): f"{{0[{name}]:.2f}}" for name in ("aic", "bic", "caic", "sabic")},
         }
-        table = Table.of(self._ranked(), columns)
-        tests = self.against_gdina
-        if tests:
-            p_values = [f"{tests[x[0]].p_value:.3g}" if x[0] in tests else "" for x in table.rows]
-            rows = [[*row, p] for row, p in zip(table.rows, p_values, strict=True)]
-            table = Table([*table.heads, "p against gdina"], rows)
-        yield table
+        if self.against_gdina:
+            columns["p against gdina"] = "{0[p_against_gdina]:.3g}"
+        yield Table.of([{"p_against_gdina": math.nan} | row for row in self._ranked()], columns)
         by_aic, by_bic = self.best_by_aic, self.best_by_bic
         told = f"AIC prefers {by_aic}, BIC {by_bic}"
         if by_aic == by_bic:
             told = f"AIC and BIC prefer {by_bic}"
         yield f"{told}; smaller is better."
-        if tests:
+        if self.against_gdina:
             yield (
                 "p is that of a likelihood-ratio test. If it is small, gdina fits better than the"
                 " smaller model does, by more than chance."
@@ -461,11 +454,6 @@ def skill_tree(learned: Learned, *, root: str | None = None) -> Network:
     return Network(tuple(cpds))
 
 
-@dataclass(frozen=True)
-class SkillTree(Value):
-    """A structure to compare: the tree of `skill_tree`, learned anew from each fold's examinees."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class SkillStructure(Value):
     """A structure of the skills, with the likelihood of examinees that it was not learned from."""
@@ -483,11 +471,14 @@ class SkillStructure(Value):
     """The standard error of ``behind``; 0 for the best."""
 
 
+_Structure: TypeAlias = ProfileDistribution | Network | Callable[[Learned], Network]
+
+
 @checked
 def compare_structures(
     responses: Responses | pandas.DataFrame | ArrayLike,
     q_matrix: QMatrix | pandas.DataFrame | ArrayLike,
-    structures: Mapping[str, ProfileDistribution | Network | SkillTree] | None = None,
+    structures: Mapping[str, _Structure] | None = None,
     *,
     gate: str | Callable[..., ResponseModel] = Dina,
     options: LearningOptions | None = None,
@@ -502,7 +493,9 @@ def compare_structures(
     responses, q_matrix, gate, options
         As for `bnmind.adaptive.learn`.
     structures
-        The distributions by name; by default saturated, tree and independent.
+        The distributions by name; by default saturated, tree and independent. A function such as
+        `skill_tree` finds one in the bank that is learned from each fold's examinees with a
+        saturated distribution.
     folds, fold_seed
         As for `bnmind.adaptive.cross_validate`.
     progress
@@ -513,11 +506,12 @@ def compare_structures(
     InvalidArgumentError
         If there is no structure.
     """
-    named: dict[str, ProfileDistribution | Network | SkillTree] = (
-        {"saturated": Saturated(), "tree": SkillTree(), "independent": Independent()}
-        if structures is None
-        else dict(structures)
-    )
+    named: Mapping[str, _Structure] = {
+        "saturated": Saturated(),
+        "tree": skill_tree,
+        "independent": Independent(),
+    }
+    named = named if structures is None else structures
     if not named:
         raise InvalidArgumentError("expected at least one structure, got none", structures)
     _, data = learning_inputs(responses, q_matrix, gate, Independent())
@@ -533,12 +527,12 @@ def compare_structures(
         return _cross_validated(banks, data, numbers, options, report if told else None)
 
     for name, structure in named.items():
-        if not isinstance(structure, SkillTree):
+        if callable(structure):
+            rich = next((found[one] for one in found if named[one] == Saturated()), None)
+            rich = rich or learned_with([Saturated()] * folds, told=False)
+            found[name] = learned_with([structure(learned) for learned in rich.learned])
+        else:
             found[name] = learned_with([structure] * folds)
-            continue
-        rich = next((found[one] for one in found if named[one] == Saturated()), None)
-        rich = rich or learned_with([Saturated()] * folds, told=False)
-        found[name] = learned_with([skill_tree(learned) for learned in rich.learned])
     best = max(found.values(), key=lambda one: one.log_likelihood)
     rows = []
     for name, one in found.items():

@@ -183,15 +183,11 @@ def _what_wrong_keys_do(learned: Learned, slopes: Mapping[str, float]) -> str:
     """Return what items with a wrong key do to the others."""
     if len(set(slopes.values())) == 1:
         return "all slopes are equal, so such items make the ability look narrower for all items"
-    free = not learned.options.monotone
+    options = learned.options
+    free = not options.monotone
     if slopes:
-        limits = [
-            low
-            for block in learned.model.layout.blocks
-            for (_, what), (low, _) in zip(block.parameters, block.limits, strict=True)
-            if what == "slope"
-        ]
-        free = min(limits, default=-1.0) < 0
+        free &= options.priors.slope is None
+        free &= any(options.bounds_of(name).slope[0] < 0 for name in slopes)
     count = "in reverse" if free else "for little or nothing"
     return f"such items count {count}, and the others stay as they are"
 
@@ -454,23 +450,24 @@ class LearnedSummary(Result, Value):
 
     def _shown_items(self) -> Iterator[str | Table]:
         """Yield the table of the items, and a line about their standard errors."""
-        known, curves = self.coefficients, _curve_estimates(self.learned)
-        items = self.learned.items
+        known, curves, items = self.coefficients, _curve_estimates(self.learned), self.learned.items
         by_curves = len(curves) == len(items)
         values = curves if by_curves else {i.name: picked(i, "guess", "slip") for i in items}
         errors: dict[tuple[str, str], float] = {}
         if not isinstance(known, str):
             numbers = known.rows if by_curves else known.chances
             errors = {(row.item, row.name): row.error for row in numbers}
-        heads, rows = ["item"], [[item] for item in values]
-        for name in dict.fromkeys(name for row in values.values() for name in row):
-            heads += [name, "error"] if errors else [name]
-            for item, row in zip(values, rows, strict=True):
-                value, error = values[item].get(name), errors.get((item, name), math.nan)
+        names = dict.fromkeys(name for row in values.values() for name in row)
+        rows = []
+        for item, row in values.items():
+            rows.append([item])
+            for name in names:
+                value, error = row.get(name), errors.get((item, name), math.nan)
                 told = _NONE if math.isnan(error) else f"{error:.3f}"
                 cells = ("", "") if value is None else (f"{value:.3f}", told)
-                row += cells[: 2 if errors else 1]
-        yield Table(heads, rows[:_ITEMS_SHOWN])
+                rows[-1] += cells[: 2 if errors else 1]
+        heads = [head for name in names for head in ((name, "error") if errors else (name,))]
+        yield Table(["item", *heads], rows[:_ITEMS_SHOWN])
         yield from _others(rows, _ITEMS_SHOWN)
         if isinstance(known, str):
             yield f"No standard errors: {known}."
@@ -554,6 +551,8 @@ def _ability_lines(found: Learned) -> list[str]:
 
 _PAIRS_SHOWN = 5
 _TESTED = ("item", "statistic", "degrees", "differences", "anchors")
+_NEEDED = {"ratios": "models", "abilities": "functioning"}
+"""Parts that are left out if another one cannot be computed."""
 _INTERRUPTED = "interrupted"
 """The reason why a part is missing after Ctrl-C."""
 
@@ -753,25 +752,24 @@ def judge(
     [('item_3', 'dina'), ('item_6', 'dina')]
     """
     data, bank, options = learned.responses, learned.bank, learned.options
-    # The name of a part, what is done, how, and the part that it needs.
-    tasks: list[tuple[str, str, Callable[[_Report], Any], str]] = [
-        ("fit", "testing the fit", lambda _: limited_information(learned), ""),
-        ("pairs", "comparing pairs of items", lambda _: pair_fit(learned), ""),
-        ("items", "comparing items", lambda _: item_fit(learned), ""),
-    ]
+    tasks: dict[str, tuple[str, Callable[[_Report], Any]]] = {
+        "fit": ("testing the fit", lambda _: limited_information(learned)),
+        "pairs": ("comparing pairs of items", lambda _: pair_fit(learned)),
+        "items": ("comparing items", lambda _: item_fit(learned)),
+    }
     if all(isinstance(item.gate, Gdina) for item in bank.items):
-
-        def proposals(_: _Report) -> QValidation:
-            return validate_qmatrix(learned, cutoff=cutoff)
 
         def ratios(report: _Report) -> tuple[ReducedModel, ...]:
             return reduced_models(learned, alpha=alpha, by_ratio=True, progress=report)
 
-        tasks += [
-            ("proposals", "checking the Q-matrix", proposals, ""),
-            ("models", "comparing models", lambda _: reduced_models(learned, alpha=alpha), ""),
-            ("ratios", "testing models", ratios, "models"),
-        ]
+        tasks |= {
+            "proposals": (
+                "checking the Q-matrix",
+                lambda _: validate_qmatrix(learned, cutoff=cutoff),
+            ),
+            "models": ("comparing models", lambda _: reduced_models(learned, alpha=alpha)),
+            "ratios": ("testing models", ratios),
+        }
     if groups is not None:
 
         def functioning(report: _Report) -> tuple[ItemFunctioning, ...]:
@@ -780,14 +778,14 @@ def judge(
         def abilities(report: _Report) -> Mapping[str, tuple[float, float]]:
             return learn_groups(data, bank, options=options, progress=report).abilities
 
-        tasks.append(("functioning", "testing items", functioning, ""))
+        tasks["functioning"] = "testing items", functioning
         if has_curves(bank):
-            tasks.append(("abilities", "learning groups", abilities, "functioning"))
+            tasks["abilities"] = "learning groups", abilities
     found: dict[str, Any] = {}
     reasons: dict[str, str] = {}
     interrupted = False
-    for name, what, compute, needed in tasks:
-        if needed in reasons:
+    for name, (what, compute) in tasks.items():
+        if _NEEDED.get(name) in reasons:
             continue
         try:
             if interrupted:
