@@ -91,9 +91,9 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
@@ -144,8 +144,10 @@ class ClassItem(Sealed):
         parameters.
     values, places
         The parameters of the block, and their places among those of all items.
-    groups
-        ``(classes,)``: the group of each class.
+    chances
+        ``(responses, classes)``.
+    slopes
+        ``(responses, classes, parameters)``: the derivatives of the chances.
     given
         ``(patterns, responses)``: whether each pattern has each response.
     """
@@ -155,21 +157,9 @@ class ClassItem(Sealed):
     number: int
     values: Floats
     places: NDArray[np.intp]
-    groups: NDArray[np.intp]
+    chances: Floats
+    slopes: Floats
     given: Floats
-
-    @cached_property
-    def chances(self) -> Floats:
-        """``(responses, classes)``."""
-        chances: Floats = self.block.response_parameters(self.values)[self.number][self.groups].T
-        return chances
-
-    @cached_property
-    def slopes(self) -> Floats:
-        """``(responses, classes, parameters)``: the derivatives of the chances."""
-        slopes = self.block.slopes(self.values)[self.number][:, self.groups].T
-        low, high = self.block.limits.T
-        return np.where(low == high, 0.0, slopes)
 
     @property
     def free(self) -> NDArray[np.bool_]:
@@ -248,9 +238,12 @@ class Classes(Sealed):
         starts = iter(layout.starts)
         for block, values in zip(layout.blocks, self.learned.parameters.items, strict=True):
             each, n_responses = len(values) // len(block.rules), block.shape[1]
+            tables, slopes = block.response_parameters(values), block.slopes(values)
             for number, rule in enumerate(block.rules):
                 # An item with parameters of its own is a block of its own.
                 part = slice(None) if block.shared else slice(number * each, (number + 1) * each)
+                low, high = block.limits[part].T
+                groups = (expectation.places[row] - next(starts)) // n_responses
                 found.append(
                     ClassItem(
                         name=rule.name,
@@ -258,7 +251,8 @@ class Classes(Sealed):
                         number=number if block.shared else 0,
                         values=values[part],
                         places=np.arange(end, end + len(values))[part],
-                        groups=(expectation.places[row] - next(starts)) // n_responses,
+                        chances=tables[number][groups].T,
+                        slopes=np.where(low == high, 0.0, slopes[number][:, groups].T),
                         given=expectation.indicators[:, row : row + n_responses],
                     )
                 )
@@ -647,11 +641,11 @@ class ReducedModel(Value):
         return dict(finite({**picked(self, "item", "method", "chosen"), "tests": tests}))
 
 
-_Statistics: TypeAlias = dict[str, tuple[float, int]]
-"""The statistic of each simpler model of an item, and its degrees of freedom."""
+_Statistic: TypeAlias = Callable[[str, str, LinkFunction, Floats], tuple[float, int]]
+"""The statistic of an item and a simpler model, and its degrees of freedom.
 
-_Designs: TypeAlias = Mapping[str, tuple[LinkFunction, Floats]]
-"""For each simpler model its link, and the columns that f(P) is a combination of."""
+Given are the link of the model, and the columns that f(P) is a combination of.
+"""
 
 
 @checked
@@ -706,34 +700,31 @@ def reduced_models(
             " gate=Gdina",
             bank.title,
         )
-    statistics_of = _likelihood_ratios(learned) if by_ratio else _wald_tests(learned)
-    found: dict[str, _Statistics] = {}
+    statistic = _likelihood_ratios(learned) if by_ratio else _wald_tests(learned)
+    found: list[list[tuple[float, int]]] = []
     for name, n_skills in tested.items():
-        found[name] = statistics_of(name, _designs(n_skills))
+        found.append([statistic(name, model, *form) for model, form in _designs(n_skills).items()])
         if progress is not None:
             progress(len(found), len(tested))
-    return tuple(_with_choice("two-step likelihood ratio" if by_ratio else "Wald", found, alpha))
-
-
-def _with_choice(
-    method: str, found: Mapping[str, _Statistics], alpha: float
-) -> Iterator[ReducedModel]:
-    """Yield the tests of each item with p-values, corrected ones, and the chosen model."""
-    numbers = np.array([list(row.values()) for row in found.values()])
-    p_values = p_of(numbers[..., 0], numbers[..., 1])
-    each = np.stack([p_values, np.apply_along_axis(holm, 0, p_values)], axis=-1).tolist()
-    for (item, row), of_item in zip(found.items(), each, strict=True):
+    # p-values, and corrected ones, by item and model.
+    p_values = p_of(*np.moveaxis(np.array(found), 2, 0))
+    each = zip(
+        found, p_values.tolist(), np.apply_along_axis(holm, 0, p_values).tolist(), strict=True
+    )
+    method, rows = "two-step likelihood ratio" if by_ratio else "Wald", []
+    for name, of_item in zip(tested, each, strict=True):
         tests = tuple(
-            ModelTest(model=model, statistic=one, degrees=df, p_value=p, corrected_p=corrected)
-            for (model, (one, df)), (p, corrected) in zip(row.items(), of_item, strict=True)
+            ModelTest(model=model, statistic=one, degrees=degrees, p_value=p, corrected_p=corrected)
+            for model, (one, degrees), p, corrected in zip(_designs(1), *of_item, strict=True)
         )
         kept = [test for test in tests if test.p_value >= alpha]
         first = [test for test in kept if test.model in ("dina", "dino")]
         chosen = max(first or kept, key=lambda test: test.p_value).model if kept else "gdina"
-        yield ReducedModel(item=item, method=method, tests=tests, chosen=chosen)
+        rows.append(ReducedModel(item=name, method=method, tests=tests, chosen=chosen))
+    return tuple(rows)
 
 
-def _designs(n_skills: int) -> _Designs:
+def _designs(n_skills: int) -> dict[str, tuple[LinkFunction, Floats]]:
     """Return the link of each model, and the columns that f(P) is a combination of.
 
     The columns are ``(configurations, columns)``; the models have the names of `RESPONSE_MODELS`.
@@ -750,30 +741,27 @@ def _designs(n_skills: int) -> _Designs:
     }
 
 
-def _wald_tests(learned: Learned) -> Callable[[str, _Designs], _Statistics]:
-    """Return a function that returns W of each simpler model of an item."""
+def _wald_tests(learned: Learned) -> _Statistic:
+    """Return a function that returns W."""
     from scipy.linalg import null_space
 
     classes = Classes.of(learned)
     covariance, _ = parameter_covariance(classes)
     items = {item.name: item for item in classes.items}
 
-    def statistics(name: str, designs: _Designs) -> _Statistics:
+    def statistic(name: str, _: str, link: LinkFunction, design: Floats) -> tuple[float, int]:
         item = items[name]
         known = ~np.isnan(covariance.diagonal()[item.places])
         chances, places = item.values[known], item.places[known]
-        found = {}
-        for model, (link, design) in designs.items():
-            constraints = null_space(design[known].T).T if known.any() else np.zeros((0, 0))
-            values = link.of(chances)
-            slopes = 1 / link.slope(values)
-            spread = covariance[np.ix_(places, places)] * np.outer(slopes, slopes)
-            off = constraints @ values
-            inverse = np.linalg.pinv(constraints @ spread @ constraints.T, hermitian=True)
-            found[model] = float(off @ inverse @ off) if len(off) else math.nan, len(off)
-        return found
+        constraints = null_space(design[known].T).T if known.any() else np.zeros((0, 0))
+        values = link.of(chances)
+        slopes = 1 / link.slope(values)
+        spread = covariance[np.ix_(places, places)] * np.outer(slopes, slopes)
+        off = constraints @ values
+        inverse = np.linalg.pinv(constraints @ spread @ constraints.T, hermitian=True)
+        return float(off @ inverse @ off) if len(off) else math.nan, len(off)
 
-    return statistics
+    return statistic
 
 
 _M_STEPS = 200
@@ -784,11 +772,8 @@ _EMPTY = 1e-6
 """Configurations with a smaller expected number of examinees save no parameter."""
 
 
-def _likelihood_ratios(learned: Learned) -> Callable[[str, _Designs], _Statistics]:
-    """Return a function that returns the loss of the likelihood by each simpler model of an item.
-
-    It is twice the loss of the logarithm.
-    """
+def _likelihood_ratios(learned: Learned) -> _Statistic:
+    """Return a function that returns twice the loss of the log-likelihood."""
     counts, options = expected_counts(learned), learned.options
     rules = {rule.name: rule for rule in item_rules(learned.model.bank, options)}
 
@@ -807,19 +792,17 @@ def _likelihood_ratios(learned: Learned) -> Callable[[str, _Designs], _Statistic
                 break
         return best
 
-    def statistics(name: str, designs: _Designs) -> _Statistics:
+    full = cache(lambda name: most(rules[name], counts[name]))
+
+    def statistic(name: str, model: str, _: LinkFunction, design: Floats) -> tuple[float, int]:
         rule, cells = rules[name], counts[name]
         n, used = len(rule.parents), cells.sum(axis=1) > _EMPTY
-        full, found = most(rule, cells), {}
-        for model, (_, design) in designs.items():
-            make = RESPONSE_MODELS[model].make
-            made = made_for_skills(make, (1,) * n, (2,) * n, guess=0.2, slip=0.2)
-            loss = 2 * (full - most(dataclasses.replace(rule, model=made), cells))
-            degrees = int(used.sum() - np.linalg.matrix_rank(design[used]))
-            found[model] = max(loss, 0.0) if degrees else math.nan, degrees
-        return found
+        made = made_for_skills(RESPONSE_MODELS[model].make, (1,) * n, (2,) * n, guess=0.2, slip=0.2)
+        loss = 2 * (full(name) - most(dataclasses.replace(rule, model=made), cells))
+        degrees = int(used.sum() - np.linalg.matrix_rank(design[used]))
+        return max(loss, 0.0) if degrees else math.nan, degrees
 
-    return statistics
+    return statistic
 
 
 def expected_counts(learned: Learned) -> dict[str, Floats]:

@@ -297,23 +297,24 @@ def pair_fit(learned: Learned) -> tuple[PairFit, ...]:
         by_correlation = (np.arctanh(seen) - np.arctanh(model)) * np.sqrt(n - 3)
         by_odds = (odds - expected_odds) / np.sqrt((1 / cells).sum(axis=0))
     by_odds = np.where(np.isfinite(odds), by_odds, np.nan)
-    names = [classes.items[place].name for place in binary]
-    columns: dict[str, list[Any]] = {
-        "items": [*combinations(names, 2)],
-        "examinees": n.astype(np.intp).tolist(),
-        "correlation": seen.tolist(),
-        "expected_correlation": model.tolist(),
-        "correlation_z": by_correlation.tolist(),
-        "correlation_p": holm(2 * ndtr(-np.abs(by_correlation))).tolist(),
-        "log_odds": odds.tolist(),
-        "expected_log_odds": expected_odds.tolist(),
-        "log_odds_z": by_odds.tolist(),
-        "log_odds_p": holm(2 * ndtr(-np.abs(by_odds))).tolist(),
+    columns = {
+        "examinees": n.astype(np.intp),
+        "correlation": seen,
+        "expected_correlation": model,
+        "correlation_z": by_correlation,
+        "correlation_p": holm(2 * ndtr(-np.abs(by_correlation))),
+        "log_odds": odds,
+        "expected_log_odds": expected_odds,
+        "log_odds_z": by_odds,
+        "log_odds_p": holm(2 * ndtr(-np.abs(by_odds))),
     }
     # Pairs without a correlation come last.
     order = np.argsort(-np.nan_to_num(np.abs(by_correlation).round(12), nan=-1.0), kind="stable")
-    rows = [*zip(*columns.values(), strict=True)]
-    return tuple(PairFit(**dict(zip(columns, rows[place], strict=True))) for place in order)
+    of_pairs = [*combinations([classes.items[place].name for place in binary], 2)]
+    return tuple(
+        PairFit(items=of_pairs[place], **{name: x[place].item() for name, x in columns.items()})
+        for place in order
+    )
 
 
 def _log_odds(cells: Floats) -> Floats:
