@@ -74,19 +74,13 @@ from bnmind._arguments import check_shape, checked, positions, whole_array
 from bnmind._display import Result, Table, finite, frame_html, picked, text_of
 from bnmind._messages import MOST_FAULTS, counted, first_faults, shown
 from bnmind._values import Value, sealed
-from bnmind.adaptive.beliefs.belief import (
-    MISSING,
-    BatchBelief,
-    BatchProfiles,
-    updated_batch_anyway,
-)
+from bnmind.adaptive.beliefs.belief import MISSING, BatchProfiles
 from bnmind.adaptive.beliefs.estimates import (
     TABLE_PROFILES,
     AnswerFit,
-    beliefs_given,
+    beliefs_given_anyway,
     has_ability,
     person_fit,
-    start_beliefs,
 )
 from bnmind.adaptive.beliefs.tables import n_profiles
 from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of
@@ -100,7 +94,7 @@ from bnmind.adaptive.items.text_tables import (
 from bnmind.adaptive.response_models.base import ability_values
 from bnmind.adaptive.responses.response_tables import is_examinee_name
 from bnmind.adaptive.responses.responses import Responses, responses_to
-from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TableError
+from bnmind.errors import InvalidArgumentError, TableError
 from bnmind.information import Floats
 
 if TYPE_CHECKING:
@@ -266,16 +260,14 @@ def _rows_of(
 ) -> tuple[Sequence[int], bool]:
     """Return the row of each examinee, and whether rows are matched by position."""
     names, n = table.texts(ids), len(table.rows)
-    place_of = {name: row for row, name in enumerate(names)}
-    if ids is not None and place_of.keys() >= {*examinees}:
-        count = Counter(names)
-        if repeated := [name for name in dict.fromkeys(examinees) if count[name] > 1]:
-            raise TableError(
-                first_faults(
-                    f"expected one row for examinee {shown(name)}, got {count[name]}"
-                    for name in repeated
-                )
-            )
+    place_of, count = {name: row for row, name in enumerate(names)}, Counter(names)
+    if ids is not None and count.keys() >= {*examinees}:
+        if faults := first_faults(
+            f"expected one row for examinee {shown(name)}, got {count[name]}"
+            for name in dict.fromkeys(examinees)
+            if count[name] > 1
+        ):
+            raise TableError(faults)
         return [place_of[name] for name in examinees], False
     numbers = [int(name) for name in examinees if name.isdecimal()]
     if len(numbers) == len(examinees) and 1 <= min(numbers) <= max(numbers) <= n:
@@ -450,7 +442,7 @@ class Classification(Result, Value):
             The position of the examinee.
         """
         rows = positions([examinee], len(self), "examinee")
-        return person_fit(_given(self.bank, self.responses.codes[rows]).alone(0))
+        return person_fit(beliefs_given_anyway(self.bank, self.responses.codes[rows]).alone(0))
 
     @checked
     def agreement_with(self, levels: ArrayLike | pandas.DataFrame) -> Agreement:
@@ -609,7 +601,7 @@ def _classified(
     joints: _Joints,
 ) -> dict[str, Any]:
     """Return the fields of a `Classification` for some response patterns."""
-    beliefs = _given(bank, rows)
+    beliefs = beliefs_given_anyway(bank, rows)
     best = beliefs.profile()
     marginals = [beliefs.marginal(skill) for skill in bank.skills]
     posteriors = beliefs.table
@@ -626,18 +618,6 @@ def _classified(
         "fit": _standardized_fit(bank, rows, best.levels),
         "impossible": beliefs.error_chance > 0,
     }
-
-
-def _given(bank: ItemBank, rows: NDArray[np.signedinteger[Any]]) -> BatchBelief:
-    """Return the beliefs given the responses, also if some are impossible."""
-    try:
-        return beliefs_given(bank, rows)
-    except ImpossibleEvidenceError:
-        beliefs = start_beliefs(bank, len(rows))
-    for item in range(rows.shape[1]):
-        answers = rows[:, item].astype(np.intp)
-        beliefs = updated_batch_anyway(beliefs, np.where(answers < 0, MISSING, item), answers)
-    return beliefs
 
 
 # --- Person fit -----------------------------------------------------------------------------------

@@ -69,7 +69,7 @@ from bnmind._display import Result, Table, finite, picked, text_of
 from bnmind._messages import counted
 from bnmind._values import Value, sealed
 from bnmind._workers import results_of
-from bnmind.adaptive.beliefs.estimates import beliefs_given
+from bnmind.adaptive.beliefs.estimates import beliefs_given_anyway
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.qmatrix import QMatrix
 from bnmind.adaptive.items.skill_distributions import Independent, ProfileDistribution, Saturated
@@ -80,7 +80,7 @@ from bnmind.adaptive.learning.options import LearningOptions
 from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.adaptive.response_models.gates import Dina
 from bnmind.adaptive.responses.responses import Responses, fold_numbers
-from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, UnknownNameError
+from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.information import Floats, entropy
 from bnmind.pgm import CPD, Factor, Network, TabularCPD
 
@@ -294,7 +294,9 @@ class CrossValidation(Value):
         values = np.empty(len(self.responses))
         for fold, learned in enumerate(self.learned):
             held = self.responses.take(self.folds == fold).for_bank(learned.bank)
-            values[self.folds == fold] = _log_evidence(learned.bank, held.codes)
+            beliefs = beliefs_given_anyway(learned.bank, held.codes)
+            possible = beliefs.error_chance == 0
+            values[self.folds == fold] = np.where(possible, beliefs.log_evidence, -np.inf)
         return sealed(values)
 
     @property
@@ -358,15 +360,6 @@ def _cross_validated(
         if progress is not None:
             progress(len(learned), len(banks))
     return CrossValidation(data, numbers, tuple(learned))
-
-
-def _log_evidence(bank: ItemBank, codes: NDArray[np.signedinteger]) -> Floats:
-    try:
-        return beliefs_given(bank, codes).log_evidence
-    except ImpossibleEvidenceError:
-        if len(codes) == 1:
-            return np.array([-np.inf])
-        return np.concatenate([_log_evidence(bank, row[None]) for row in codes])
 
 
 # --- Structures of the skills ---------------------------------------------------------------------
