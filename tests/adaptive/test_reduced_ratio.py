@@ -153,5 +153,5 @@ def test_an_item_that_everybody_answers_alike_keeps_its_skills() -> None:
     codes = np.array(Responses.drawn(ItemBank.from_qmatrix(Q, 0.1, 0.1), 300, seed=1).codes)
     codes[:, 0] = 1
     found = validate_qmatrix(learn(codes, Q, gate=Gdina, options=LearningOptions(starts=1)))
-    assert not found.items[0].is_change
+    assert found.items[0] not in found.changes
     assert found.items[0].now.share == pytest.approx(0, abs=1e-9)

@@ -574,11 +574,6 @@ class ItemProposal(Value):
     best: tuple[SkillSet, ...]
     """The best set of one skill, of two skills, …: the mesa plot of de la Torre and Ma."""
 
-    @property
-    def is_change(self) -> bool:
-        """Whether the proposal differs from the Q-matrix."""
-        return self.now.skills != self.proposed.skills
-
 
 @dataclass(frozen=True, eq=False)
 class QValidation(Result, Value):
@@ -594,7 +589,7 @@ class QValidation(Result, Value):
     @property
     def changes(self) -> tuple[ItemProposal, ...]:
         """The items whose proposal differs from the Q-matrix."""
-        return tuple(item for item in self.items if item.is_change)
+        return tuple(item for item in self.items if item.now.skills != item.proposed.skills)
 
     def __repr__(self) -> str:
         return (

@@ -30,6 +30,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -108,14 +109,9 @@ class LearningNote(Value):
     """For each name a parameter or a figure."""
 
     def __str__(self) -> str:
-        if not self.names:
-            return self.text
-        details = self.details or ("",) * len(self.names)
-        listed = [
-            f"{name} ({more})" if more else name
-            for name, more in zip(self.names, details, strict=True)
-        ]
-        return f"{self.text}: {', '.join(listed)}"
+        pairs = zip_longest(self.names, self.details, fillvalue="")
+        listed = ", ".join(f"{name} ({more})" if more else name for name, more in pairs)
+        return f"{self.text}: {listed}" if listed else self.text
 
 
 _Note: TypeAlias = tuple[str, str, Mapping[str, str] | None]
@@ -553,8 +549,6 @@ _PAIRS_SHOWN = 5
 _TESTED = ("item", "statistic", "degrees", "differences", "anchors")
 _NEEDED = {"ratios": "models", "abilities": "functioning"}
 """Parts that are left out if another one cannot be computed."""
-_INTERRUPTED = "interrupted"
-"""The reason why a part is missing after Ctrl-C."""
 
 _Report: TypeAlias = Callable[[int, int | None], None]
 
@@ -794,7 +788,7 @@ def judge(
         except BnmindError as fault:
             reasons[name] = str(fault)
         except KeyboardInterrupt:
-            interrupted, reasons[name] = True, _INTERRUPTED
+            interrupted, reasons[name] = True, "interrupted"
     return Judgment(
         learned=learned, **found, groups=groups, reasons=reasons, interrupted=interrupted
     )
