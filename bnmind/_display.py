@@ -236,6 +236,19 @@ class Table(NamedTuple):
     left: Collection[int] = (0,)
     """The columns of words; those of numbers are aligned to the right."""
 
+    @classmethod
+    def of(cls, rows: Iterable[object], columns: Mapping[str, str], **options: Any) -> Table:
+        """Return the table of some values: for each column its head, and how to format a value.
+
+        Numbers that are not known are dashes.
+
+        >>> Table.of([1.5, float("nan")], {"value": "{:.2f}", "part": "{.imag:g}"}).rows
+        [['1.50', '0'], ['–', '0']]
+        """
+        texts = [[form.format(row) for form in columns.values()] for row in rows]
+        shown = [["–" if text == "nan" else text for text in row] for row in texts]
+        return cls([*columns], shown, **options)
+
 
 class Result:
     """What a question has found, which says itself how it is printed and recorded.

@@ -32,7 +32,7 @@ import bnmind.rank_one as rank_one
 import bnmind.sensitivity as sensitivity
 import bnmind.strategies as strategies
 import bnmind.views as views
-from bnmind.adaptive import LearnedSummary, with_certainties
+from bnmind.adaptive import with_certainties
 from bnmind.adaptive.beliefs.belief import BatchProfiles, Profile
 from bnmind.adaptive.beliefs.estimates import AnswerFit
 from bnmind.adaptive.calibration import (
@@ -45,26 +45,30 @@ from bnmind.adaptive.calibration import (
     OnlineStep,
 )
 from bnmind.adaptive.classification import (
+    Agreement,
     KnownProfiles,
+    Reliability,
     SkillReliability,
 )
 from bnmind.adaptive.learning.comparison import (
     ComparedModel,
     Comparison,
     CrossValidation,
+    ItemProposal,
     LikelihoodRatio,
+    QValidation,
+    SkillSet,
     SkillStructure,
-    SkillTree,
 )
 from bnmind.adaptive.learning.groups import ItemFunctioning, LearnedGroups
 from bnmind.adaptive.learning.irt import IrtModel
 from bnmind.adaptive.learning.item_tests import (
+    Coefficient,
+    Coefficients,
     ModelTest,
-    QValidation,
     ReducedModel,
-    SkillSet,
 )
-from bnmind.adaptive.learning.judgment import Judgment, LearningNote
+from bnmind.adaptive.learning.judgment import Judgment, LearnedSummary, LearningNote
 from bnmind.adaptive.learning.learn import LearnedItem
 from bnmind.adaptive.learning.model_fit import (
     ItemFit,
@@ -72,12 +76,6 @@ from bnmind.adaptive.learning.model_fit import (
     PairFit,
     PairStatistics,
     PredictiveCheck,
-)
-from bnmind.adaptive.learning.standard_errors import (
-    Coefficient,
-    Coefficients,
-    ItemParameter,
-    StandardErrors,
 )
 from bnmind.adaptive.selection.scores import RankedItem
 from bnmind.adaptive.selection.selector import BatchSelection
@@ -1173,11 +1171,11 @@ def _item_trees() -> Any:
 
 
 @_add(
-    adaptive.Agreement,
+    Agreement,
     adaptive.Classification,
     KnownProfiles,
     LearningNote,
-    adaptive.Reliability,
+    Reliability,
     SkillReliability,
 )
 def _classification() -> Any:
@@ -1204,14 +1202,11 @@ def _classification() -> Any:
     ItemFit,
     PredictiveCheck,
     PairStatistics,
-    StandardErrors,
-    ItemParameter,
     Coefficients,
     Coefficient,
 )
 def _learning() -> Any:
     check = adaptive.predictive_check(learned(), n_drawn=3)
-    errors = adaptive.standard_errors(learned())
     options = adaptive.LearningOptions(max_iterations=3, fixed=frozenset(["a"]))
     return [
         learned(),
@@ -1228,8 +1223,6 @@ def _learning() -> Any:
         check,
         check.pairs if hasattr(check, "pairs") else check.correlations,
         check.correlations,
-        errors,
-        *errors.items,
         adaptive.coefficients(learned()),
         *adaptive.coefficients(learned()).rows,
     ]
@@ -1240,7 +1233,7 @@ def _learning() -> Any:
     Comparison,
     adaptive.FunctioningOptions,
     ItemFunctioning,
-    adaptive.ItemProposal,
+    ItemProposal,
     Judgment,
     LearnedGroups,
     LikelihoodRatio,
@@ -1250,7 +1243,6 @@ def _learning() -> Any:
     ReducedModel,
     SkillSet,
     SkillStructure,
-    SkillTree,
     ModelTest,
 )
 def _judging() -> Any:
@@ -1281,7 +1273,6 @@ def _judging() -> Any:
         tests[0],
         tests[0].tests[0],
         *adaptive.compare_structures(seen, q, folds=2, options=options),
-        SkillTree(),
     ]
 
 

@@ -105,7 +105,7 @@ DOORS = {
     ("bnmind.pgm.network", "bnmind.pgm.formats.pgmpy_bridge"),
     ("bnmind.pgm.network", "bnmind.junction.engine"),
     ("bnmind.pgm.network", "bnmind.junction.posteriors"),
-    ("bnmind.adaptive.learning.learn", "bnmind.adaptive.learning.standard_errors"),
+    ("bnmind.adaptive.learning.learn", "bnmind.adaptive.learning.item_tests"),
     ("bnmind.adaptive.learning.learn", "bnmind.adaptive.learning.judgment"),
 }
 """The ways up, only ever taken inside of a function: a notebook asks a network to draw itself, a

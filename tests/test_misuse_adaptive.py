@@ -315,7 +315,6 @@ def special() -> dict[str, Any]:
         "SimulationResult.difference.measure": "zero",
         "SimulationResult.difference.selector": "entropy",
         "SimulationResult.difference.than": "entropy",
-        "StandardErrors.of.item": "c",
         "LearningOptions.bounds_of.item": "c",
         "LossGain.gains.joints": SAMPLES["joints"],
         "DesignEvaluation.curve.measure": "entropy",
@@ -532,16 +531,15 @@ def of_functions() -> Iterator[Call]:
                 adaptive.pair_fit,
             )
         ),
-        (adaptive.reduced_models, {"learned": fitted, "alpha": 0.1}),
         (
-            adaptive.reduced_models_by_ratio,
+            adaptive.reduced_models,
             {
                 "learned": fitted,
                 "alpha": 0.1,
+                "by_ratio": True,
                 "progress": tests["progress"],
             },
         ),
-        (adaptive.predicted_cutoff, {"learned": fitted}),
         (
             adaptive.calibrate_items,
             {
@@ -735,7 +733,6 @@ def of_functions() -> Iterator[Call]:
                 "options": tests["options"],
             },
         ),
-        (adaptive.standard_errors, {"learned": learned()}),
         (adaptive.coefficients, {"learned": learned(), "link": LOGIT}),
         (adaptive.start_belief, {"bank": BANK}),
         (adaptive.start_beliefs, {"bank": BANK, "n_examinees": 2}),

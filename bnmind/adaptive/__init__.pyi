@@ -21,9 +21,7 @@ from bnmind.adaptive.calibration import OnlineCalibration as OnlineCalibration
 from bnmind.adaptive.calibration import calibrate_items as calibrate_items
 from bnmind.adaptive.calibration import item_drift as item_drift
 from bnmind.adaptive.calibration import read_answers as read_answers
-from bnmind.adaptive.classification import Agreement as Agreement
 from bnmind.adaptive.classification import Classification as Classification
-from bnmind.adaptive.classification import Reliability as Reliability
 from bnmind.adaptive.classification import classify as classify
 from bnmind.adaptive.classification import read_profiles as read_profiles
 from bnmind.adaptive.items.bank import ItemBank as ItemBank
@@ -48,6 +46,7 @@ from bnmind.adaptive.learning.comparison import cross_validate as cross_validate
 from bnmind.adaptive.learning.comparison import likelihood_ratio as likelihood_ratio
 from bnmind.adaptive.learning.comparison import mutual_information as mutual_information
 from bnmind.adaptive.learning.comparison import skill_tree as skill_tree
+from bnmind.adaptive.learning.comparison import validate_qmatrix as validate_qmatrix
 from bnmind.adaptive.learning.groups import FunctioningOptions as FunctioningOptions
 from bnmind.adaptive.learning.groups import item_functioning as item_functioning
 from bnmind.adaptive.learning.groups import learn_groups as learn_groups
@@ -55,12 +54,8 @@ from bnmind.adaptive.learning.irt import IRT_MODELS as IRT_MODELS
 from bnmind.adaptive.learning.irt import irt_options as irt_options
 from bnmind.adaptive.learning.irt import irt_start as irt_start
 from bnmind.adaptive.learning.irt import learn_irt as learn_irt
-from bnmind.adaptive.learning.item_tests import ItemProposal as ItemProposal
-from bnmind.adaptive.learning.item_tests import predicted_cutoff as predicted_cutoff
+from bnmind.adaptive.learning.item_tests import coefficients as coefficients
 from bnmind.adaptive.learning.item_tests import reduced_models as reduced_models
-from bnmind.adaptive.learning.item_tests import reduced_models_by_ratio as reduced_models_by_ratio
-from bnmind.adaptive.learning.item_tests import validate_qmatrix as validate_qmatrix
-from bnmind.adaptive.learning.judgment import LearnedSummary as LearnedSummary
 from bnmind.adaptive.learning.judgment import judge as judge
 from bnmind.adaptive.learning.learn import Learned as Learned
 from bnmind.adaptive.learning.learn import learn as learn
@@ -73,8 +68,6 @@ from bnmind.adaptive.learning.model_fit import predictive_check as predictive_ch
 from bnmind.adaptive.learning.options import Bounds as Bounds
 from bnmind.adaptive.learning.options import LearningOptions as LearningOptions
 from bnmind.adaptive.learning.options import Priors as Priors
-from bnmind.adaptive.learning.standard_errors import coefficients as coefficients
-from bnmind.adaptive.learning.standard_errors import standard_errors as standard_errors
 from bnmind.adaptive.pilot import PILOT_RULES as PILOT_RULES
 from bnmind.adaptive.pilot import LeastCalibrated as LeastCalibrated
 from bnmind.adaptive.pilot import MostInformativePilot as MostInformativePilot

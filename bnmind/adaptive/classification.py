@@ -63,7 +63,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, astuple, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -74,19 +74,13 @@ from bnmind._arguments import check_shape, checked, positions, whole_array
 from bnmind._display import Result, Table, finite, frame_html, picked, text_of
 from bnmind._messages import MOST_FAULTS, counted, first_faults, shown
 from bnmind._values import Value, sealed
-from bnmind.adaptive.beliefs.belief import (
-    MISSING,
-    BatchBelief,
-    BatchProfiles,
-    updated_batch_anyway,
-)
+from bnmind.adaptive.beliefs.belief import MISSING, BatchProfiles
 from bnmind.adaptive.beliefs.estimates import (
     TABLE_PROFILES,
     AnswerFit,
-    beliefs_given,
+    beliefs_given_anyway,
     has_ability,
     person_fit,
-    start_beliefs,
 )
 from bnmind.adaptive.beliefs.tables import n_profiles
 from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of
@@ -100,7 +94,7 @@ from bnmind.adaptive.items.text_tables import (
 from bnmind.adaptive.response_models.base import ability_values
 from bnmind.adaptive.responses.response_tables import is_examinee_name
 from bnmind.adaptive.responses.responses import Responses, responses_to
-from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TableError
+from bnmind.errors import InvalidArgumentError, TableError
 from bnmind.information import Floats
 
 if TYPE_CHECKING:
@@ -146,51 +140,13 @@ class Agreement(Result, Value):
         rows = [
             ("whole profile", self.pattern_accuracy, self.pattern_accuracy_marginals),
             ("mean of skills", self.attribute_accuracy, self.attribute_accuracy_marginals),
-            *((one.skill, one.most_probable_profile, one.marginals) for one in self.skills),
+            *map(astuple, self.skills),
         ]
         examinees = counted(self.n_examinees, "examinee")
         yield f"Shares of right classifications, for {examinees} with a known profile:"
-        yield Table(
-            ("", "MAP", "EAP"), [(one, _format_share(a), _format_share(b)) for one, a, b in rows]
-        )
+        yield Table.of(rows, {"": "{0[0]}", "MAP": "{0[1]:.3f}", "EAP": "{0[2]:.3f}"})
 
     __repr__ = text_of
-
-
-def _format_share(share: float) -> str:
-    """Return a share with three digits, or a dash for a share of nothing."""
-    return "-" if math.isnan(share) else f"{share:.3f}"
-
-
-def agreement(
-    skills: Sequence[str],
-    profiles: NDArray[np.intp],
-    marginals: NDArray[np.intp],
-    known: NDArray[np.intp],
-) -> Agreement:
-    """Return how often classifications ``(examinees, skills)`` are the known levels.
-
-    `MISSING` where a level is not known. Shares of nothing are NaN.
-    """
-    is_known = known != MISSING
-    whole = is_known.all(axis=1)
-    by_profile, by_marginal = profiles == known, marginals == known
-    rows = [
-        SkillAgreement(
-            skill,
-            _share(by_profile[is_known[:, k], k]),
-            _share(by_marginal[is_known[:, k], k]),
-        )
-        for k, skill in enumerate(skills)
-    ]
-    return Agreement(
-        n_examinees=int(whole.sum()),
-        pattern_accuracy=_share(by_profile[whole].all(axis=1)),
-        pattern_accuracy_marginals=_share(by_marginal[whole].all(axis=1)),
-        attribute_accuracy=_share(by_profile[is_known]),
-        attribute_accuracy_marginals=_share(by_marginal[is_known]),
-        skills=tuple(rows),
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -304,16 +260,14 @@ def _rows_of(
 ) -> tuple[Sequence[int], bool]:
     """Return the row of each examinee, and whether rows are matched by position."""
     names, n = table.texts(ids), len(table.rows)
-    place_of = {name: row for row, name in enumerate(names)}
-    if ids is not None and place_of.keys() >= {*examinees}:
-        count = Counter(names)
-        if repeated := [name for name in dict.fromkeys(examinees) if count[name] > 1]:
-            raise TableError(
-                first_faults(
-                    f"expected one row for examinee {shown(name)}, got {count[name]}"
-                    for name in repeated
-                )
-            )
+    place_of, count = {name: row for row, name in enumerate(names)}, Counter(names)
+    if ids is not None and count.keys() >= {*examinees}:
+        if faults := first_faults(
+            f"expected one row for examinee {shown(name)}, got {count[name]}"
+            for name in dict.fromkeys(examinees)
+            if count[name] > 1
+        ):
+            raise TableError(faults)
         return [place_of[name] for name in examinees], False
     numbers = [int(name) for name in examinees if name.isdecimal()]
     if len(numbers) == len(examinees) and 1 <= min(numbers) <= max(numbers) <= n:
@@ -327,10 +281,6 @@ def _rows_of(
             ]
         )
     return range(n), True
-
-
-def _share(hits: NDArray[np.bool_]) -> float:
-    return float(hits.mean()) if hits.size else float("nan")
 
 
 _CELLS = 2**21
@@ -386,25 +336,19 @@ class Classification(Result, Value):
                 | {"mean": mean, "eap_reliability": eap}
                 for row, mean, eap in pairs
             ],
-            "groups": [
-                {
-                    "name": name,
-                    "examinees": n,
-                    "means": dict(zip(self.bank.skills, levels, strict=True)),
-                }
-                for name, n, levels in self._groups()
-            ],
+            "groups": list(self._groups()),
             "misfits": int((self.fit < MISFIT).sum()),
             "impossible": int(self.impossible.sum()),
         }
         return dict(finite(record))
 
-    def _groups(self) -> Iterator[tuple[str, int, list[float]]]:
-        """Yield each group, the number of its examinees, and the mean of each skill."""
+    def _groups(self) -> Iterator[dict[str, Any]]:
+        """Yield each group with the number of its examinees, and the mean of each skill."""
         groups = np.array(self.responses.groups, dtype=object)
         for name in sorted(set(self.responses.groups)):
             rows = groups == name
-            yield name, int(rows.sum()), self.expected[rows].mean(axis=0).tolist()
+            means = zip(self.bank.skills, self.expected[rows].mean(axis=0).tolist(), strict=True)
+            yield {"name": name, "examinees": int(rows.sum()), "means": dict(means)}
 
     def _shown(self) -> Iterator[str | Table]:
         yield (
@@ -415,33 +359,28 @@ class Classification(Result, Value):
         if has_ability(self.bank):
             yield (
                 f"Mean ability {self.expected.mean():.3f}, mean standard error"
-                f" {self.deviations.mean():.3f}, reliability"
-                f" {_format_share(self.eap_reliability[0])}."
+                f" {self.deviations.mean():.3f}, reliability {self.eap_reliability[0]:.3f}."
             )
         else:
             whole = self.reliability
-            rows = [
-                [
-                    "whole profile",
-                    "",
-                    _format_share(whole.accuracy),
-                    _format_share(whole.consistency),
-                ]
-            ]
-            for row, mean in zip(whole.skills, self.expected.mean(axis=0), strict=True):
-                shares = [_format_share(row.accuracy), _format_share(row.consistency)]
-                rows.append([row.skill, f"{mean:.3f}", *shares])
+            means = ["", *(f"{mean:.3f}" for mean in self.expected.mean(axis=0))]
+            rows = zip(
+                ("whole profile", *self.bank.skills), means, (whole, *whole.skills), strict=True
+            )
+            columns = {"accuracy": "{0[2].accuracy:.3f}", "consistency": "{0[2].consistency:.3f}"}
             yield "If the bank holds, the test classifies:"
-            yield Table(("", "mean level", "accuracy", "consistency"), rows)
+            yield Table.of(rows, {"": "{0[0]}", "mean level": "{0[1]}", **columns})
         if self.responses.groups:
             yield "Mean level in each group:"
-            yield Table(
-                ("group", "examinees", *self.bank.skills),
-                [
-                    (name or "–", str(n), *(f"{mean:.3f}" for mean in means))
-                    for name, n, means in self._groups()
-                ],
-            )
+            groups = [
+                (
+                    one["name"] or "–",
+                    str(one["examinees"]),
+                    *map("{:.3f}".format, one["means"].values()),
+                )
+                for one in self._groups()
+            ]
+            yield Table(("group", "examinees", *self.bank.skills), groups)
         misfits = int((self.fit < MISFIT).sum())
         yield f"Person fit is bad (below {MISFIT}) for {counted(misfits, 'examinee')}."
         if self.impossible.any():
@@ -463,20 +402,22 @@ class Classification(Result, Value):
         For a skill with two levels, this is the probability of having it; for an ability, its
         mean.
         """
-        columns = [
-            table @ _values(self.bank, skill)
-            for skill, table in zip(self.bank.skills, self.marginals, strict=True)
-        ]
-        return sealed(np.stack(columns, axis=1))
+        return sealed(self._moments(1))
 
     @cached_property
     def deviations(self) -> Floats:
         """``(examinees, skills)``, the standard deviation of each skill's level."""
-        columns = []
-        for k, (skill, table) in enumerate(zip(self.bank.skills, self.marginals, strict=True)):
-            squares = table @ _values(self.bank, skill) ** 2
-            columns.append(np.sqrt(np.maximum(squares - self.expected[:, k] ** 2, 0.0)))
-        return sealed(np.stack(columns, axis=1))
+        return sealed(np.sqrt(np.maximum(self._moments(2) - self.expected**2, 0.0)))
+
+    def _moments(self, power: int) -> Floats:
+        """Return the means of powers of each level: of the points of an ability, or positions."""
+        means = []
+        for skill, table in zip(self.bank.skills, self.marginals, strict=True):
+            values = np.arange(float(table.shape[1]))
+            if has_ability(self.bank):
+                values = ability_values(self.bank.variable(skill))
+            means.append(table @ values**power)
+        return np.stack(means, axis=1)
 
     @property
     def eap_reliability(self) -> Floats:
@@ -501,7 +442,7 @@ class Classification(Result, Value):
             The position of the examinee.
         """
         rows = positions([examinee], len(self), "examinee")
-        return person_fit(_given(self.bank, self.responses.codes[rows]).alone(0))
+        return person_fit(beliefs_given_anyway(self.bank, self.responses.codes[rows]).alone(0))
 
     @checked
     def agreement_with(self, levels: ArrayLike | pandas.DataFrame) -> Agreement:
@@ -528,7 +469,23 @@ class Classification(Result, Value):
             raise InvalidArgumentError(
                 "expected positions of levels, or -1 where a level is not known", levels
             )
-        return agreement(self.bank.skills, self.profiles, self.levels, known.astype(np.intp))
+        is_known, shares = known != MISSING, []
+        sizes = np.array([is_known.all(axis=1).sum(), is_known.sum(), *is_known.sum(axis=0)])
+        for found in (self.profiles, self.levels):
+            right = found == known  # never where the level is not known
+            hits = np.array([right.all(axis=1).sum(), right.sum(), *right.sum(axis=0)])
+            nothing = np.full(len(sizes), np.nan)
+            shares.append(np.divide(hits, sizes, out=nothing, where=sizes > 0).tolist())
+        profiles, marginals = shares
+        skills = map(SkillAgreement, self.bank.skills, profiles[2:], marginals[2:])
+        return Agreement(
+            n_examinees=int(sizes[0]),
+            pattern_accuracy=profiles[0],
+            pattern_accuracy_marginals=marginals[0],
+            attribute_accuracy=profiles[1],
+            attribute_accuracy_marginals=marginals[1],
+            skills=tuple(skills),
+        )
 
     def _repr_html_(self) -> str:
         """Return the first rows as an HTML table, which notebooks display."""
@@ -644,7 +601,7 @@ def _classified(
     joints: _Joints,
 ) -> dict[str, Any]:
     """Return the fields of a `Classification` for some response patterns."""
-    beliefs = _given(bank, rows)
+    beliefs = beliefs_given_anyway(bank, rows)
     best = beliefs.profile()
     marginals = [beliefs.marginal(skill) for skill in bank.skills]
     posteriors = beliefs.table
@@ -661,24 +618,6 @@ def _classified(
         "fit": _standardized_fit(bank, rows, best.levels),
         "impossible": beliefs.error_chance > 0,
     }
-
-
-def _given(bank: ItemBank, rows: NDArray[np.signedinteger[Any]]) -> BatchBelief:
-    """Return the beliefs given the responses, also if some are impossible."""
-    try:
-        return beliefs_given(bank, rows)
-    except ImpossibleEvidenceError:
-        beliefs = start_beliefs(bank, len(rows))
-    for item in range(rows.shape[1]):
-        answers = rows[:, item].astype(np.intp)
-        beliefs = updated_batch_anyway(beliefs, np.where(answers < 0, MISSING, item), answers)
-    return beliefs
-
-
-def _values(bank: ItemBank, skill: str) -> Floats:
-    """Return the values of the levels: the points of an ability, or the positions."""
-    variable = bank.variable(skill)
-    return ability_values(variable) if has_ability(bank) else np.arange(float(variable.n_states))
 
 
 # --- Person fit -----------------------------------------------------------------------------------

@@ -22,9 +22,11 @@ from bnmind.cli.shared.terminal import naming, printable, say, until_interrupted
 from bnmind.errors import BnmindError, UnknownNameError
 
 if TYPE_CHECKING:
-    from bnmind.adaptive import Agreement, Classification, ProfileDistribution
+    from bnmind.adaptive import Classification, ProfileDistribution
+    from bnmind.adaptive.classification import Agreement
     from bnmind.adaptive.learning.comparison import Comparison
     from bnmind.adaptive.learning.irt import IrtModel
+    from bnmind.adaptive.learning.judgment import LearnedSummary
     from bnmind.pgm import CPD, Network
 
 
@@ -432,25 +434,25 @@ def _tell_names(bank: adaptive.ItemBank, out: Path) -> None:
         )
 
 
-def _summary(learned: adaptive.Learned, options: LearnOptions) -> adaptive.LearnedSummary:
+def _summary(learned: adaptive.Learned, options: LearnOptions) -> LearnedSummary:
     """Return the summary, having written the files with parameters and standard errors."""
-    from bnmind.adaptive.learning.judgment import item_frame
+    from bnmind.adaptive.learning.judgment import LearnedSummary, item_frame
 
     paths = (options.coefficients, options.table)
     if learned.n_parameters > _MOST_PARAMETERS and not any(paths):
         reason = f"{learned.n_parameters:,} parameters; --coefficients FILE computes them"
-        return adaptive.LearnedSummary(learned, reason)
+        return LearnedSummary(learned, reason)
     try:
         known = adaptive.coefficients(learned)
     except BnmindError as fault:
         if any(paths):
             raise
-        return adaptive.LearnedSummary(learned, str(fault))
+        return LearnedSummary(learned, str(fault))
     tables = zip(paths, (known.to_frame(), item_frame(learned, known)), strict=True)
     write_files(
         {path: frame.to_csv(index=False, lineterminator="\n") for path, frame in tables if path}
     )
-    return adaptive.LearnedSummary(learned, known)
+    return LearnedSummary(learned, known)
 
 
 def _model_names(

@@ -30,13 +30,13 @@ from bnmind.adaptive import (
     Responses,
     Session,
     TableCertainty,
+    coefficients,
     irt_bank,
     learn,
     learn_irt,
     logistic_items,
     read_bank,
     skill_intervals,
-    standard_errors,
     start_belief,
     with_certainties,
     write_bank,
@@ -238,12 +238,12 @@ def answers() -> Floats:
 
 def test_learned_counts_agree_with_standard_errors(answers: Floats) -> None:
     learned = learn(answers, Q)
-    errors = standard_errors(learned)
+    errors = coefficients(learned)
     for item in learned.bank.items:
         assert isinstance(item.certainty, TableCertainty)
         means, totals = item.certainty.means, item.certainty.counts.sum(axis=1)
         mine = np.sqrt(means[:, 0] * means[:, 1] / (totals + 1))
-        theirs = [errors.of(item.name)[name] for name in ("guess", "slip")]
+        theirs = [errors.of(item.name)[name].error for name in ("guess", "slip")]
         # Those of the standard errors count the parameters of the skills and other items too.
         assert np.all(mine < 1.1 * np.array(theirs))
         assert np.all(mine > 0.6 * np.array(theirs))
@@ -286,10 +286,13 @@ def test_learned_curves_have_the_errors_of_the_information() -> None:
     truth = irt_bank(logistic_items(np.c_[np.linspace(0.8, 1.5, 8), np.linspace(-1, 1, 8)]))
     people = Responses.drawn(truth, 300, seed=2)
     learned = learn_irt(people.codes, IRT_MODELS["2PL"])
-    errors = standard_errors(learned)
-    for item in learned.bank.items:
+    found = coefficients(learned)
+    for place, item in enumerate(learned.bank.items):
         assert isinstance(item.certainty, ParameterCertainty)
-        theirs = [errors.of(item.name)[name] for name in ("slope", "intercept")]
+        slope, difficulty = found.of(item.name).values()
+        own = found.covariance[2 * place : 2 * place + 2, 2 * place : 2 * place + 2]
+        by_both = np.array([[1.0, 0.0], [-difficulty.value, -slope.value]])  # slope, intercept
+        theirs = np.sqrt(np.diag(by_both @ own @ by_both.T))
         assert_allclose(item.certainty.errors[:2], theirs, rtol=0.35)
         assert np.all(item.certainty.errors[2:] == 0)  # the asymptotes are not learned
     flat = learned.bank.averaged()

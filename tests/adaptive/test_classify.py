@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from pathlib import Path
 
@@ -29,7 +30,6 @@ from bnmind.adaptive import (
     read_qmatrix,
     start_belief,
 )
-from bnmind.adaptive.classification import agreement
 from bnmind.errors import InvalidArgumentError, TableError
 from tests.banks import banks, enumerated
 from tests.data_sets import data_set
@@ -207,8 +207,10 @@ def test_a_skill_that_nobody_has_has_no_reliability() -> None:
 
 def test_unknown_levels_do_not_count() -> None:
     found = np.array([[1, 0], [1, 1], [0, 0]])
-    known = np.array([[1, 0], [-1, 0], [0, 1]])
-    seen = agreement(("a", "b"), found, found, known)
+    one = classify(BANK, np.zeros((3, len(BANK.items)), dtype=int))
+    marginals = tuple(np.eye(2)[levels] for levels in found.T)
+    one = dataclasses.replace(one, profiles=found, marginals=marginals)
+    seen = one.agreement_with([[1, 0], [-1, 0], [0, 1]])
     assert (seen.n_examinees, seen.pattern_accuracy) == (2, 0.5)
     assert seen.attribute_accuracy == 0.6
     assert [skill.marginals for skill in seen.skills] == [1.0, pytest.approx(1 / 3)]

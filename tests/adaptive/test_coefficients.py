@@ -25,7 +25,6 @@ from bnmind.adaptive import (
     coefficients,
     learn,
     learn_irt,
-    standard_errors,
     start_belief,
 )
 from bnmind.adaptive.response_models.links import LOG, LOGIT
@@ -198,10 +197,10 @@ def test_priors_make_surer() -> None:
     mode = 499 / 2198  # the prior alone
     assert errors[1]["lower"].error == pytest.approx(np.sqrt(mode * (1 - mode) / 2198), rel=0.05)
     flat, prior = (
-        standard_errors(learn(SMALL, Q, options=LearningOptions(starts=1, priors=priors)))
+        coefficients(learn(SMALL, Q, options=LearningOptions(starts=1, priors=priors)))
         for priors in (Priors(), Priors(guess=(200, 800)))
     )
-    assert prior.of("item_1")["guess"] < 0.5 * flat.of("item_1")["guess"]
+    assert prior.of("item_1")["guess"].error < 0.5 * flat.of("item_1")["guess"].error
 
 
 def test_lsat_6_has_the_errors_of_ltm() -> None:

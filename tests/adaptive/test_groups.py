@@ -36,7 +36,6 @@ from bnmind.adaptive import (
     start_belief,
     validate_qmatrix,
 )
-from bnmind.adaptive.learning.comparison import SkillTree
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 
 Q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1], [1, 1], [1, 0], [0, 1]]
@@ -161,7 +160,7 @@ def test_structures_are_compared_on_examinees_they_were_not_learned_from() -> No
         "independent": 18 + 3,
     }
     assert told[-1] == (9, 9)
-    only = compare_structures(seen, THREE, {"mine": SkillTree(), "i": Independent()}, folds=2)
+    only = compare_structures(seen, THREE, {"mine": skill_tree, "i": Independent()}, folds=2)
     assert only[0].name == "mine"
     with pytest.raises(InvalidArgumentError, match="at least one structure"):
         compare_structures(seen, THREE, {})

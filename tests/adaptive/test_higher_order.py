@@ -21,10 +21,10 @@ from bnmind.adaptive import (
     MinimalEntropy,
     Responses,
     Saturated,
+    coefficients,
     learn,
     read_bank,
     simulate,
-    standard_errors,
     write_bank,
 )
 from bnmind.errors import InvalidModelError, TooLargeError
@@ -105,10 +105,10 @@ def test_structures_are_nested_and_parameters_are_counted() -> None:
 def test_the_truth_is_found_again_with_standard_errors() -> None:
     data = drawn(3000, 2)
     found = learn(data, Q, skills=HigherOrder())
-    errors = standard_errors(found)
-    assert all(np.isfinite(p.error) for p in errors.items)
-    free = standard_errors(learn(data, Q))
-    for one, other in zip(errors.items, free.items, strict=True):
+    errors = coefficients(found)
+    assert all(np.isfinite(p.error) for p in errors.rows)
+    free = coefficients(learn(data, Q))
+    for one, other in zip(errors.rows, free.rows, strict=True):
         assert one.error == pytest.approx(other.error, rel=0.1)
     skill = found.bank.network.cpd("skill_1")
     table = np.real(skill.to_factor().values)

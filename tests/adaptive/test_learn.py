@@ -439,7 +439,7 @@ def test_a_gate_may_be_named(name: str) -> None:
     assert named.log_likelihood == given.log_likelihood
     assert {type(item.gate) for item in ItemBank.from_qmatrix(Q, gate=name).items} == {Gdina}
     folds = cross_validate(codes, Q, gate=name, options=options, folds=2)
-    assert {type(item.gate) for item in folds.banks[0].items} == {Gdina}
+    assert {type(item.gate) for item in folds.learned[0].bank.items} == {Gdina}
     groups = learn_groups(codes, Q, ["a", "b"] * 100, gate=name, options=options)
     assert {type(item.gate) for item in groups["a"].items} == {Gdina}
 

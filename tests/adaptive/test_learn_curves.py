@@ -27,7 +27,6 @@ from bnmind.adaptive import (
     irt_bank,
     learn,
     learn_irt,
-    standard_errors,
 )
 from bnmind.adaptive.learning.blocks import FormBlock
 from bnmind.adaptive.learning.forms import ascended, objective
@@ -268,8 +267,8 @@ def test_the_rasch_model_learns_the_deviation_of_the_ability() -> None:
             responses, irt_bank([PartialCredit(1.0, (0.0, 0.0))] * 6, grid), options=fixed
         )
         assert other.log_likelihood < found.log_likelihood - 0.1
-    errors = standard_errors(found)
-    assert np.isfinite([p.error for p in errors.items if p.name != "slope"]).all()
+    errors = coefficients(found)
+    assert np.isfinite([p.error for p in errors.rows if p.name != "slope"]).all()
 
 
 def test_items_of_several_kinds_are_learned_together() -> None:

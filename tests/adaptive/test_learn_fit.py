@@ -15,14 +15,14 @@ from bnmind.adaptive import (
     LearningOptions,
     Responses,
     Saturated,
+    coefficients,
     cross_validate,
     item_fit,
     learn,
     predictive_check,
-    standard_errors,
 )
+from bnmind.adaptive.learning.item_tests import Classes
 from bnmind.adaptive.learning.skill_families import SkillFamilies
-from bnmind.adaptive.learning.standard_errors import Classes
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
 
@@ -78,8 +78,10 @@ def test_standard_errors_tell_how_far_estimates_scatter() -> None:
     for seed in range(40):
         found = learn(drawn(800, seed), Q)
         estimates.append([(i.guess, i.slip) for i in found.items])
-        said = standard_errors(found)
-        errors.append([tuple(said.of(name).values()) for name in TRUTH.item_names])
+        said = coefficients(found)
+        errors.append(
+            [tuple(row.error for row in said.of(name).values()) for name in TRUTH.item_names]
+        )
     scatter = np.std(estimates, axis=0)
     np.testing.assert_allclose(np.nanmean(errors, axis=0), scatter, rtol=0.4)
     assert np.nanmean(errors) == pytest.approx(scatter.mean(), rel=0.12)
@@ -87,8 +89,8 @@ def test_standard_errors_tell_how_far_estimates_scatter() -> None:
 
 def test_there_is_no_standard_error_at_a_bound() -> None:
     options = LearningOptions(bounds=Bounds((0.05, 0.05)))
-    said = standard_errors(learn(drawn(300, 1), Q, options=options))
-    assert all(np.isnan(p.error) == (p.name == "guess") for p in said.items)
+    said = coefficients(learn(drawn(300, 1), Q, options=options))
+    assert all(np.isnan(p.error) == (p.name == "guess") for p in said.rows)
     assert said.covariance.shape == (16, 16)
 
 
@@ -97,9 +99,9 @@ def test_there_is_no_standard_error_where_the_order_holds_a_chance() -> None:
     codes[:, 0] = np.random.default_rng(2).permutation(codes[:, 3] == 0)  # nothing but chance
     learned = learn(codes, Q, options=LearningOptions(monotone=True))
     assert learned.items[0].guess + learned.items[0].slip == pytest.approx(1)
-    said = standard_errors(learned)
-    assert all(np.isnan(error) for error in said.of("item_1").values())
-    assert all(np.isfinite(error) for error in said.of("item_4").values())
+    said = coefficients(learned)
+    assert all(np.isnan(row.error) for row in said.of("item_1").values())
+    assert all(np.isfinite(row.error) for row in said.of("item_4").values())
 
 
 def test_a_fixed_parameter_takes_no_degree_of_freedom() -> None:
@@ -178,11 +180,11 @@ def test_folds_are_held_out_and_banks_learned_from_the_others() -> None:
     assert found.log_likelihood < whole.log_likelihood
     saturated = cross_validate(responses, Q, gate=Gdina, folds=4)
     assert np.isfinite(saturated.log_likelihood)
-    assert len(found.banks) == 4
+    assert len(found.learned) == 4
 
 
 def test_what_needs_a_table_says_so() -> None:
     found = learn(drawn(50, 1), Q, options=LearningOptions(max_profiles=0))
-    for ask in (standard_errors, item_fit):
+    for ask in (coefficients, item_fit):
         with pytest.raises(TooLargeError, match="profiles"):
             ask(found)

@@ -24,7 +24,6 @@ from bnmind.adaptive import (
     learn_irt,
     read_bank,
     simulate,
-    standard_errors,
     start_belief,
     write_bank,
 )
@@ -56,12 +55,12 @@ def test_what_was_learned_stands_for_its_bank(tmp_path: Path) -> None:
 def test_the_first_table_has_guess_slip_and_their_standard_errors() -> None:
     frame = DINA.to_frame().set_index("item")
     assert [*frame.columns] == ["model", "guess", "guess_error", "slip", "slip_error"]
-    errors = standard_errors(DINA)
+    errors = coefficients(DINA)
     for item in DINA.items:
         row = frame.loc[item.name]
         assert (row["model"], row["guess"]) == ("dina", pytest.approx(item.guess))
         assert row["slip"] == pytest.approx(item.slip)
-        assert row["slip_error"] == pytest.approx(errors.of(item.name)["slip"], nan_ok=True)
+        assert row["slip_error"] == pytest.approx(errors.of(item.name)["slip"].error, nan_ok=True)
 
 
 def test_the_table_has_the_parameters_of_each_model() -> None:

@@ -34,11 +34,11 @@ from bnmind.adaptive import (
 )
 from bnmind.adaptive.calibration import _best, _chart
 from bnmind.adaptive.learning.blocks import ItemBlock
-from bnmind.adaptive.learning.comparison import _log_evidence
+from bnmind.adaptive.learning.comparison import CrossValidation
 from bnmind.adaptive.learning.forms import Form, Polytope, objective
+from bnmind.adaptive.learning.item_tests import _reasons
 from bnmind.adaptive.learning.model import block_of, item_rules
 from bnmind.adaptive.learning.model_fit import _pooled_statistic
-from bnmind.adaptive.learning.standard_errors import _notes
 from bnmind.adaptive.response_models.links import (
     COMPLEMENTARY,
     IDENTITY,
@@ -116,7 +116,7 @@ def test_a_parameter_without_an_error_at_a_negative_bound_says_so() -> None:
     block = SimpleNamespace(limits=np.array([[-9.0, 9.0], [-9.0, 9.0], [2.0, 2.0]]))
     item: Any = SimpleNamespace(block=block, values=np.array([-9.0, 0.5, 2.0]))
     ordered = "held by the order of chances, or not identified"
-    assert _notes(item, np.full(3, np.nan)) == ["at a bound", ordered, "fixed"]
+    assert _reasons(item, np.full(3, np.nan)) == ["at a bound", ordered, "fixed"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -195,8 +195,10 @@ def test_small_groups_of_scores_are_pooled_with_the_next_and_the_rest_with_the_l
 def test_responses_that_a_bank_excludes_have_no_probability() -> None:
     bank = ItemBank.from_qmatrix([[1], [1]], guess=0.0, slip=0.0)
     codes = np.array([[1, 1], [1, 0], [0, 0], [0, 1]])
-    found = _log_evidence(bank, codes)
-    assert_allclose(found, [np.log(0.5), -np.inf, np.log(0.5), -np.inf])
+    data, fixed = Responses(codes, bank.item_names), frozenset(bank.item_names)
+    learned = learn(data.take([0, 2]), bank, options=LearningOptions(fixed=fixed))
+    found = CrossValidation(data, np.zeros(4, dtype=np.intp), (learned,))
+    assert_allclose(found.log_likelihoods, [np.log(0.5), -np.inf, np.log(0.5), -np.inf])
 
 
 def test_items_of_all_kinds_but_fixed_ones_have_a_certainty() -> None:

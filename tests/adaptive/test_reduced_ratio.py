@@ -23,9 +23,7 @@ from bnmind.adaptive import (
     Responses,
     Rrum,
     learn,
-    predicted_cutoff,
     reduced_models,
-    reduced_models_by_ratio,
     validate_qmatrix,
 )
 from bnmind.errors import InvalidArgumentError
@@ -86,7 +84,7 @@ def test_two_steps_compare_the_expected_counts(learned: Learned, item: int) -> N
         return float(right @ np.log(p) + (n - right) @ np.log(1 - p))
 
     full = likelihood(right / n)
-    found = {one.item: one for one in reduced_models_by_ratio(learned)}[f"item_{item + 1}"]
+    found = {one.item: one for one in reduced_models(learned, by_ratio=True)}[f"item_{item + 1}"]
     all_ = np.array([0, 0, 0, 1])
     for model, group in (("dina", all_), ("dino", np.array([0, 1, 1, 1]))):
         share = np.array([right[group == g].sum() / n[group == g].sum() for g in (0, 1)])
@@ -114,7 +112,7 @@ def test_two_steps_compare_the_expected_counts(learned: Learned, item: int) -> N
 def test_all_tests_choose_the_true_models(learned: Learned) -> None:
     kinds = [
         reduced_models(learned, alpha=0.01),
-        reduced_models_by_ratio(learned, alpha=0.01),
+        reduced_models(learned, alpha=0.01, by_ratio=True),
     ]
     for found in kinds:
         assert [one.chosen for one in found] == ["dina", "acdm", "rrum"]
@@ -124,7 +122,7 @@ def test_all_tests_choose_the_true_models(learned: Learned) -> None:
             corrected = sorted(one[model].corrected_p for one in found)
             np.testing.assert_allclose(corrected, np.minimum(np.maximum.accumulate(order), 1))
     with pytest.raises(InvalidArgumentError, match="alpha between 0 and 1"):
-        reduced_models_by_ratio(learned, alpha=1.0)
+        reduced_models(learned, alpha=1.0, by_ratio=True)
 
 
 def test_profiles_that_nobody_has_save_no_parameter() -> None:
@@ -132,7 +130,7 @@ def test_profiles_that_nobody_has_save_no_parameter() -> None:
 
     skills = Hierarchy({"skill_2": ("skill_1",)})
     seen = Responses.drawn(ItemBank.from_qmatrix(Q, 0.1, 0.1, skills=skills), 300, seed=1)
-    found = reduced_models_by_ratio(learn(seen.codes, Q, gate=Gdina, skills=skills))
+    found = reduced_models(learn(seen.codes, Q, gate=Gdina, skills=skills), by_ratio=True)
     assert [test.degrees for test in found[0].tests] == [1, 1, 0, 0, 0]
     assert math.isnan(found[0]["acdm"].p_value)
 
@@ -147,12 +145,13 @@ def test_the_cutoff_is_that_of_gdina(learned: Learned) -> None:
         + 2.8667570118638275 * quality
         - 0.003315555999671906 * 7
     )
-    assert predicted_cutoff(learned) == pytest.approx(1 / (1 + np.exp(-logit)), abs=1e-4)
+    found = validate_qmatrix(learned, cutoff=None).cutoff
+    assert found == pytest.approx(1 / (1 + np.exp(-logit)), abs=1e-4)
 
 
 def test_an_item_that_everybody_answers_alike_keeps_its_skills() -> None:
     codes = np.array(Responses.drawn(ItemBank.from_qmatrix(Q, 0.1, 0.1), 300, seed=1).codes)
     codes[:, 0] = 1
     found = validate_qmatrix(learn(codes, Q, gate=Gdina, options=LearningOptions(starts=1)))
-    assert not found.items[0].is_change
+    assert found.items[0] not in found.changes
     assert found.items[0].now.share == pytest.approx(0, abs=1e-9)

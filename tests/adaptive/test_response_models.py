@@ -46,10 +46,10 @@ from bnmind.adaptive import (
     Session,
     TableCertainty,
     Tabulated,
+    coefficients,
     learn,
     read_bank,
     simulate,
-    standard_errors,
     write_bank,
 )
 from bnmind.adaptive.items.bank import table_deviations
@@ -434,7 +434,7 @@ def test_models_of_ones_own_serve_in_tests_and_simulations() -> None:
     assert 0 < session.belief.marginal("skill_1")[1] < 1
     found = learn(people.codes, bank)
     assert np.diff(found.record.objectives).min(initial=0) >= -1e-8
-    names = [p.name for p in standard_errors(found).items]
+    names = [p.name for p in coefficients(found).rows]
     assert names == ["works", "works", "guess", "slip"]
     assert pickle.loads(pickle.dumps(found.bank.item("item_1").gate)) == found.bank.items[0].gate
 

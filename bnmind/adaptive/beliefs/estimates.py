@@ -50,10 +50,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from statistics import NormalDist
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
 from bnmind._messages import counted
@@ -65,11 +65,13 @@ from bnmind.adaptive.beliefs.belief import (
     batch_given,
     checked_responses,
     likelihood,
+    updated_batch_anyway,
 )
 from bnmind.adaptive.beliefs.tables import DEFAULT_TREE_CELLS, ProfileSpace, n_profiles
 from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of, table_deviations
 from bnmind.adaptive.response_models.base import ability_values
 from bnmind.errors import (
+    ImpossibleEvidenceError,
     InvalidArgumentError,
     InvalidModelError,
     TooLargeError,
@@ -194,6 +196,17 @@ def beliefs_given(
     codes, space = checked_responses(bank, responses), _space(bank, max_profiles, max_cells)
     _check_size(space, len(codes), max_cells)
     return batch_given(space, codes)
+
+
+def beliefs_given_anyway(bank: ItemBank, codes: NDArray[np.signedinteger[Any]]) -> BatchBelief:
+    """Return the beliefs given responses, also impossible ones; see `updated_batch_anyway`."""
+    try:
+        return beliefs_given(bank, codes)
+    except ImpossibleEvidenceError:
+        beliefs = start_beliefs(bank, len(codes))
+    for item, answers in enumerate(codes.T.astype(np.intp)):
+        beliefs = updated_batch_anyway(beliefs, np.where(answers < 0, MISSING, item), answers)
+    return beliefs
 
 
 AbilityEstimate: TypeAlias = Callable[[SkillBelief | BatchBelief], Floats]

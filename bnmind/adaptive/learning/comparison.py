@@ -1,4 +1,6 @@
-"""Relative fit: information criteria, likelihood-ratio tests, and cross-validation.
+"""Which model of the responses, which structure of the skills, and which skills an item needs.
+
+Models of the same responses are compared by information criteria, and by likelihood-ratio tests:
 
 ==================  ======================================================================
 symbol              name here
@@ -20,46 +22,73 @@ I(A; B)             ``mutual_information``: of two skills, in bits, over the lea
 A tree of the largest total I is the tree distribution that is closest to that of the profiles
 (Chow and Liu, eq. 8).
 
+A Q-matrix is validated by the discrimination index ς²:
+
+==================  ======================================================================
+symbol              name here
+==================  ======================================================================
+q                   the skills that an item is supposed to need
+w_c, P_c            the share of examinees with the configuration c of these skills, and
+                    their chance of a right response
+ς²(q)               Σ_c w_c (P_c − Σ w P)², the variance of the chance
+PVAF(q)             ``share``: ς²(q) / ς²(all skills), the proportion of variance accounted for
+ε                   ``cutoff``: the smallest q with PVAF(q) ≥ ε is proposed
+IQ, N, J            one minus the means of guesses and slips; the numbers of examinees and items
+logit ε             −0.405 + 2.867 IQ + 4.840 · 10⁻⁴ N − 3.316 · 10⁻³ J, if no cutoff is given
+==================  ======================================================================
+
+Shares and chances come from the posterior of the profiles given the responses. With all skills,
+ς² is largest; a skill that an item does not need adds little.
+
 References
 ----------
 H. Akaike, 1974; G. Schwarz, 1978; H. Bozdogan, Psychometrika 1987 (CAIC); S. Sclove, Psychometrika
 1987 (the sample-size adjusted BIC); C. Chow and C. Liu, "Approximating discrete probability
 distributions with dependence trees", IEEE Trans. Inf. Theory 1968.
+
+J. de la Torre and C.-Y. Chiu, "A general method of empirical Q-matrix validation", Psychometrika
+2016 (eqs. 6 and 12, ε = 0.95); P. Nájera, M. Sorrel and F. Abad, "Reconsidering cutoff points in
+the general method of empirical Q-matrix validation", Educ. Psychol. Meas. 2019 (ε from the data,
+with IQ as in the R package GDINA, ``eps = -1``).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from itertools import combinations, groupby, product
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
-from bnmind._display import Result, Table, finite, text_of
+from bnmind._display import Result, Table, finite, picked, text_of
 from bnmind._messages import counted
-from bnmind._values import Value
+from bnmind._values import Value, sealed
 from bnmind._workers import results_of
-from bnmind.adaptive.beliefs.estimates import beliefs_given
+from bnmind.adaptive.beliefs.estimates import beliefs_given_anyway
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.qmatrix import QMatrix
 from bnmind.adaptive.items.skill_distributions import Independent, ProfileDistribution, Saturated
+from bnmind.adaptive.learning.item_tests import Classes, p_of
 from bnmind.adaptive.learning.learn import Learned, learn
 from bnmind.adaptive.learning.model import learning_inputs
 from bnmind.adaptive.learning.options import LearningOptions
 from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.adaptive.response_models.gates import Dina
 from bnmind.adaptive.responses.responses import Responses, fold_numbers
-from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, UnknownNameError
-from bnmind.information import Floats
-from bnmind.pgm import CPD, Network, TabularCPD
+from bnmind.errors import InvalidArgumentError, UnknownNameError
+from bnmind.information import Floats, entropy
+from bnmind.pgm import CPD, Factor, Network, TabularCPD
 
 if TYPE_CHECKING:
     import pandas
+
+
+# --- Models of all responses ----------------------------------------------------------------------
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,39 +144,30 @@ class Comparison(Result, Value):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the models, the smallest BIC first, as a record for JSON."""
-        rows = [dict(vars(model)) for model in self._ranked()]
-        for row in rows:
-            if row["name"] in self.against_gdina:
-                row["p_against_gdina"] = self.against_gdina[row["name"]].p_value
-        best = {"best_by_aic": self.best_by_aic, "best_by_bic": self.best_by_bic}
-        return dict(finite({"models": rows, **best}))
+        best = picked(self, "best_by_aic", "best_by_bic")
+        return dict(finite({"models": self._ranked(), **best}))
 
-    def _ranked(self) -> list[ComparedModel]:
-        return sorted(self.models, key=lambda model: model.bic)
+    def _ranked(self) -> list[dict[str, Any]]:
+        tests = {name: {"p_against_gdina": x.p_value} for name, x in self.against_gdina.items()}
+        ranked = sorted(self.models, key=lambda model: model.bic)
+        return [vars(model) | tests.get(model.name, {}) for model in ranked]
 
     def _shown(self) -> Iterator[str | Table]:
-        heads = ["model", "log-likelihood", "parameters", "AIC", "BIC", "CAIC", "SABIC"]
-        rows = [
-            [
-                row.name,
-                f"{row.log_likelihood:.2f}",
-                str(row.n_parameters),
-                *(f"{value:.2f}" for value in (row.aic, row.bic, row.caic, row.sabic)),
-            ]
-            for row in self._ranked()
-        ]
-        tests = self.against_gdina
-        if tests:
-            heads.append("p against gdina")
-            for row in rows:
-                row.append(f"{tests[row[0]].p_value:.3g}" if row[0] in tests else "")
-        yield Table(heads, rows)
+        columns = {
+            "model": "{0[name]}",
+            "log-likelihood": "{0[log_likelihood]:.2f}",
+            "parameters": "{0[n_parameters]}",
+            **{name.upper(): f"{{0[{name}]:.2f}}" for name in ("aic", "bic", "caic", "sabic")},
+        }
+        if self.against_gdina:
+            columns["p against gdina"] = "{0[p_against_gdina]:.3g}"
+        yield Table.of([{"p_against_gdina": math.nan} | row for row in self._ranked()], columns)
         by_aic, by_bic = self.best_by_aic, self.best_by_bic
         told = f"AIC prefers {by_aic}, BIC {by_bic}"
         if by_aic == by_bic:
             told = f"AIC and BIC prefer {by_bic}"
         yield f"{told}; smaller is better."
-        if tests:
+        if self.against_gdina:
             yield (
                 "p is that of a likelihood-ratio test. If it is small, gdina fits better than the"
                 " smaller model does, by more than chance."
@@ -222,8 +242,6 @@ def likelihood_ratio(smaller: Learned, larger: Learned) -> LikelihoodRatio:
         If the models were learned from different responses, or the larger one has no more
         parameters.
     """
-    from scipy.stats import chi2
-
     _check_same(smaller, larger, "the larger model")
     degrees = larger.n_parameters - smaller.n_parameters
     if degrees < 1:
@@ -232,20 +250,16 @@ def likelihood_ratio(smaller: Learned, larger: Learned) -> LikelihoodRatio:
             f" {larger.n_parameters} and {smaller.n_parameters}",
             degrees,
         )
-    statistic = max(2 * (larger.log_likelihood - smaller.log_likelihood), 0.0)
-    return LikelihoodRatio(
-        statistic=statistic, degrees=degrees, p_value=float(chi2.sf(statistic, degrees))
-    )
+    gain = max(2 * (larger.log_likelihood - smaller.log_likelihood), 0.0)
+    return LikelihoodRatio(statistic=gain, degrees=degrees, p_value=float(p_of(gain, degrees)))
 
 
 def _check_same(first: Learned, other: Learned, name: object) -> None:
     """Raise if two models were learned from different responses."""
     one, two = first.responses, other.responses
-    same = set(one.items) == set(two.items) and len(one) == len(two)
-    if same:
-        order = [two.items.index(item) for item in one.items]
-        same = bool(np.array_equal(one.codes, two.codes[:, order]))
-    if not same:
+    if set(one.items) != set(two.items) or not np.array_equal(
+        one.codes, two.codes[:, [two.items.index(item) for item in one.items]]
+    ):
         raise InvalidArgumentError(
             f"expected models of the same responses, but {name} was learned from others", name
         )
@@ -271,11 +285,6 @@ class CrossValidation(Value):
             f" log-likelihood {self.log_likelihood:.2f})"
         )
 
-    @property
-    def banks(self) -> tuple[ItemBank, ...]:
-        """The bank learned without each fold."""
-        return tuple(one.bank for one in self.learned)
-
     @cached_property
     def log_likelihoods(self) -> Floats:
         """Natural logarithm of the probability of each examinee's responses, ``(examinees,)``.
@@ -283,11 +292,12 @@ class CrossValidation(Value):
         The bank is that learned from other folds. Minus infinity for a probability of zero.
         """
         values = np.empty(len(self.responses))
-        for fold, bank in enumerate(self.banks):
-            rows = np.flatnonzero(self.folds == fold)
-            values[rows] = _log_evidence(bank, self.responses.codes[rows])
-        values.setflags(write=False)
-        return values
+        for fold, learned in enumerate(self.learned):
+            held = self.responses.take(self.folds == fold).for_bank(learned.bank)
+            beliefs = beliefs_given_anyway(learned.bank, held.codes)
+            possible = beliefs.error_chance == 0
+            values[self.folds == fold] = np.where(possible, beliefs.log_evidence, -np.inf)
+        return sealed(values)
 
     @property
     def log_likelihood(self) -> float:
@@ -326,27 +336,30 @@ def cross_validate(
     """
     bank, data = learning_inputs(responses, model, gate, skills)
     numbers = fold_numbers(len(data), folds=folds, seed=fold_seed)
+    return _cross_validated([bank] * folds, data, numbers, options, progress)
+
+
+def _cross_validated(
+    banks: Sequence[ItemBank],
+    data: Responses,
+    numbers: NDArray[np.intp],
+    options: LearningOptions | None,
+    progress: Callable[[int, int], None] | None,
+) -> CrossValidation:
+    """Return what is learned without each fold, given the bank that its learning starts from."""
     asked = options or LearningOptions()
     # A fold is one task, so its starts are not distributed once more.
     alone = asked if asked.workers == 1 else replace(asked, workers=1)
     tasks = [
-        partial(learn, data.take(numbers != fold), bank, options=alone) for fold in range(folds)
+        partial(learn, data.take(numbers != fold), bank, options=alone)
+        for fold, bank in enumerate(banks)
     ]
     learned: list[Learned] = []
     for one in results_of(tasks, asked.workers):
         learned.append(one)
         if progress is not None:
-            progress(len(learned), folds)
+            progress(len(learned), len(banks))
     return CrossValidation(data, numbers, tuple(learned))
-
-
-def _log_evidence(bank: ItemBank, codes: NDArray[np.signedinteger]) -> Floats:
-    try:
-        return beliefs_given(bank, codes).log_evidence
-    except ImpossibleEvidenceError:
-        if len(codes) == 1:
-            return np.array([-np.inf])
-        return np.concatenate([_log_evidence(bank, row[None]) for row in codes])
 
 
 # --- Structures of the skills ---------------------------------------------------------------------
@@ -366,20 +379,14 @@ def mutual_information(learned: Learned) -> Floats:
     learned
         A bank with the responses from which it was learned, as `bnmind.adaptive.learn` returns it.
     """
-    profiles = learned.profiles
-    n = profiles.ndim
-    table = np.zeros((n, n))
-    single = [_entropy(profiles, (axis,)) for axis in range(n)]
-    for a, b in combinations(range(n), 2):
-        table[a, b] = table[b, a] = single[a] + single[b] - _entropy(profiles, (a, b))
-    table[np.arange(n), np.arange(n)] = single
+    joint = Factor(learned.bank.hidden, learned.profiles)
+    names = joint.names
+    table = np.zeros((len(names), len(names)))
+    for (a, one), (b, other) in product(enumerate(names), repeat=2):
+        each = [joint.sum_to(some).values.real for some in ({one}, {other}, {one, other})]
+        bits = [float(entropy(values.reshape(-1))) for values in each]
+        table[a, b] = bits[0] if a == b else bits[0] + bits[1] - bits[2]
     return table
-
-
-def _entropy(profiles: Floats, axes: tuple[int, ...]) -> float:
-    p = profiles.sum(axis=tuple(a for a in range(profiles.ndim) if a not in axes)).reshape(-1)
-    p = p[p > 0]
-    return float(-(p @ np.log2(p)))
 
 
 @checked
@@ -420,7 +427,7 @@ def skill_tree(learned: Learned, *, root: str | None = None) -> Network:
     names = [v.name for v in variables]
     if root is not None and root not in names:
         raise UnknownNameError("skill", root, names)
-    profiles, information = learned.profiles, mutual_information(learned)
+    information, joint = mutual_information(learned), Factor(variables, learned.profiles)
     graph = nx.Graph()
     graph.add_nodes_from(range(len(names)))
     for a, b in combinations(range(len(names)), 2):
@@ -430,20 +437,14 @@ def skill_tree(learned: Learned, *, root: str | None = None) -> Network:
     parent = {child: above for above, child in nx.bfs_edges(spanning, first)}
     cpds: list[CPD] = []
     for place, variable in enumerate(variables):
-        axes = (place, parent[place]) if place in parent else (place,)
-        ordered = sorted(axes)
-        table = profiles.sum(axis=tuple(a for a in range(len(names)) if a not in axes))
-        table = table.transpose([ordered.index(a) for a in axes])
+        parents = (variables[parent[place]],) if place in parent else ()
+        scope = [v.name for v in (variable, *parents)]
+        table = joint.sum_to(scope).transpose(scope).values.real
         sums = table.sum(axis=0, keepdims=True)
         even = np.full(table.shape, 1 / len(table))
         rows = np.divide(table, sums, out=even, where=sums > 0)
-        cpds.append(TabularCPD(variable, tuple(variables[a] for a in axes[1:]), rows))
+        cpds.append(TabularCPD(variable, parents, rows))
     return Network(tuple(cpds))
-
-
-@dataclass(frozen=True)
-class SkillTree(Value):
-    """A structure to compare: the tree of `skill_tree`, learned anew from each fold's examinees."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -463,11 +464,14 @@ class SkillStructure(Value):
     """The standard error of ``behind``; 0 for the best."""
 
 
+_Structure: TypeAlias = ProfileDistribution | Network | Callable[[Learned], Network]
+
+
 @checked
 def compare_structures(
     responses: Responses | pandas.DataFrame | ArrayLike,
     q_matrix: QMatrix | pandas.DataFrame | ArrayLike,
-    structures: Mapping[str, ProfileDistribution | Network | SkillTree] | None = None,
+    structures: Mapping[str, _Structure] | None = None,
     *,
     gate: str | Callable[..., ResponseModel] = Dina,
     options: LearningOptions | None = None,
@@ -482,7 +486,9 @@ def compare_structures(
     responses, q_matrix, gate, options
         As for `bnmind.adaptive.learn`.
     structures
-        The distributions by name; by default saturated, tree and independent.
+        The distributions by name; by default saturated, tree and independent. A function such as
+        `skill_tree` finds one in the bank that is learned from each fold's examinees with a
+        saturated distribution.
     folds, fold_seed
         As for `bnmind.adaptive.cross_validate`.
     progress
@@ -493,47 +499,241 @@ def compare_structures(
     InvalidArgumentError
         If there is no structure.
     """
-    named: dict[str, ProfileDistribution | Network | SkillTree] = (
-        {"saturated": Saturated(), "tree": SkillTree(), "independent": Independent()}
-        if structures is None
-        else dict(structures)
-    )
+    named: Mapping[str, _Structure] = {
+        "saturated": Saturated(),
+        "tree": skill_tree,
+        "independent": Independent(),
+    }
+    named = named if structures is None else structures
     if not named:
         raise InvalidArgumentError("expected at least one structure, got none", structures)
-    bank, data = learning_inputs(responses, q_matrix, gate, Independent())
-    q = QMatrix.of(q_matrix, expected=data.items)
-    if q.item_names != bank.item_names:  # a Q-matrix whose rows have no names
-        q = QMatrix(q.needs, bank.items, q.skills)
+    _, data = learning_inputs(responses, q_matrix, gate, Independent())
     numbers = fold_numbers(len(data), folds=folds, seed=fold_seed)
-    likely = {name: np.empty(len(data)) for name in named}
-    sizes = dict.fromkeys(named, 0)
-    for fold in range(folds):
-        training = data.take(numbers != fold)
-        rich: Learned | None = None
-        for place, (name, structure) in enumerate(named.items()):
-            skills = structure
-            if isinstance(skills, SkillTree):
-                rich = rich or learn(training, q, gate=gate, skills=Saturated(), options=options)
-                skills = skill_tree(rich)
-            learned = learn(training, q, gate=gate, skills=skills, options=options)
-            if isinstance(structure, Saturated) and structure.probabilities is None:
-                rich = learned
-            held = data.take(numbers == fold).for_bank(learned.bank)
-            likely[name][numbers == fold] = beliefs_given(learned.bank, held.codes).log_evidence
-            sizes[name] += learned.n_parameters
-            if progress is not None:
-                progress(fold * len(named) + place + 1, folds * len(named))
-    best = max(named, key=lambda name: float(likely[name].sum()))
+    found: dict[str, CrossValidation] = {}
+
+    def learned_with(
+        skills: Sequence[ProfileDistribution | Network], *, told: bool = True
+    ) -> CrossValidation:
+        banks = [learning_inputs(responses, q_matrix, gate, one)[0] for one in skills]
+        done, of = len(found) * folds, len(named) * folds
+        report = progress and (lambda fold, _: progress(done + fold, of))
+        return _cross_validated(banks, data, numbers, options, report if told else None)
+
+    for name, structure in named.items():
+        if callable(structure):
+            rich = next((found[one] for one in found if named[one] == Saturated()), None)
+            rich = rich or learned_with([Saturated()] * folds, told=False)
+            found[name] = learned_with([structure(learned) for learned in rich.learned])
+        else:
+            found[name] = learned_with([structure] * folds)
+    best = max(found.values(), key=lambda one: one.log_likelihood)
     rows = []
-    for name, values in likely.items():
-        off = values - likely[best]
+    for name, one in found.items():
+        off = one.log_likelihoods - best.log_likelihoods
         rows.append(
             SkillStructure(
                 name=name,
-                log_likelihood=float(values.sum()),
-                n_parameters=sizes[name] / folds,
+                log_likelihood=one.log_likelihood,
+                n_parameters=sum(learned.n_parameters for learned in one.learned) / folds,
                 behind=float(off.mean()),
                 behind_error=float(off.std(ddof=1) / np.sqrt(len(off))),
             )
         )
     return tuple(sorted(rows, key=lambda row: -row.log_likelihood))
+
+
+# --- Validation of the Q-matrix -------------------------------------------------------------------
+
+_SHOWN = 60
+_TIE = 1e-9
+"""Shares that differ by less are equal; then the first skills are proposed."""
+_LEAST = 1e-12
+"""Chances with a smaller variance are equal."""
+
+
+@dataclass(frozen=True)
+class SkillSet(Value):
+    """Some skills, and how much of an item's variance they account for."""
+
+    skills: tuple[str, ...]
+    """The names of the skills."""
+    share: float
+    """PVAF, from 0 to 1."""
+
+
+@dataclass(frozen=True)
+class ItemProposal(Value):
+    """The skills that an item seems to need."""
+
+    item: str
+    """The name of the item."""
+    now: SkillSet
+    """The skills of the Q-matrix."""
+    proposed: SkillSet
+    """The fewest skills whose share reaches the cutoff; of equally many the best."""
+    best: tuple[SkillSet, ...]
+    """The best set of one skill, of two skills, …: the mesa plot of de la Torre and Ma."""
+
+
+@dataclass(frozen=True, eq=False)
+class QValidation(Result, Value):
+    """A Q-matrix with a proposal for each item."""
+
+    items: tuple[ItemProposal, ...]
+    """A proposal for each item."""
+    skills: tuple[str, ...]
+    """The names of the skills."""
+    cutoff: float
+    """The share of the variance, 0 to 1, that a proposal must reach."""
+
+    @property
+    def changes(self) -> tuple[ItemProposal, ...]:
+        """The items whose proposal differs from the Q-matrix."""
+        return tuple(item for item in self.items if item.now.skills != item.proposed.skills)
+
+    def __repr__(self) -> str:
+        return (
+            f"QValidation({len(self.changes)} of {len(self.items)} items with a change proposed,"
+            f" cutoff {self.cutoff:g})"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the cutoff and the proposed changes as a record for JSON."""
+        changes = [
+            {
+                "item": item.item,
+                "skills": list(item.now.skills),
+                "proposed": list(item.proposed.skills),
+            }
+            for item in self.changes
+        ]
+        return {"cutoff": self.cutoff, "qmatrix": changes}
+
+    def _shown(self) -> Iterator[str | Table]:
+        if not self.changes:
+            yield "The responses propose no change of the Q-matrix."
+            return
+        rows = []
+        for item in self.changes[:_SHOWN]:
+            now, new = item.now.skills, item.proposed.skills
+            signs = [f"+{skill}" for skill in new if skill not in now]
+            signs += [f"−{skill}" for skill in now if skill not in new]
+            shares = (f"{item.now.share:.1%}", f"{item.proposed.share:.1%}")
+            rows.append((item.item, ", ".join(now), ", ".join(signs), *shares))
+        yield Table(("item", "skills now", "proposed change", "variance, from", "to"), rows)
+        yield (
+            f"Other skills are proposed for {counted(len(self.changes), 'item')} (cutoff"
+            f" {self.cutoff:.3g}). With few examinees for each profile, proposals name too many"
+            " skills; ask an expert."
+        )
+
+    @property
+    def qmatrix(self) -> QMatrix:
+        """The Q-matrix of all proposals.
+
+        Raises
+        ------
+        InvalidModelError
+            If no item needs some skill any more.
+        """
+        needs = [[int(s in item.proposed.skills) for s in self.skills] for item in self.items]
+        return QMatrix.of(
+            np.array(needs), items=[item.item for item in self.items], skills=self.skills
+        )
+
+
+@checked
+def validate_qmatrix(learned: Learned, *, cutoff: float | None = 0.95) -> QValidation:
+    """Propose the skills that each item needs.
+
+    Parameters
+    ----------
+    learned
+        A learned bank, best with G-DINA models: they assume least about how skills act together.
+    cutoff
+        ε, the share of the variance that the skills of an item must account for. None for the one
+        that is best for tests of this size and quality, by Nájera et al. (2019): it is larger for
+        more examinees, for fewer items, and for items with small guesses and slips.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If ``cutoff`` is not between 0 and 1, or the bank has other hidden variables than skills, or
+        skills with more than two levels.
+    TooLargeError
+        If there are too many profiles for a table over all of them.
+
+    Examples
+    --------
+    >>> from bnmind.adaptive import Gdina, ItemBank, Responses, learn
+    >>> truth = ItemBank.from_qmatrix([[1, 0], [0, 1], [1, 1], [1, 0], [0, 1], [1, 1]], 0.1, 0.1)
+    >>> seen = Responses.drawn(truth, 2000, seed=1)
+    >>> wrong = [[1, 0], [0, 1], [1, 0], [1, 0], [0, 1], [1, 1]]
+    >>> found = validate_qmatrix(learn(seen, wrong, gate=Gdina))
+    >>> [(item.item, item.proposed.skills) for item in found.changes]
+    [('item_3', ('skill_1', 'skill_2'))]
+    """
+    bank = learned.bank
+    if cutoff is None:
+        quality = 1 - sum(item.guess + item.slip for item in learned.items) / len(bank.items)
+        size = 4.840e-4 * len(learned.responses) - 3.316e-3 * len(bank.items)
+        cutoff = 1 / (1 + math.exp(0.405 - 2.867 * quality - size))
+    if not 0 < cutoff < 1:
+        raise InvalidArgumentError(f"expected a cutoff between 0 and 1, got {cutoff}", cutoff)
+    for v in bank.hidden:
+        if v.n_states != 2:
+            raise InvalidArgumentError(
+                f"expected skills with two levels, got more for {v.name}", v.name
+            )
+        if v.name not in bank.skills:
+            raise InvalidArgumentError(
+                f"expected a bank without hidden variables other than skills, got {v.name}", v.name
+            )
+    skills = tuple(v.name for v in bank.hidden)
+    sets = [
+        chosen
+        for size in range(1, len(skills) + 1)
+        for chosen in combinations(range(len(skills)), size)
+    ]
+    items = []
+    for item, (total, right) in zip(bank.item_names, _profile_counts(learned), strict=True):
+        variances = [_variance(total, right, chosen) for chosen in sets]
+        whole = max(variances[-1], _LEAST)
+        found = {
+            chosen: SkillSet(tuple(skills[place] for place in chosen), variance / whole)
+            for chosen, variance in zip(sets, variances, strict=True)
+        }
+        # Of equal shares, the first.
+        best = [
+            max(group, key=lambda one: round(one.share, 9))
+            for _, group in groupby(found.values(), lambda one: len(one.skills))
+        ]
+        now = found[tuple(k for k, skill in enumerate(skills) if skill in bank.cause(item))]
+        # Of a constant item, skills account for nothing.
+        proposed = next((one for one in best if one.share >= cutoff - _TIE), now)
+        items.append(ItemProposal(item, now, proposed, tuple(best)))
+    return QValidation(tuple(items), skills, cutoff)
+
+
+def _variance(total: Floats, right: Floats, places: tuple[int, ...]) -> float:
+    """Return ς² of the skills at some places."""
+    rest = tuple(axis for axis in range(total.ndim) if axis not in places)
+    n, k = total.sum(axis=rest).reshape(-1), right.sum(axis=rest).reshape(-1)
+    chances = np.divide(k, n, out=np.zeros_like(n), where=n > 0)
+    weights = n / n.sum()
+    return float(weights @ (chances - weights @ chances) ** 2)
+
+
+def _profile_counts(learned: Learned) -> Iterator[tuple[Floats, Floats]]:
+    """Yield the expected numbers of examinees and of their scores, an axis for each skill.
+
+    An item with more than two responses counts by the share of its highest response.
+    """
+    classes = Classes.of(learned)
+    weighted = (classes.posterior * classes.weights[:, None]).T
+    for item in classes.items:
+        of_class = weighted @ item.given
+        points = np.linspace(0, 1, of_class.shape[1])
+        of_profile = of_class[classes.expectation.classes] * classes.shares[:, None]
+        counts = of_profile.reshape(*learned.model.skills.shape, -1)
+        yield counts.sum(axis=-1), counts @ points

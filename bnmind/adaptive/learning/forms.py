@@ -282,7 +282,7 @@ class Form(Sealed):
 
         It is 0 where the conditions of Karush, Kuhn and Tucker hold.
         """
-        gradient, _ = _score(self, x, counts, objective(self, x, counts)[1])
+        gradient, _ = score_with_priors(self, x, counts, objective(self, x, counts)[1])
         n = np.maximum(counts.sum(axis=(1, 2)), 1.0)
         there = x + gradient / n[:, None]
         for problem in np.flatnonzero(~self.holds(there)).tolist():
@@ -348,7 +348,9 @@ def log_prior(form: Form, x: Floats) -> Floats:
     return value
 
 
-def _score(form: Form, x: Floats, counts: Floats, chances: Floats) -> tuple[Floats, Floats]:
+def score_with_priors(
+    form: Form, x: Floats, counts: Floats, chances: Floats
+) -> tuple[Floats, Floats]:
     """Return gradient and curvature of the objective, with the priors."""
     gradient, information = form.score(x, counts, chances)
     if form.prior is not None:
@@ -382,7 +384,7 @@ def ascended(form: Form, x: Floats, counts: Floats) -> Floats:
     diagonal, open_ = np.arange(k), np.ones(n, dtype=np.bool_)
     fixed = np.zeros(x.shape, dtype=np.bool_) if polytope.fixed is None else polytope.fixed
     for _ in range(_STEPS):
-        gradient, information = _score(form, x, counts, chances)
+        gradient, information = score_with_priors(form, x, counts, chances)
         gradient[fixed] = 0.0
         information[fixed[:, :, None] | fixed[:, None, :]] = 0.0
         mean = information[:, diagonal, diagonal].mean(axis=1)

@@ -1,6 +1,42 @@
-"""Tests of the items of a G-DINA model: simpler models, and validation of the Q-matrix.
+r"""The parameters of items: standard errors, coefficients, and tests of simpler models.
 
-Tests of simpler models of the items of a G-DINA model: Wald and likelihood-ratio tests.
+A learned bank is taken by classes of profiles, which have their slopes and scores:
+
+==================  ======================================================================
+symbol              name here
+==================  ======================================================================
+P_ir(c)             ``item.chances``: the chance of response r to item i in class c
+∂P_ir(c)/∂x         ``item.slopes``, of the parameters x of the item
+π_c                 ``of_class``: the probability of a class of profiles
+P(c \| x_n)         ``posterior``, given pattern n of responses
+s_n                 ``scores``: the gradient of the log-likelihood of pattern n
+E[s_c \| x_n]       the expected gradient of the complete data: by Fisher's identity it is s_n
+I = Σ_n w_n s_n s_nᵀ  the information about all parameters, the outer product of the scores
+==================  ======================================================================
+
+Parameters that are fixed, at a bound, or constrained by the order of chances are not free, nor are
+probabilities of profiles that are zero. A saturated distribution of the skills is treated as a
+distribution over the classes. Priors of the items add the curvature of their log-density to I.
+
+The covariance Σ of the parameters is I⁻¹. Parameters that the responses do not identify have none:
+I is singular in their direction. If there are fewer response patterns than parameters, I is that of
+each item by itself.
+
+`coefficients` are the parameters of the items in the words of their models:
+
+==================  ======================================================================
+symbol              name here
+==================  ======================================================================
+f(x)                ``numbers``: the fields of the item's response model; of `Gdina` the δ
+J                   the slopes of f, by differences
+J Σ Jᵀ              the covariance of f (delta method)
+g(P_c)              Σ_S δ_S over the sets S of skills of configuration c; g is the link
+==================  ======================================================================
+
+A parameter has no standard error if it is fixed, at a bound, held by the order of the chances, or
+not identified by the responses, and then says so.
+
+Simpler models of the items of a G-DINA model are tested by Wald and likelihood-ratio tests:
 
 ==================  ======================================================================
 symbol              name here
@@ -34,66 +70,531 @@ N_c, R_c            ``counts``: the expected numbers of examinees with configura
 
 It is compared with a chi-squared distribution; its degrees are the parameters saved.
 
-Validation of a Q-matrix by the discrimination index ς².
-
-==================  ======================================================================
-symbol              name here
-==================  ======================================================================
-q                   the skills that an item is supposed to need
-w_c, P_c            the share of examinees with the configuration c of these skills, and
-                    their chance of a right response
-ς²(q)               Σ_c w_c (P_c − Σ w P)², the variance of the chance
-PVAF(q)             ``share``: ς²(q) / ς²(all skills), the proportion of variance accounted for
-ε                   ``cutoff``: the smallest q with PVAF(q) ≥ ε is proposed
-IQ, N, J            one minus the means of guesses and slips; the numbers of examinees and items
-logit ε             −0.405 + 2.867 IQ + 4.840 · 10⁻⁴ N − 3.316 · 10⁻³ J: ``predicted_cutoff``
-==================  ======================================================================
-
-Shares and chances come from the posterior of the profiles given the responses. With all skills,
-ς² is largest; a skill that an item does not need adds little.
-
 References
 ----------
-J. de la Torre, "The generalized DINA model framework", Psychometrika 2011 (eq. 21); J. de la Torre
-and Y.-S. Lee, "Evaluating the Wald test for item-level comparison of saturated and reduced models
+T. Louis, "Finding the observed information matrix when using the EM algorithm", J. R. Stat. Soc. B
+1982; M. Philipp, C. Strobl, J. de la Torre and A. Zeileis, "On the estimation of standard errors in
+cognitive diagnosis models", J. Educ. Behav. Stat. 2018 (I includes the parameters of the skills);
+J. de la Torre, "The generalized DINA model framework", Psychometrika 2011, equations 1 to 3 (δ with
+the identity, logit and log link) and 21 (W).
+
+J. de la Torre and Y.-S. Lee, "Evaluating the Wald test for item-level comparison of saturated and
+reduced models
 in cognitive diagnosis", J. Educ. Meas. 2013; W. Ma, C. Iaconangelo and J. de la Torre, "Model
 similarity, model selection, and attribute classification", Appl. Psychol. Meas. 2016 (the choice);
 S. Holm, "A simple sequentially rejective multiple test procedure", Scand. J. Stat. 1979; M. Sorrel,
 J. de la Torre, F. Abad and J. Olea, "Two-step likelihood ratio test for item-level model comparison
 in cognitive diagnosis models", Methodology 2017.
-
-J. de la Torre and C.-Y. Chiu, "A general method of empirical Q-matrix validation", Psychometrika
-2016 (eqs. 6 and 12, ε = 0.95); P. Nájera, M. Sorrel and F. Abad, "Reconsidering cutoff points in
-the general method of empirical Q-matrix validation", Educ. Psychol. Meas. 2019 (ε from the data,
-with IQ as in the R package GDINA, ``eps = -1``).
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from itertools import combinations, groupby, product
-from typing import Any, TypeAlias
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from functools import cache, cached_property
+from itertools import product
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
-from bnmind._display import Result, Table, finite, picked
-from bnmind._messages import counted
-from bnmind._values import Value
-from bnmind.adaptive.items.qmatrix import QMatrix
-from bnmind.adaptive.learning.blocks import ItemBlock, ItemRule
-from bnmind.adaptive.learning.learn import Learned
+from bnmind._display import finite, frame_html, picked
+from bnmind._values import Sealed, Shape, Value
+from bnmind.adaptive.beliefs.tables import n_profiles
+from bnmind.adaptive.learning.blocks import FormBlock, ItemBlock, ItemRule
+from bnmind.adaptive.learning.em import Patterns, TableExpectation
+from bnmind.adaptive.learning.forms import score_with_priors
+from bnmind.adaptive.learning.learn import Learned, differences
 from bnmind.adaptive.learning.model import block_of, item_rules
-from bnmind.adaptive.learning.standard_errors import Classes, standard_errors
-from bnmind.adaptive.response_models.base import made_for_skills
+from bnmind.adaptive.learning.options import Priors
+from bnmind.adaptive.response_models.base import ResponseModel, made_for_skills, number_fields
+from bnmind.adaptive.response_models.curves import Nominal
+from bnmind.adaptive.response_models.gates import GuessSlip
 from bnmind.adaptive.response_models.links import IDENTITY, LOG, LOGIT, LinkFunction
-from bnmind.adaptive.response_models.registry import RESPONSE_MODELS
-from bnmind.adaptive.response_models.tables import Gdina
-from bnmind.errors import InvalidArgumentError
+from bnmind.adaptive.response_models.registry import RESPONSE_MODELS, model_name
+from bnmind.adaptive.response_models.tables import Gdina, Sequential
+from bnmind.errors import InvalidArgumentError, InvalidModelError, TooLargeError
+from bnmind.fitting.expectation import inverse_information
 from bnmind.information import Floats
+from bnmind.pgm import Variable
+
+if TYPE_CHECKING:
+    import pandas
+
+_EDGE = 1e-4
+"""Parameters this close to their bound count as at the bound."""
+
+_RARE = 0.1
+"""Profiles with a smaller expected number of examinees count as of probability zero."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ClassItem(Sealed):
+    """An item, with the parameters that its chances depend on.
+
+    Parameters
+    ----------
+    name
+        The name of the item.
+    block, number
+        A block with the item, and its number there. Other items are there only if they share
+        parameters.
+    values, places
+        The parameters of the block, and their places among those of all items.
+    chances
+        ``(responses, classes)``.
+    slopes
+        ``(responses, classes, parameters)``: the derivatives of the chances.
+    given
+        ``(patterns, responses)``: whether each pattern has each response.
+    """
+
+    name: str
+    block: ItemBlock
+    number: int
+    values: Floats
+    places: NDArray[np.intp]
+    chances: Floats
+    slopes: Floats
+    given: Floats
+
+    @property
+    def free(self) -> NDArray[np.bool_]:
+        """Whether each parameter can move in both directions without violating bounds or order."""
+        low, high = self.block.limits.T
+        inside: NDArray[np.bool_] = (low + _EDGE < self.values) & (self.values < high - _EDGE)
+        can_move = [
+            self.block.valid(self.values + step) and self.block.valid(self.values - step)
+            for step in _EDGE * np.eye(len(self.values))
+        ]
+        return inside & np.array(can_move, dtype=np.bool_)
+
+    @property
+    def prior_information(self) -> Floats:
+        """Minus the curvature of the log-density of the priors, ``(parameters, parameters)``."""
+        block = self.block
+        if not isinstance(block, FormBlock):
+            return np.zeros((0, 0))
+
+        def by_value(values: Floats) -> Floats:
+            """Return how fast x of the M-step changes with each parameter."""
+            points = block.points(values)
+            return np.ones(len(values)) if block.shared else 1 / block.formula.rates(points)[0]
+
+        points = block.points(self.values)
+        none = np.zeros_like(block.form.table(points))
+        gradient, information = score_with_priors(block.form, points, none, none + 1)
+        rates = by_value(self.values)
+        bends = differences(by_value, self.values, block.limits)
+        curvature: Floats = information[0] * np.outer(rates, rates) - gradient[0] * bends
+        return curvature
+
+
+@dataclass(frozen=True, eq=False)
+class Classes(Sealed):
+    """The classes of profiles of a learned bank, with its responses."""
+
+    learned: Learned
+    expectation: TableExpectation
+
+    @classmethod
+    def of(cls, learned: Learned) -> Classes:
+        """Return the classes; raises `TooLargeError` if there are too many profiles."""
+        needed, budget = n_profiles(learned.bank), learned.options.max_profiles
+        if needed > budget:
+            raise TooLargeError(
+                f"expected at most {budget:,} profiles, got {needed:,}",
+                needed=needed,
+                budget=budget,
+            )
+        model, patterns = learned.model, Patterns.of(learned.responses)
+        return cls(learned, TableExpectation(model.bank, model.layout, model.skills, patterns))
+
+    @property
+    def weights(self) -> Floats:
+        """The number of examinees with each pattern."""
+        return self.expectation.patterns.counts
+
+    @cached_property
+    def of_class(self) -> Floats:
+        """The probability of each class."""
+        return self.expectation.of_class(self.learned.parameters.skills)
+
+    @cached_property
+    def posterior(self) -> Floats:
+        """``(patterns, classes)``."""
+        items, tables = self.learned.parameters
+        chances = self.learned.model.layout.response_parameters(items)
+        return self.expectation.posteriors(chances, tables)
+
+    @cached_property
+    def items(self) -> tuple[ClassItem, ...]:
+        """The items in the order of the bank."""
+        layout, expectation = self.learned.model.layout, self.expectation
+        found, row, end = [], 0, 0
+        starts = iter(layout.starts)
+        for block, values in zip(layout.blocks, self.learned.parameters.items, strict=True):
+            each, n_responses = len(values) // len(block.rules), block.shape[1]
+            tables, slopes = block.response_parameters(values), block.slopes(values)
+            for number, rule in enumerate(block.rules):
+                # An item with parameters of its own is a block of its own.
+                part = slice(None) if block.shared else slice(number * each, (number + 1) * each)
+                low, high = block.limits[part].T
+                groups = (expectation.places[row] - next(starts)) // n_responses
+                found.append(
+                    ClassItem(
+                        name=rule.name,
+                        block=block if block.shared else dataclasses.replace(block, rules=(rule,)),
+                        number=number if block.shared else 0,
+                        values=values[part],
+                        places=np.arange(end, end + len(values))[part],
+                        chances=tables[number][groups].T,
+                        slopes=np.where(low == high, 0.0, slopes[number][:, groups].T),
+                        given=expectation.indicators[:, row : row + n_responses],
+                    )
+                )
+                row += n_responses
+            end += len(values)
+        return tuple(sorted(found, key=lambda item: self.learned.bank.position(item.name)))
+
+    @property
+    def n_parameters(self) -> int:
+        """The number of all parameters of the items."""
+        return sum(map(len, self.learned.parameters.items))
+
+    @cached_property
+    def scores(self) -> Floats:
+        """The scores of the parameters of the items, ``(patterns, parameters)``."""
+        scores = np.zeros((len(self.posterior), self.n_parameters))
+        for item in self.items:
+            chances = item.chances[..., None]
+            logs = np.divide(
+                item.slopes, chances, out=np.zeros_like(item.slopes), where=chances > 0
+            )
+            for gave, of_response in zip(item.given.T, logs, strict=True):
+                # The score given the class, averaged over the classes.
+                scores[:, item.places] += gave[:, None] * (self.posterior @ of_response)
+        return scores
+
+    def skill_scores(self, posterior: Floats) -> Floats:
+        """Return the scores of the free parameters of the skills, given each row of ``posterior``.
+
+        They are ``(rows, parameters)``. A free probability grows at the cost of the largest one of
+        its distribution.
+        """
+        skills, tables = self.learned.model.skills, self.learned.parameters.skills
+        prior, classes = skills.prior(tables), self.expectation.classes
+        n = float(self.weights.sum())
+        if skills.saturated:
+            return _against_largest(posterior, self.of_class, n)
+        profiles = posterior[:, classes] * self.shares
+        counts = [np.stack(rows) for rows in zip(*map(skills.counts, profiles), strict=True)]
+        of_prior = skills.counts(prior)
+        columns = [np.zeros((len(posterior), 0))]
+        curves = skills.curves
+        if curves is not None:
+            of_curves = {family: counts[family] for family in curves.cpds}
+            columns.append(curves.scores(of_curves, dict(enumerate(tables))))
+        for family, table in enumerate(tables):
+            if not skills.free(family) or (curves is not None and family in curves.cpds):
+                continue
+            masses = counts[family]
+            if (spread := skills.scale(family)) is not None:
+                columns += [masses @ (one - table @ one)[:, None] for one in spread.statistics]
+                continue
+            above = of_prior[family].sum(axis=0).reshape(-1)
+            flat, chances = masses.reshape(*masses.shape[:2], -1), table.reshape(len(table), -1)
+            columns += [
+                _against_largest(flat[:, :, column], chances[:, column], n * above[column])
+                for column in range(chances.shape[1])
+            ]
+        return np.concatenate(columns, axis=1)
+
+    @cached_property
+    def shares(self) -> Floats:
+        """The share of each profile in the probability of its class."""
+        prior = self.learned.model.skills.prior(self.learned.parameters.skills)
+        of_class = self.of_class[self.expectation.classes]
+        return np.divide(prior, of_class, out=np.zeros_like(prior), where=prior > 0)
+
+
+def _against_largest(masses: Floats, chances: Floats, n: float) -> Floats:
+    """Return the scores of a distribution's free probabilities; n is the expected count."""
+    free = np.flatnonzero(chances * n > _RARE)
+    ratios = masses[:, free] / chances[free]
+    largest = int(np.argmax(chances[free])) if len(free) else 0
+    return np.delete(ratios, largest, axis=1) - ratios[:, [largest]] if len(free) else ratios
+
+
+_NOTHING = 1e3
+"""A parameter with a larger standard error is not identified."""
+
+
+def parameter_covariance(classes: Classes) -> tuple[Floats, bool]:
+    """Return the covariances of the items' parameters, block after block; nan where undefined.
+
+    And whether they are item by item; see `Coefficients`.
+    """
+    blocks, weights = classes.learned.model.layout.blocks, classes.weights
+    of_skills = classes.skill_scores(classes.posterior)
+    scores = np.concatenate([classes.scores, of_skills], axis=1)
+    n_items, n = classes.n_parameters, scores.shape[1]
+    is_free = np.arange(n) >= n_items
+    priors, everything = np.zeros((n, n)), np.full((n, n), np.nan)
+    for item in classes.items:
+        is_free[item.places] = item.free
+        if classes.learned.options.priors != Priors():
+            priors[np.ix_(item.places, item.places)] = item.prior_information
+    alone = int(is_free.sum()) >= len(weights)
+    parts = [np.flatnonzero(is_free)]
+    if alone:
+        names = np.array([name for block in blocks for name, _ in block.parameters], dtype=object)
+        parts = [np.flatnonzero(is_free[:n_items] & (names == name)) for name in set(names)]
+        everything[np.ix_(is_free, is_free)] = 0.0
+    for part in parts:
+        information = (scores[:, part] * weights[:, None]).T @ scores[:, part]
+        information += priors[np.ix_(part, part)]
+        everything[np.ix_(part, part)] = inverse_information(information)
+    # Of a constant item the responses tell nothing, whatever rounding says.
+    with np.errstate(invalid="ignore"):
+        known = everything.diagonal() <= _NOTHING**2
+    everything[~known] = everything[:, ~known] = np.nan
+    return everything[:n_items, :n_items], alone
+
+
+# --- The numbers of response models ---------------------------------------------------------------
+
+_NONE = 1e-9
+"""Slopes up to this are none."""
+_SINGULAR = {
+    "effects": "effect",
+    "penalties": "penalty",
+    "links": "link",
+    "slopes": "slope",
+    "thresholds": "threshold",
+    "intercepts": "intercept",
+}
+
+_Numbers = list[tuple[str, float]]
+
+
+@dataclass(frozen=True)
+class Coefficient(Value):
+    """A number of an item's response model."""
+
+    item: str
+    """The name of the item."""
+    model: str
+    """The name of the response model, as in `RESPONSE_MODELS`; ``table`` for a table."""
+    name: str
+    """The field of the response model, such as guess, or effect of a skill."""
+    _: KW_ONLY
+    value: float
+    """The estimate."""
+    error: float
+    """The standard error; nan if there is none."""
+    note: str = ""
+    """Why there is no standard error."""
+
+
+@dataclass(frozen=True, eq=False)
+class Coefficients(Value):
+    """The numbers of all items' response models. Created by `coefficients`."""
+
+    rows: tuple[Coefficient, ...]
+    """The numbers, in the order of the items."""
+    chances: tuple[Coefficient, ...]
+    """The guess and the slip of each item, whatever its model; see `LearnedItem`."""
+    covariance: Annotated[Floats, Shape("rows", "rows")]
+    """The covariances of the numbers in ``rows``; nan where there are none."""
+    item_by_item: bool = field(kw_only=True)
+    """Whether the responses have fewer patterns than there are parameters. Then the information
+    about all of them is singular, and the errors of an item take all other parameters for known."""
+
+    @checked
+    def of(self, item: str) -> dict[str, Coefficient]:
+        """Return the numbers of an item, by name.
+
+        Parameters
+        ----------
+        item
+            The name of the item. An item without coefficients has no numbers.
+        """
+        return {row.name: row for row in self.rows if row.item == item}
+
+    def _repr_html_(self) -> str:
+        """Return the first rows as an HTML table, which notebooks display."""
+        return frame_html(self.to_frame(), caption="Coefficients of the items")
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return a row for each number: ``item, model, parameter, value, error, note``."""
+        import pandas as pd
+
+        columns = ["item", "model", "parameter", "value", "error", "note"]
+        return pd.DataFrame([dataclasses.astuple(row) for row in self.rows], columns=columns)
+
+
+@checked
+def coefficients(learned: Learned, *, link: LinkFunction = IDENTITY) -> Coefficients:
+    """Return the parameters of the items in the words of their models, with standard errors.
+
+    Parameters
+    ----------
+    learned
+        A learned bank.
+    link
+        The scale of the effects of `Gdina` items with two responses and binary skills. Other
+        tables are given by their chances.
+
+    Raises
+    ------
+    TooLargeError
+        If there are too many profiles for a table over all of them.
+
+    Examples
+    --------
+    >>> from bnmind.adaptive import Gdina, ItemBank, Responses, learn
+    >>> q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1], [1, 1]]
+    >>> seen = Responses.drawn(ItemBank.from_qmatrix(q, 0.2, 0.1), 1000, seed=1).codes
+    >>> found = coefficients(learn(seen, q, gate=Gdina))
+    >>> [(row.name, round(row.value, 1)) for row in found.of("item_2").values()]
+    [('intercept', 0.2), ('effect of skill_2', 0.7)]
+    """
+    classes = Classes.of(learned)
+    covariance, alone = parameter_covariance(classes)
+    lowest, highest = classes.expectation.classes[[0, -1]]
+    rows, chances, every = [], [], [np.zeros((0, classes.n_parameters))]
+    for item, known in zip(classes.items, learned.items, strict=True):
+        rule, own = item.block.rules[item.number], covariance[np.ix_(item.places, item.places)]
+        numbers = _numbers(item, rule, link)
+        if item.name not in learned.options.fixed:
+            # The other numbers are those of the model, whatever the responses.
+            numbers = [one for one in numbers if np.any(np.abs(one[2]) > _NONE)]
+        n = len(numbers)
+        numbers.append(("guess", known.guess, item.slopes[0, lowest]))
+        numbers.append(("slip", known.slip, item.slopes[-1, highest]))
+        reasons, model = _reasons(item, own.diagonal()), model_name(rule.model)
+        found = []
+        for name, value, slope in numbers:
+            note = _reason(slope, reasons)
+            variance = math.nan if note else float(slope @ np.nan_to_num(own) @ slope)
+            error = math.sqrt(max(variance, 0.0))
+            found.append(Coefficient(item.name, model, name, value=value, error=error, note=note))
+        rows += found[:n]
+        chances += found[n:]
+        slopes = np.zeros((n, classes.n_parameters))
+        slopes[:, item.places] = np.array([slope for _, _, slope in numbers[:n]])
+        every.append(slopes)
+    slopes = np.concatenate(every)
+    whole = slopes @ np.nan_to_num(covariance) @ slopes.T
+    unknown = np.array([bool(row.note) for row in rows], dtype=np.bool_)
+    whole[unknown] = whole[:, unknown] = np.nan
+    return Coefficients(tuple(rows), tuple(chances), whole, item_by_item=alone)
+
+
+def _reasons(item: ClassItem, variances: Floats) -> list[str]:
+    """Return why each parameter has no standard error; an empty text if it has one."""
+    low, high = item.block.limits.T
+    at_bound = (item.values <= low + _EDGE) | (item.values >= high - _EDGE)
+    reasons = np.select(
+        [~np.isnan(variances), low >= high, at_bound],
+        ["", "fixed", "at a bound"],
+        "held by the order of chances, or not identified",
+    )
+    return [str(reason) for reason in reasons]
+
+
+def _reason(slope: Floats, reasons: Sequence[str]) -> str:
+    """Return why a function of parameters has no standard error; an empty text if it has one."""
+    used = [why for why, own in zip(reasons, slope, strict=True) if abs(own) > _NONE]
+    free = [why for why in used if why != "fixed"]
+    return next(filter(None, free), "" if free else "fixed")
+
+
+def _numbers(
+    item: ClassItem, rule: ItemRule, link: LinkFunction
+) -> list[tuple[str, float, Floats]]:
+    """Return name and value of each number of an item, and its slopes by the parameters."""
+
+    def named(values: Floats) -> _Numbers:
+        model = item.block.response_models(values)[item.number]
+        return model_numbers(model, rule.parents, link, rule.model)
+
+    here = named(item.values)
+
+    def numbers(values: Floats) -> Floats:
+        try:
+            return np.array([value for _, value in named(values)])
+        except (InvalidModelError, ArithmeticError):  # such parameters have no standard error
+            return np.array([value for _, value in here])
+
+    limits = item.block.limits
+    # A fixed parameter is moved too, to see which numbers depend on it.
+    limits = np.where(limits[:, :1] < limits[:, 1:], limits, [-np.inf, np.inf])
+    slopes = differences(numbers, item.values, limits)
+    return [(name, value, slope) for (name, value), slope in zip(here, slopes, strict=True)]
+
+
+def model_numbers(
+    model: ResponseModel | None,
+    parents: Sequence[Variable],
+    link: LinkFunction = IDENTITY,
+    first: ResponseModel | None = None,
+) -> _Numbers:
+    """Return the numbers of a response model, by name; ``first`` is the one of the first start."""
+    if model is None:
+        return []
+    if isinstance(model, Sequential):
+        begun = first.steps if isinstance(first, Sequential) else (None,) * len(model.steps)
+        return [
+            (f"step {number}: {name}", value)
+            for number, (step, own) in enumerate(zip(model.steps, begun, strict=True), 1)
+            for name, value in model_numbers(step, parents, link, own)
+        ]
+    if isinstance(model, Gdina) and isinstance(first, GuessSlip):
+        # An item of which more skill lowers the chance has a guess and a slip all the same.
+        table = model.probabilities.tolist()
+        return [("guess", table[0][1]), ("slip", table[-1][0])]
+    if isinstance(model, Gdina):
+        return _of_table(model.probabilities, parents, link)
+    found: _Numbers = []
+    for name, value in number_fields(model).items():
+        label = _SINGULAR.get(name, name)
+        if not isinstance(value, tuple):
+            found.append((label, value))
+            continue
+        by_skill = len(value) == len(parents) and name != "thresholds"
+        by_skill = by_skill and not isinstance(model, Nominal)
+        places = [f"of {v.name}" for v in parents] if by_skill else range(1, len(value) + 1)
+        found += [(f"{label} {at}", x) for at, x in zip(places, value, strict=True)]
+    return found
+
+
+def _of_table(table: Floats, parents: Sequence[Variable], link: LinkFunction) -> _Numbers:
+    """Return the δ of a table, or its chances if skills have levels or there are more responses."""
+    if table.shape[1] > 2 or any(v.n_states != 2 for v in parents):
+        states = product(*(map(str, v.states) for v in parents))
+        return [
+            (f"P({response} | {', '.join(state)})", chance)
+            for state, row in zip(states, table.tolist(), strict=True)
+            for response, chance in enumerate(row[1:], 1)
+        ]
+    delta = link.of(np.clip(table[:, 1], 1e-12, 1 - 1e-12)).reshape((2,) * len(parents))
+    for axis in range(len(parents)):
+        low, high = np.split(delta, 2, axis=axis)
+        delta = np.concatenate([low, high - low], axis=axis)
+    found: _Numbers = []
+    # The intercept, then effects of single skills, of pairs, and so on.
+    for place in sorted(np.ndindex(delta.shape), key=lambda one: (sum(one), [-has for has in one])):
+        names = " × ".join(v.name for v, has in zip(parents, place, strict=True) if has)
+        found.append((f"effect of {names}" if names else "intercept", float(delta[place])))
+    return found
+
+
+# --- Simpler models of items ----------------------------------------------------------------------
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,15 +641,22 @@ class ReducedModel(Value):
         return dict(finite({**picked(self, "item", "method", "chosen"), "tests": tests}))
 
 
-_Statistics: TypeAlias = dict[str, tuple[float, int]]
-"""The statistic of each simpler model of an item, and its degrees of freedom."""
+_Statistic: TypeAlias = Callable[[str, str, LinkFunction, Floats], tuple[float, int]]
+"""The statistic of an item and a simpler model, and its degrees of freedom.
+
+Given are the link of the model, and the columns that f(P) is a combination of.
+"""
 
 
 @checked
-def reduced_models(learned: Learned, *, alpha: float = 0.05) -> tuple[ReducedModel, ...]:
-    """Return Wald tests of all items with a G-DINA model of two or more binary skills.
-
-    `reduced_models_by_ratio` tests the same models by likelihood ratios.
+def reduced_models(
+    learned: Learned,
+    *,
+    alpha: float = 0.05,
+    by_ratio: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[ReducedModel, ...]:
+    """Return tests of simpler models of all items with a G-DINA model of two or more binary skills.
 
     Parameters
     ----------
@@ -156,92 +664,67 @@ def reduced_models(learned: Learned, *, alpha: float = 0.05) -> tuple[ReducedMod
         A learned bank; items with other models are left out.
     alpha
         A simpler model is rejected if p is smaller.
+    by_ratio
+        Whether to compare the likelihoods, in two steps; by default the tests are those of Wald.
+    progress
+        Called after each item with the number of tested items and of all.
 
     Raises
     ------
     InvalidArgumentError
         If ``alpha`` is not between 0 and 1, or the bank has no such item.
     TooLargeError
-        If there are too many profiles for a table over all of them.
-    """
-    tested = _items_to_test(learned, alpha)
-    errors = standard_errors(learned)
-    found = {}
-    for name, n_skills in tested.items():
-        at = [place for place, one in enumerate(errors.items) if one.item == name]
-        chances = np.array([errors.items[place].value for place in at])
-        covariance = errors.covariance[np.ix_(at, at)]
-        found[name] = {
-            model: _wald(link, design, chances, covariance)
-            for model, (link, design) in _designs(n_skills).items()
-        }
-    return _with_choice("Wald", found, alpha)
+        If Wald tests are asked for, and there are too many profiles for a table over all of them.
 
-
-def _items_to_test(learned: Learned, alpha: float) -> dict[str, int]:
-    """Return the items with a G-DINA model of two or more binary skills, and their number.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If there are none, or ``alpha`` is not between 0 and 1.
+    Examples
+    --------
+    >>> from bnmind.adaptive import Gdina, ItemBank, Responses, learn
+    >>> q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1], [1, 1]]
+    >>> seen = Responses.drawn(ItemBank.from_qmatrix(q, 0.1, 0.1), 1000, seed=1).codes
+    >>> found = reduced_models(learn(seen, q, gate=Gdina), by_ratio=True)
+    >>> [(item.item, item.method, item.chosen) for item in found]
+    [('item_3', 'two-step likelihood ratio', 'dina'), ('item_6', 'two-step likelihood ratio', \
+'dina')]
     """
     if not 0 < alpha < 1:
         raise InvalidArgumentError(f"expected an alpha between 0 and 1, got {alpha}", alpha)
     bank = learned.bank
-    tested = {}
+    tested: dict[str, int] = {}
     for item in bank.items:
-        variables = (bank.network.cpd(item.name).variable, *bank.network.cpd(item.name).parents)
-        are_binary = all(v.n_states == 2 for v in variables)
-        if isinstance(item.gate, Gdina) and len(variables) > 2 and are_binary:
-            tested[item.name] = len(variables) - 1
+        scope = bank.network.cpd(item.name).scope
+        if isinstance(item.gate, Gdina) and len(scope) > 2 and {v.n_states for v in scope} == {2}:
+            tested[item.name] = len(scope) - 1
     if not tested:
         raise InvalidArgumentError(
             "expected items with a G-DINA model of two or more binary skills; learn with"
             " gate=Gdina",
             bank.title,
         )
-    return tested
-
-
-def _with_choice(
-    method: str, found: Mapping[str, _Statistics], alpha: float
-) -> tuple[ReducedModel, ...]:
-    """Return the tests of all items with p-values, corrected ones, and the chosen models."""
-    from scipy.stats import chi2
-
-    numbers = np.array([list(row.values()) for row in found.values()])
-    # Without degrees of freedom the statistic is nan, and so is p.
-    raw = np.asarray(chi2.sf(numbers[..., 0], np.maximum(numbers[..., 1], 1)))
-    corrected = np.apply_along_axis(holm, 0, raw)
-    results = []
-    for (item, row), ps, more in zip(found.items(), raw.tolist(), corrected.tolist(), strict=True):
+    statistic = _likelihood_ratios(learned) if by_ratio else _wald_tests(learned)
+    found: list[list[tuple[float, int]]] = []
+    for name, n_skills in tested.items():
+        found.append([statistic(name, model, *form) for model, form in _designs(n_skills).items()])
+        if progress is not None:
+            progress(len(found), len(tested))
+    # p-values, and corrected ones, by item and model.
+    p_values = p_of(*np.moveaxis(np.array(found), 2, 0))
+    each = zip(
+        found, p_values.tolist(), np.apply_along_axis(holm, 0, p_values).tolist(), strict=True
+    )
+    method, rows = "two-step likelihood ratio" if by_ratio else "Wald", []
+    for name, of_item in zip(tested, each, strict=True):
         tests = tuple(
-            ModelTest(model=model, statistic=one, degrees=df, p_value=p, corrected_p=corrected_p)
-            for (model, (one, df)), p, corrected_p in zip(row.items(), ps, more, strict=True)
+            ModelTest(model=model, statistic=one, degrees=degrees, p_value=p, corrected_p=corrected)
+            for model, (one, degrees), p, corrected in zip(_designs(1), *of_item, strict=True)
         )
-        chosen = _model_left(tests, alpha)
-        results.append(ReducedModel(item=item, method=method, tests=tests, chosen=chosen))
-    return tuple(results)
+        kept = [test for test in tests if test.p_value >= alpha]
+        first = [test for test in kept if test.model in ("dina", "dino")]
+        chosen = max(first or kept, key=lambda test: test.p_value).model if kept else "gdina"
+        rows.append(ReducedModel(item=name, method=method, tests=tests, chosen=chosen))
+    return tuple(rows)
 
 
-def holm(p_values: Floats) -> Floats:
-    """Return p-values corrected for their number, by Holm's method; nan stays nan.
-
-    Examples
-    --------
-    >>> holm(np.array([0.01, 0.04, 0.03])).round(2).tolist()
-    [0.03, 0.06, 0.06]
-    """
-    known = np.flatnonzero(~np.isnan(p_values))
-    order = known[np.argsort(p_values[known], kind="stable")]
-    left = len(order) - np.arange(len(order))
-    corrected = np.full(len(p_values), np.nan)
-    corrected[order] = np.minimum(np.maximum.accumulate(p_values[order] * left), 1.0)
-    return corrected
-
-
-def _designs(n_skills: int) -> Mapping[str, tuple[LinkFunction, Floats]]:
+def _designs(n_skills: int) -> dict[str, tuple[LinkFunction, Floats]]:
     """Return the link of each model, and the columns that f(P) is a combination of.
 
     The columns are ``(configurations, columns)``; the models have the names of `RESPONSE_MODELS`.
@@ -258,31 +741,28 @@ def _designs(n_skills: int) -> Mapping[str, tuple[LinkFunction, Floats]]:
     }
 
 
-def _wald(
-    link: LinkFunction, design: Floats, chances: Floats, covariance: Floats
-) -> tuple[float, int]:
-    """Return W and its degrees of freedom."""
+def _wald_tests(learned: Learned) -> _Statistic:
+    """Return a function that returns W."""
     from scipy.linalg import null_space
 
-    known = ~np.isnan(np.diag(covariance))
-    chances, covariance, design = chances[known], covariance[np.ix_(known, known)], design[known]
-    constraints = null_space(design.T).T if known.any() else np.zeros((0, 0))
-    if not len(constraints):
-        return math.nan, 0
-    values = link.of(chances)
-    slopes = 1 / link.slope(values)
-    spread = constraints @ (covariance * np.outer(slopes, slopes)) @ constraints.T
-    off = constraints @ values
-    return float(off @ np.linalg.pinv(spread, hermitian=True) @ off), len(constraints)
+    classes = Classes.of(learned)
+    covariance, _ = parameter_covariance(classes)
+    items = {item.name: item for item in classes.items}
 
+    def statistic(name: str, _: str, link: LinkFunction, design: Floats) -> tuple[float, int]:
+        item = items[name]
+        known = ~np.isnan(covariance.diagonal()[item.places])
+        chances, places = item.values[known], item.places[known]
+        constraints = null_space(design[known].T).T if known.any() else np.zeros((0, 0))
+        values = link.of(chances)
+        slopes = 1 / link.slope(values)
+        spread = covariance[np.ix_(places, places)] * np.outer(slopes, slopes)
+        off = constraints @ values
+        inverse = np.linalg.pinv(constraints @ spread @ constraints.T, hermitian=True)
+        return float(off @ inverse @ off) if len(off) else math.nan, len(off)
 
-def _model_left(tests: tuple[ModelTest, ...], alpha: float) -> str:
-    kept = [test for test in tests if test.p_value >= alpha]
-    first = [test for test in kept if test.model in ("dina", "dino")]
-    return max(first or kept, key=lambda test: test.p_value).model if kept else "gdina"
+    return statistic
 
-
-# --- Likelihood-ratio tests -----------------------------------------------------------------------
 
 _M_STEPS = 200
 """The most M-steps for a simpler model; those of one link need one."""
@@ -292,58 +772,37 @@ _EMPTY = 1e-6
 """Configurations with a smaller expected number of examinees save no parameter."""
 
 
-@checked
-def reduced_models_by_ratio(
-    learned: Learned,
-    *,
-    alpha: float = 0.05,
-    progress: Callable[[int, int], None] | None = None,
-) -> tuple[ReducedModel, ...]:
-    """Return likelihood-ratio tests of all items with a G-DINA model of two or more binary skills.
+def _likelihood_ratios(learned: Learned) -> _Statistic:
+    """Return a function that returns twice the loss of the log-likelihood."""
+    counts, options = expected_counts(learned), learned.options
+    rules = {rule.name: rule for rule in item_rules(learned.model.bank, options)}
 
-    Parameters
-    ----------
-    learned
-        A learned bank; items with other models are left out.
-    alpha
-        A simpler model is rejected if p is smaller.
-    progress
-        Called after each item with the number of tested items and of all.
+    def most(rule: ItemRule, cells: Floats) -> float:
+        """Return the largest ℓ of the configurations of an item."""
+        block = block_of((rule,), options)
+        assert block is not None
+        counts, values = np.zeros((1, *block.shape)), block.start()
+        np.add.at(counts[0], block.groups[0], cells)
+        best = -math.inf
+        for _ in range(_M_STEPS):
+            values = block.maximize(values, counts)
+            chances = block.response_parameters(values)[0][block.groups[0]]
+            before, best = best, float((cells * np.log(np.maximum(chances, 1e-300))).sum())
+            if best <= before + _CLOSE:
+                break
+        return best
 
-    Raises
-    ------
-    InvalidArgumentError
-        As for `reduced_models`.
+    full = cache(lambda name: most(rules[name], counts[name]))
 
-    Examples
-    --------
-    >>> from bnmind.adaptive import Gdina, ItemBank, Responses, learn
-    >>> q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1], [1, 1]]
-    >>> seen = Responses.drawn(ItemBank.from_qmatrix(q, 0.1, 0.1), 1000, seed=1).codes
-    >>> found = reduced_models_by_ratio(learn(seen, q, gate=Gdina))
-    >>> [(item.item, item.method, item.chosen) for item in found]
-    [('item_3', 'two-step likelihood ratio', 'dina'), ('item_6', 'two-step likelihood ratio', \
-'dina')]
-    """
-    tested = _items_to_test(learned, alpha)
-    counts = expected_counts(learned)
-    rules = {rule.name: rule for rule in item_rules(learned.model.bank, learned.options)}
-    found: dict[str, _Statistics] = {}
-    for number, (name, n_skills) in enumerate(tested.items(), 1):
+    def statistic(name: str, model: str, _: LinkFunction, design: Floats) -> tuple[float, int]:
         rule, cells = rules[name], counts[name]
-        own = block_of((rule,), learned.options)
-        assert own is not None
-        full = _likelihood(own, own.maximize(own.start(), cells[None]), cells)
-        used = cells.sum(axis=1) > _EMPTY
-        found[name] = row = {}
-        for model, (_, design) in _designs(n_skills).items():
-            degrees = int(used.sum() - np.linalg.matrix_rank(design[used]))
-            block = _simpler(rule, model, learned)
-            loss = full - _likelihood(block, _most_likely(block, cells), cells)
-            row[model] = 2 * max(loss, 0.0) if degrees else math.nan, degrees
-        if progress is not None:
-            progress(number, len(tested))
-    return _with_choice("two-step likelihood ratio", found, alpha)
+        n, used = len(rule.parents), cells.sum(axis=1) > _EMPTY
+        made = made_for_skills(RESPONSE_MODELS[model].make, (1,) * n, (2,) * n, guess=0.2, slip=0.2)
+        loss = 2 * (full(name) - most(dataclasses.replace(rule, model=made), cells))
+        degrees = int(used.sum() - np.linalg.matrix_rank(design[used]))
+        return max(loss, 0.0) if degrees else math.nan, degrees
+
+    return statistic
 
 
 def expected_counts(learned: Learned) -> dict[str, Floats]:
@@ -364,252 +823,25 @@ def expected_counts(learned: Learned) -> dict[str, Floats]:
     }
 
 
-def _simpler(rule: ItemRule, model: str, learned: Learned) -> ItemBlock:
-    """Return the block of an item with a simpler model."""
-    n, make = len(rule.parents), RESPONSE_MODELS[model].make
-    made = made_for_skills(make, (1,) * n, (2,) * n, guess=0.2, slip=0.2)
-    block = block_of((dataclasses.replace(rule, model=made),), learned.options)
-    assert block is not None
-    return block
+def p_of(statistic: ArrayLike, degrees: ArrayLike) -> Floats:
+    """Return the chance of at least a statistic that is chi-squared; nan without degrees."""
+    from scipy.special import chdtrc
+
+    p: Floats = np.where(np.greater(degrees, 0), chdtrc(np.maximum(degrees, 1), statistic), np.nan)
+    return p
 
 
-def _most_likely(block: ItemBlock, cells: Floats) -> Floats:
-    counts, values = np.zeros((1, *block.shape)), block.start()
-    np.add.at(counts[0], block.groups[0], cells)
-    best = _likelihood(block, values, cells)
-    for _ in range(_M_STEPS):
-        values = block.maximize(values, counts)
-        before, best = best, _likelihood(block, values, cells)
-        if best <= before + _CLOSE:
-            break
-    return values
-
-
-def _likelihood(block: ItemBlock, values: Floats, cells: Floats) -> float:
-    """Return ℓ of the configurations."""
-    chances = block.response_parameters(values)[0][block.groups[0]]
-    return float((cells * np.log(np.maximum(chances, 1e-300))).sum())
-
-
-_SHOWN = 60
-_TIE = 1e-9
-"""Shares that differ by less are equal; then the first skills are proposed."""
-_LEAST = 1e-12
-"""Chances with a smaller variance are equal."""
-
-
-@dataclass(frozen=True)
-class SkillSet(Value):
-    """Some skills, and how much of an item's variance they account for."""
-
-    skills: tuple[str, ...]
-    """The names of the skills."""
-    share: float
-    """PVAF, from 0 to 1."""
-
-
-@dataclass(frozen=True)
-class ItemProposal(Value):
-    """The skills that an item seems to need."""
-
-    item: str
-    """The name of the item."""
-    now: SkillSet
-    """The skills of the Q-matrix."""
-    proposed: SkillSet
-    """The fewest skills whose share reaches the cutoff; of equally many the best."""
-    best: tuple[SkillSet, ...]
-    """The best set of one skill, of two skills, …: the mesa plot of de la Torre and Ma."""
-
-    @property
-    def is_change(self) -> bool:
-        """Whether the proposal differs from the Q-matrix."""
-        return self.now.skills != self.proposed.skills
-
-
-@dataclass(frozen=True, eq=False)
-class QValidation(Result, Value):
-    """A Q-matrix with a proposal for each item."""
-
-    items: tuple[ItemProposal, ...]
-    """A proposal for each item."""
-    skills: tuple[str, ...]
-    """The names of the skills."""
-    cutoff: float
-    """The share of the variance, 0 to 1, that a proposal must reach."""
-
-    @property
-    def changes(self) -> tuple[ItemProposal, ...]:
-        """The items whose proposal differs from the Q-matrix."""
-        return tuple(item for item in self.items if item.is_change)
-
-    def __repr__(self) -> str:
-        return (
-            f"QValidation({len(self.changes)} of {len(self.items)} items with a change proposed,"
-            f" cutoff {self.cutoff:g})"
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the cutoff and the proposed changes as a record for JSON."""
-        changes = [
-            {
-                "item": item.item,
-                "skills": list(item.now.skills),
-                "proposed": list(item.proposed.skills),
-            }
-            for item in self.changes
-        ]
-        return {"cutoff": self.cutoff, "qmatrix": changes}
-
-    def _shown(self) -> Iterator[str | Table]:
-        if not self.changes:
-            yield "The responses propose no change of the Q-matrix."
-            return
-        rows = []
-        for item in self.changes[:_SHOWN]:
-            now, new = item.now.skills, item.proposed.skills
-            signs = [f"+{skill}" for skill in new if skill not in now]
-            signs += [f"−{skill}" for skill in now if skill not in new]
-            shares = (f"{item.now.share:.1%}", f"{item.proposed.share:.1%}")
-            rows.append((item.item, ", ".join(now), ", ".join(signs), *shares))
-        yield Table(("item", "skills now", "proposed change", "variance, from", "to"), rows)
-        yield (
-            f"Other skills are proposed for {counted(len(self.changes), 'item')} (cutoff"
-            f" {self.cutoff:.3g}). With few examinees for each profile, proposals name too many"
-            " skills; ask an expert."
-        )
-
-    @property
-    def qmatrix(self) -> QMatrix:
-        """The Q-matrix of all proposals.
-
-        Raises
-        ------
-        InvalidModelError
-            If no item needs some skill any more.
-        """
-        needs = [[int(s in item.proposed.skills) for s in self.skills] for item in self.items]
-        return QMatrix.of(
-            np.array(needs), items=[item.item for item in self.items], skills=self.skills
-        )
-
-
-@checked
-def predicted_cutoff(learned: Learned) -> float:
-    """Return the cutoff that is best for tests of this size and quality, by Nájera et al. (2019).
-
-    It is larger for more examinees, for fewer items, and for items with small guesses and slips.
-
-    Parameters
-    ----------
-    learned
-        A bank with the responses from which it was learned, as `bnmind.adaptive.learn` returns it.
+def holm(p_values: Floats) -> Floats:
+    """Return p-values corrected for their number, by Holm's method; nan stays nan.
 
     Examples
     --------
-    >>> from bnmind.adaptive import ItemBank, Responses, learn
-    >>> q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1], [1, 1]]
-    >>> seen = Responses.drawn(ItemBank.from_qmatrix(q, 0.1, 0.1), 1000, seed=1).codes
-    >>> round(predicted_cutoff(learn(seen, q)), 2)
-    0.91
+    >>> holm(np.array([0.01, 0.04, 0.03])).round(2).tolist()
+    [0.03, 0.06, 0.06]
     """
-    n, j = len(learned.responses), len(learned.items)
-    quality = 1 - sum(item.guess + item.slip for item in learned.items) / j
-    logit = -0.405 + 2.867 * quality + 4.840e-4 * n - 3.316e-3 * j
-    return 1 / (1 + math.exp(-logit))
-
-
-@checked
-def validate_qmatrix(learned: Learned, *, cutoff: float = 0.95) -> QValidation:
-    """Propose the skills that each item needs.
-
-    Parameters
-    ----------
-    learned
-        A learned bank, best with G-DINA models: they assume least about how skills act together.
-    cutoff
-        ε, the share of the variance that the skills of an item must account for; for one that
-        depends on the data, see `predicted_cutoff`.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If ``cutoff`` is not between 0 and 1, or the bank has other hidden variables than skills, or
-        skills with more than two levels.
-    TooLargeError
-        If there are too many profiles for a table over all of them.
-
-    Examples
-    --------
-    >>> from bnmind.adaptive import Gdina, ItemBank, Responses, learn
-    >>> truth = ItemBank.from_qmatrix([[1, 0], [0, 1], [1, 1], [1, 0], [0, 1], [1, 1]], 0.1, 0.1)
-    >>> seen = Responses.drawn(truth, 2000, seed=1)
-    >>> wrong = [[1, 0], [0, 1], [1, 0], [1, 0], [0, 1], [1, 1]]
-    >>> found = validate_qmatrix(learn(seen, wrong, gate=Gdina))
-    >>> [(item.item, item.proposed.skills) for item in found.changes]
-    [('item_3', ('skill_1', 'skill_2'))]
-    """
-    if not 0 < cutoff < 1:
-        raise InvalidArgumentError(f"expected a cutoff between 0 and 1, got {cutoff}", cutoff)
-    bank = learned.bank
-    levels = [v.name for v in bank.hidden if v.n_states != 2]
-    if levels:
-        raise InvalidArgumentError(
-            f"expected skills with two levels, got more for {', '.join(levels)}", levels[0]
-        )
-    others = [v.name for v in bank.hidden if v.name not in bank.skills]
-    if others:
-        raise InvalidArgumentError(
-            f"expected a bank without hidden variables other than skills, got {', '.join(others)}",
-            others[0],
-        )
-    skills = tuple(v.name for v in bank.hidden)
-    sets = [
-        chosen
-        for size in range(1, len(skills) + 1)
-        for chosen in combinations(range(len(skills)), size)
-    ]
-    items = []
-    for item, (total, right) in zip(bank.item_names, _profile_counts(learned), strict=True):
-        variances = {chosen: _variance(total, right, chosen) for chosen in sets}
-        whole = max(variances[sets[-1]], _LEAST)
-        shares = {chosen: value / whole for chosen, value in variances.items()}
-        best = [_best(dict(group)) for _, group in groupby(shares.items(), lambda one: len(one[0]))]
-        now = tuple(place for place, skill in enumerate(skills) if skill in bank.cause(item))
-        # Of a constant item, skills account for nothing.
-        proposed = next((chosen for chosen in best if shares[chosen] >= cutoff - _TIE), now)
-        now_set, proposed_set, *of_sizes = (
-            SkillSet(tuple(skills[place] for place in chosen), shares[chosen])
-            for chosen in (now, proposed, *best)
-        )
-        items.append(ItemProposal(item, now_set, proposed_set, tuple(of_sizes)))
-    return QValidation(tuple(items), skills, cutoff)
-
-
-def _best(shares: dict[tuple[int, ...], float]) -> tuple[int, ...]:
-    top = max(shares.values())
-    return next(places for places, share in shares.items() if share >= top - _TIE)
-
-
-def _variance(total: Floats, right: Floats, places: tuple[int, ...]) -> float:
-    """Return ς² of the skills at some places."""
-    rest = tuple(axis for axis in range(total.ndim) if axis not in places)
-    n, k = total.sum(axis=rest).reshape(-1), right.sum(axis=rest).reshape(-1)
-    chances = np.divide(k, n, out=np.zeros_like(n), where=n > 0)
-    weights = n / n.sum()
-    return float(weights @ (chances - weights @ chances) ** 2)
-
-
-def _profile_counts(learned: Learned) -> Iterator[tuple[Floats, Floats]]:
-    """Yield the expected numbers of examinees and of their scores, an axis for each skill.
-
-    An item with more than two responses counts by the share of its highest response.
-    """
-    classes = Classes.of(learned)
-    weighted = (classes.posterior * classes.weights[:, None]).T
-    for item in classes.items:
-        of_class = weighted @ item.given
-        points = np.linspace(0, 1, of_class.shape[1])
-        of_profile = of_class[classes.expectation.classes] * classes.shares[:, None]
-        counts = of_profile.reshape(*learned.model.skills.shape, -1)
-        yield counts.sum(axis=-1), counts @ points
+    known = np.flatnonzero(~np.isnan(p_values))
+    order = known[np.argsort(p_values[known], kind="stable")]
+    left = len(order) - np.arange(len(order))
+    corrected = np.full(len(p_values), np.nan)
+    corrected[order] = np.minimum(np.maximum.accumulate(p_values[order] * left), 1.0)
+    return corrected

@@ -1,4 +1,4 @@
-r"""Judgments, summaries and notes of a learned bank.
+r"""What a user should know of a learned bank: notes, a summary, and how well it fits.
 
 Notes point at items and skills that deserve a look.
 
@@ -29,11 +29,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._display import Result, Table, finite, parts_of, picked, text_of
@@ -44,7 +44,7 @@ from bnmind.adaptive.beliefs.estimates import has_ability, start_belief
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.item import ParameterCertainty
 from bnmind.adaptive.items.text_tables import names_shown
-from bnmind.adaptive.learning.blocks import FixedBlock
+from bnmind.adaptive.learning.comparison import QValidation, validate_qmatrix
 from bnmind.adaptive.learning.em import TableExpectation
 from bnmind.adaptive.learning.groups import (
     FunctioningOptions,
@@ -54,13 +54,12 @@ from bnmind.adaptive.learning.groups import (
 )
 from bnmind.adaptive.learning.irt import has_curves
 from bnmind.adaptive.learning.item_tests import (
-    QValidation,
+    Coefficients,
     ReducedModel,
+    coefficients,
     expected_counts,
-    predicted_cutoff,
+    model_numbers,
     reduced_models,
-    reduced_models_by_ratio,
-    validate_qmatrix,
 )
 from bnmind.adaptive.learning.learn import Learned
 from bnmind.adaptive.learning.model_fit import (
@@ -73,7 +72,6 @@ from bnmind.adaptive.learning.model_fit import (
     pair_fit,
 )
 from bnmind.adaptive.learning.options import Bounds
-from bnmind.adaptive.learning.standard_errors import Coefficients, coefficients, model_numbers
 from bnmind.adaptive.response_models.base import ability_values
 from bnmind.adaptive.response_models.curves import GradedResponse, Logistic, PartialCredit
 from bnmind.adaptive.response_models.tables import Gdina
@@ -111,32 +109,136 @@ class LearningNote(Value):
     """For each name a parameter or a figure."""
 
     def __str__(self) -> str:
-        if not self.names:
-            return self.text
-        details = self.details or ("",) * len(self.names)
-        listed = [
-            f"{name} ({more})" if more else name
-            for name, more in zip(self.names, details, strict=True)
-        ]
-        return f"{self.text}: {', '.join(listed)}"
+        pairs = zip_longest(self.names, self.details, fillvalue="")
+        listed = ", ".join(f"{name} ({more})" if more else name for name, more in pairs)
+        return f"{self.text}: {listed}" if listed else self.text
 
 
-def _detailed(kind: str, text: str, details: Mapping[str, str]) -> LearningNote:
-    return LearningNote(kind, tuple(details), text, tuple(details.values()))
+_Note: TypeAlias = tuple[str, str, Mapping[str, str] | None]
+"""The kind, the sentence, and the names with details; no note if there are none of these."""
 
 
 def learning_notes(learned: Learned) -> tuple[LearningNote, ...]:
     """Return the notes on a learned bank, the most important first."""
-    # The chances at the ends of a curve are those of very few examinees.
-    found = {} if has_ability(learned.bank) else _groups(learned)
-    notes = [
-        *_of_convergence(learned),
-        *_of_order(learned),
-        *_of_items(learned, found),
-        *_of_parameters(learned, found),
-        *_of_skills(learned),
-    ]
+    notes = []
+    for kind, text, names in _notes(learned):
+        if names or names is None:
+            details = tuple((names or {}).values())
+            notes.append(
+                LearningNote(kind, (*(names or ()),), text, details if any(details) else ())
+            )
     return tuple(notes)
+
+
+def _notes(learned: Learned) -> Iterator[_Note]:
+    bank, record = learned.bank, learned.record
+    if not record.converged:
+        text = f"The search had not converged after {record.steps} steps; allow more, or try"
+        yield "convergence", f"{text} other starts", None
+    slopes = _slopes(bank)
+    if slopes and min(slopes.values()) > 0:
+        text = "More ability never lowers the chance of success: the curves of the items rise"
+    elif slopes:
+        text = "More ability lowers the chance of success in some items: their slopes are negative"
+        text += " (--monotone keeps slopes positive)"
+    elif learned.options.monotone:
+        text = "More skill never lowers the chance of success: the order was required"
+    else:
+        text = "More skill may lower the chance of success: no order was required"
+        text += " (--monotone requires it)"
+    yield "order", text, None
+    # The chances at the ends of a curve are those of very few examinees.
+    groups = {} if has_ability(bank) else _groups(learned)
+    spreads = {name: np.ptp(bank.channel(name), axis=0).max() for name in bank.item_names}
+    flat = dict.fromkeys((name for name, spread in spreads.items() if spread < _FLAT), "")
+    columns = zip(bank.item_names, learned.responses.codes.T, strict=True)
+    constant = {name: "" for name, codes in columns if len({*codes.tolist()} - {MISSING}) == 1}
+    falls = _falling(learned, groups, slopes)
+    text = (
+        f"Able examinees succeed less often than others ({_what_wrong_keys_do(learned, slopes)});"
+    )
+    text += f" check the key{'' if slopes else ' or the Q-matrix'}"
+    yield "miskeyed", text, {name: falls[name] for name in falls if name not in constant}
+    yield "constant", "Everybody gave the same response", constant
+    text = "The responses tell almost nothing about the skills"
+    yield "uninformative", text, {name: "" for name in flat if name not in constant}
+    yield from _of_parameters(learned, groups)
+    if not has_ability(bank):
+        yield from _of_skills(learned, flat)
+
+
+def _slopes(bank: ItemBank) -> dict[str, float]:
+    """Return the slope of each item; nothing unless all items have one."""
+    kinds = Logistic | GradedResponse | PartialCredit
+    curves = {item.name: item.gate for item in bank.items}
+    found = {name: curve.slope for name, curve in curves.items() if isinstance(curve, kinds)}
+    return found if len(found) == len(curves) else {}
+
+
+def _what_wrong_keys_do(learned: Learned, slopes: Mapping[str, float]) -> str:
+    """Return what items with a wrong key do to the others."""
+    if len(set(slopes.values())) == 1:
+        return "all slopes are equal, so such items make the ability look narrower for all items"
+    options = learned.options
+    free = not options.monotone
+    if slopes:
+        free &= options.priors.slope is None
+        free &= any(options.bounds_of(name).slope[0] < 0 for name in slopes)
+    count = "in reverse" if free else "for little or nothing"
+    return f"such items count {count}, and the others stay as they are"
+
+
+class _Groups(NamedTuple):
+    """The shares of points in an item by groups of configurations, as if not constrained."""
+
+    observed: Floats
+    """Those that the responses make likely; for groups without examinees, those learned."""
+    learned: Floats
+    """Those of the learned bank."""
+    sizes: Floats
+    """The expected numbers of examinees."""
+    ends: list[int]
+    """The groups of the lowest and of the highest configuration."""
+
+
+def _groups(learned: Learned) -> dict[str, _Groups]:
+    layout, expected = learned.model.layout, expected_counts(learned)
+    cells = layout.parts(layout.response_parameters(learned.parameters.items))
+    found = {}
+    for block, part in zip(layout.blocks, cells, strict=True):
+        for name, groups, chances in zip(block.names, block.groups, part, strict=True):
+            points = np.linspace(0, 1, chances.shape[1])
+            own, sizes = chances @ points, expected[name].sum(axis=1)
+            seen = np.divide(expected[name] @ points, sizes, out=own.copy(), where=sizes > 1e-6)
+            found[name] = _Groups(seen, own, sizes, groups[[0, -1]].tolist())
+    return found
+
+
+def _falling(
+    learned: Learned, groups: Mapping[str, _Groups], slopes: Mapping[str, float]
+) -> dict[str, str]:
+    """Return the items in which the ablest do worse than the least able, and how."""
+    with_rest, n = item_rest_correlations(learned.responses), learned.responses.codes != MISSING
+    falls = {}
+    for item, correlation, least in zip(
+        learned.bank.items, with_rest.tolist(), -1 / np.sqrt(n.sum(axis=0)), strict=True
+    ):
+        reasons, sure = [], item.certainty
+        if item.name in groups:
+            found = groups[item.name]
+            (low, high), sizes = found.observed[found.ends], found.sizes[found.ends]
+            mean = (low + high) / 2
+            error = np.sqrt(mean * (1 - mean) * (1 / np.maximum(sizes, 1e-6)).sum())
+            if low - high > max(_FLAT, error):
+                reasons.append(f"{low:.2f} right without the skills, {high:.2f} with them")
+        if correlation < least:  # one standard error below zero
+            reasons.append(f"item-rest correlation {correlation:.2f}")
+        slope = slopes.get(item.name, 0.0)
+        if isinstance(sure, ParameterCertainty) and slope < -float(sure.errors[0]):
+            reasons.append(f"slope {slope:.2f}")
+        if reasons:
+            falls[item.name] = ", ".join(reasons)
+    return falls
 
 
 def item_rest_correlations(responses: Responses) -> Floats:
@@ -159,142 +261,9 @@ def item_rest_correlations(responses: Responses) -> Floats:
     return correlations(*moments)
 
 
-def _of_convergence(learned: Learned) -> Iterator[LearningNote]:
-    if not learned.record.converged:
-        yield LearningNote(
-            "convergence",
-            (),
-            f"The search had not converged after {learned.record.steps} steps; allow more, or try"
-            " other starts",
-        )
-
-
-def _of_order(learned: Learned) -> Iterator[LearningNote]:
-    slopes = _slopes(learned.bank)
-    if slopes and all(slope > 0 for slope in slopes.values()):
-        text = "More ability never lowers the chance of success: the curves of the items rise"
-    elif slopes:
-        text = "More ability lowers the chance of success in some items: their slopes are negative"
-        text += " (--monotone keeps slopes positive)"
-    elif learned.options.monotone:
-        text = "More skill never lowers the chance of success: the order was required"
-    else:
-        text = "More skill may lower the chance of success: no order was required"
-        text += " (--monotone requires it)"
-    yield LearningNote("order", (), text)
-
-
-def _slopes(bank: ItemBank) -> dict[str, float]:
-    """Return the slope of each item; nothing unless all items have one."""
-    kinds = Logistic | GradedResponse | PartialCredit
-    curves = [item.gate for item in bank.items if isinstance(item.gate, kinds)]
-    if len(curves) < len(bank.items):
-        return {}
-    return {name: curve.slope for name, curve in zip(bank.item_names, curves, strict=True)}
-
-
-def _what_wrong_keys_do(learned: Learned) -> str:
-    """Return what items with a wrong key do to the others."""
-    slopes = _slopes(learned.bank)
-    if slopes and len(set(slopes.values())) == 1:
-        return "all slopes are equal, so such items make the ability look narrower for all items"
-    free = not learned.options.monotone
-    if slopes:
-        limits = [
-            low
-            for block in learned.model.layout.blocks
-            for (_, what), (low, _) in zip(block.parameters, block.limits, strict=True)
-            if what == "slope"
-        ]
-        free = min(limits, default=-1.0) < 0
-    if free:
-        return "such items count in reverse, and the others stay as they are"
-    return "such items count for little or nothing, and the others stay as they are"
-
-
-def _of_items(learned: Learned, found: dict[str, _Groups]) -> Iterator[LearningNote]:
-    bank, data = learned.bank, learned.responses
-    with_rest = item_rest_correlations(data)
-    falls = _falling(found)
-    miskeyed: dict[str, str] = {}
-    constant, flat = [], []
-    slopes = _slopes(bank)
-    for number, name in enumerate(bank.item_names):
-        given = data.codes[data.codes[:, number] != MISSING, number]
-        if given.min() == given.max():
-            constant.append(name)
-            continue
-        reasons = []
-        if name in falls:
-            reasons.append(falls[name])
-        # One standard error below zero.
-        if with_rest[number] < -1 / np.sqrt(len(given)):
-            reasons.append(f"item-rest correlation {with_rest[number]:.2f}")
-        sure = bank.item(name).certainty
-        slope = slopes.get(name, 0.0)
-        if isinstance(sure, ParameterCertainty) and slope < -float(sure.errors[0]):
-            reasons.append(f"slope {slope:.2f}")
-        if reasons:
-            miskeyed[name] = ", ".join(reasons)
-        if np.ptp(bank.channel(name), axis=0).max() < _FLAT:
-            flat.append(name)
-    if miskeyed:
-        text = f"Able examinees succeed less often than others ({_what_wrong_keys_do(learned)});"
-        text += f" check the key{'' if slopes else ' or the Q-matrix'}"
-        yield _detailed("miskeyed", text, miskeyed)
-    if constant:
-        yield LearningNote("constant", tuple(constant), "Everybody gave the same response")
-    if flat:
-        yield LearningNote(
-            "uninformative", tuple(flat), "The responses tell almost nothing about the skills"
-        )
-
-
-def _falling(found: dict[str, _Groups]) -> dict[str, str]:
-    """Return the items in which the ablest do worse than the least able, and how."""
-    falls: dict[str, str] = {}
-    for name, groups in found.items():
-        (low, high), sizes = groups.observed[groups.ends], groups.sizes[groups.ends]
-        mean = (low + high) / 2
-        error = math.sqrt(mean * (1 - mean) * float((1 / np.maximum(sizes, 1e-6)).sum()))
-        if low - high > max(_FLAT, error):
-            falls[name] = f"{low:.2f} right without the skills, {high:.2f} with them"
-    return falls
-
-
-class _Groups(NamedTuple):
-    """The shares of points in an item by groups of configurations, as if not constrained."""
-
-    observed: Floats
-    """Those that the responses make likely; for groups without examinees, those learned."""
-    learned: Floats
-    """Those of the learned bank."""
-    sizes: Floats
-    """The expected numbers of examinees."""
-    ends: NDArray[np.intp]
-    """The groups of the lowest and of the highest configuration."""
-
-
-def _groups(learned: Learned) -> dict[str, _Groups]:
-    layout, expected = learned.model.layout, expected_counts(learned)
-    cells = layout.parts(layout.response_parameters(learned.parameters.items))
-    found = {}
-    for block, part in zip(layout.blocks, cells, strict=True):
-        for name, groups, chances in zip(block.names, block.groups, part, strict=True):
-            counts, points = expected[name], np.linspace(0, 1, chances.shape[1])
-            own, sizes = chances @ points, counts.sum(axis=1)
-            found[name] = _Groups(
-                observed=np.divide(counts @ points, sizes, out=own.copy(), where=sizes > 1e-6),
-                learned=own,
-                sizes=sizes,
-                ends=groups[[0, -1]],
-            )
-    return found
-
-
-def _of_parameters(learned: Learned, found: dict[str, _Groups]) -> Iterator[LearningNote]:
-    options, bank = learned.options, learned.bank
-    at: dict[str, dict[str, list[str]]] = {"pooled": {}, "bounded": {}, "boundary": {}}
+def _of_parameters(learned: Learned, groups: Mapping[str, _Groups]) -> Iterator[_Note]:
+    options, bank, least = learned.options, learned.bank, learned.model.least
+    at: dict[str, dict[str, list[str]]] = {"bounded": {}, "boundary": {}}
     for block, values in zip(learned.model.layout.blocks, learned.parameters.items, strict=True):
         for (item, what), value, (low, high) in zip(
             block.parameters, values.tolist(), block.limits.tolist(), strict=True
@@ -303,70 +272,56 @@ def _of_parameters(learned: Learned, found: dict[str, _Groups]) -> Iterator[Lear
                 end = low if value <= low + _AT else high
                 kind = "bounded" if _is_asked(options.bounds_of(item), end) else "boundary"
                 at[kind].setdefault(item, []).append(what)
-    for name, groups in found.items() if options.monotone else ():
-        inner = (groups.learned > _EDGE) & (groups.learned < 1 - _EDGE) & (groups.sizes > 1e-6)
-        own, seen = groups.learned[inner], groups.observed[inner]
-        equal = np.abs(own[:, None] - own) < _AT
-        if np.any(equal & (np.abs(seen[:, None] - seen) > _AT)):
-            at["pooled"][name] = []
-    if learned.model.least:
-        for name in bank.item_names:
-            edge = bank.channel(name).min() < learned.model.least * 1.001
-            if edge and name not in at["boundary"] and name not in options.fixed:
-                at["boundary"][name] = ["a response in some configuration"]
+    for name in bank.item_names if least else ():
+        if bank.channel(name).min() < least * 1.001 and name not in options.fixed:
+            at["boundary"].setdefault(name, ["a response in some configuration"])
+    pooled = {}
+    for name, found in groups.items() if options.monotone else ():
+        inner = (found.learned > _EDGE) & (found.learned < 1 - _EDGE) & (found.sizes > 1e-6)
+        own, seen = (np.abs(x[inner][:, None] - x[inner]) for x in (found.learned, found.observed))
+        if np.any((own < _AT) & (seen > _AT)):
+            pooled[name] = ""
+    yield "pooled", "The order makes chances equal that differ in the responses", pooled
     texts = {
-        "pooled": "The order makes chances equal that differ in the responses",
         "bounded": "Parameters at the bounds asked for",
         "boundary": "Parameters at the end of their range"
-        + (f" ({learned.model.least:g} from 0 or 1)" if learned.model.least else ""),
+        + (f" ({least:g} from 0 or 1)" if least else ""),
     }
     for kind, items in at.items():
-        if items:
-            details = {item: "; ".join(whats) for item, whats in items.items()}
-            yield _detailed(kind, texts[kind], details)
+        yield kind, texts[kind], {item: "; ".join(whats) for item, whats in items.items()}
 
 
 def _is_asked(bounds: Bounds, end: float) -> bool:
     """Return whether an end of a parameter's range is one of the bounds asked for."""
-    usual = Bounds()
-    pairs = ((bounds.guess, usual.guess), (bounds.slip, usual.slip), (bounds.slope, usual.slope))
-    own = [number for pair, other in pairs for number in pair if number not in other]
-    return any(abs(number - end) < _AT or abs(1 - number - end) < _AT for number in own)
+    asked = [x for x in (*bounds.guess, *bounds.slip) if 0 < x < 1]
+    asked += [x for x in bounds.slope if math.isfinite(x)]
+    return any(abs(x - end) < _AT or abs(1 - x - end) < _AT for x in asked)
 
 
-def _of_skills(learned: Learned) -> Iterator[LearningNote]:
+def _of_skills(learned: Learned, flat: Mapping[str, str]) -> Iterator[_Note]:
     bank, model = learned.bank, learned.model
-    if has_ability(bank):
-        return
     if len(bank.skills) > 1 and all(len(scope) == 1 for scope in model.skills.scopes):
-        yield LearningNote("independent", bank.skills, "The skills are taken as independent")
-    informed = {
-        skill
-        for name in bank.item_names
-        if np.ptp(bank.channel(name), axis=0).max() >= _FLAT
-        for skill in bank.cause(name)
-    }
-    if unneeded := tuple(skill for skill in bank.skills if skill not in informed):
-        yield LearningNote("unneeded", unneeded, "No item tells anything about the skill")
+        yield "independent", "The skills are taken as independent", dict.fromkeys(bank.skills, "")
+    informed = {skill for name in bank.item_names if name not in flat for skill in bank.cause(name)}
+    unneeded = {skill: "" for skill in bank.skills if skill not in informed}
+    yield "unneeded", "No item tells anything about the skill", unneeded
     rare = {
         skill: f"{levels[-1]:.1%} have the highest level"
         for skill, levels in mastery(learned).items()
         if levels[-1] < _RARE or levels[0] < _RARE
     }
-    if rare:
-        yield _detailed("one-sided", "Nearly everybody has the skill, or lacks it", rare)
+    yield "one-sided", "Nearly everybody has the skill, or lacks it", rare
     expectation = model.expectation(learned.responses, learned.options)
     if isinstance(expectation, TableExpectation):
         possible = expectation.classes[model.skills.prior(learned.parameters.skills) > 0]
         n, n_classes = len(possible), len(np.unique(possible))
         if n_classes < n:
-            yield LearningNote(
-                "alike",
-                (),
+            text = (
                 f"The items tell {n_classes} classes of the {n} profiles apart; within a class the"
                 " distribution stays that of the start; if one skill needs another, learn them as a"
-                " hierarchy",
+                " hierarchy"
             )
+            yield "alike", text, None
 
 
 def mastery(learned: Learned) -> dict[str, Floats]:
@@ -418,7 +373,7 @@ class LearnedSummary(Result, Value):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as a record for JSON."""
-        found, record, estimates = self.learned, self.learned.record, curve_estimates(self.learned)
+        found, record, estimates = self.learned, self.learned.record, _curve_estimates(self.learned)
         of_items: dict[str, list[dict[str, Any]]] = {name: [] for name in found.bank.item_names}
         for row in () if isinstance(self.coefficients, str) else self.coefficients.rows:
             one = picked(row, "model", "name", "value", "error")
@@ -477,17 +432,46 @@ class LearnedSummary(Result, Value):
 
     def _shown(self) -> Iterator[str | Table]:
         yield from self._opening()
-        columns, rows, below = item_table(self.learned, self.coefficients)
-        yield from _first(("item", *columns), rows, _ITEMS_SHOWN)
-        yield below
-        abilities = ability_lines(self.learned)
+        yield from self._shown_items()
+        abilities = _ability_lines(self.learned)
         yield from abilities
         if not abilities:
             shares = [(name, percent(levels[-1])) for name, levels in mastery(self.learned).items()]
             yield Table(("skill", "highest level"), shares)
         yield "Notes:"
         for note in self.learned.notes:
-            yield f"  {shortened(note)}."
+            n, most = len(note.names), _NAMES_SHOWN
+            first = replace(note, names=note.names[:most], details=note.details[:most])
+            yield f"  {first} and {n - most} more." if n > most else f"  {first}."
+
+    def _shown_items(self) -> Iterator[str | Table]:
+        """Yield the table of the items, and a line about their standard errors."""
+        known, curves, items = self.coefficients, _curve_estimates(self.learned), self.learned.items
+        by_curves = len(curves) == len(items)
+        values = curves if by_curves else {i.name: picked(i, "guess", "slip") for i in items}
+        errors: dict[tuple[str, str], float] = {}
+        if not isinstance(known, str):
+            numbers = known.rows if by_curves else known.chances
+            errors = {(row.item, row.name): row.error for row in numbers}
+        names = dict.fromkeys(name for row in values.values() for name in row)
+        rows = []
+        for item, row in values.items():
+            rows.append([item])
+            for name in names:
+                value, error = row.get(name), errors.get((item, name), math.nan)
+                told = _NONE if math.isnan(error) else f"{error:.3f}"
+                cells = ("", "") if value is None else (f"{value:.3f}", told)
+                rows[-1] += cells[: 2 if errors else 1]
+        heads = [head for name in names for head in ((name, "error") if errors else (name,))]
+        yield Table(["item", *heads], rows[:_ITEMS_SHOWN])
+        yield from _others(rows, _ITEMS_SHOWN)
+        if isinstance(known, str):
+            yield f"No standard errors: {known}."
+            return
+        yield (
+            f"error is the standard error{_ALONE * known.item_by_item}; {_NONE} stands for a"
+            " parameter that is fixed, at a bound, held by an order, or not identified."
+        )
 
 
 def _likelihood_line(found: Learned) -> str:
@@ -495,6 +479,12 @@ def _likelihood_line(found: Learned) -> str:
         f"Log-likelihood {found.log_likelihood:.2f}, {counted(found.n_parameters, 'parameter')},"
         f" AIC {found.aic:.2f}, BIC {found.bic:.2f}."
     )
+
+
+def _others(rows: Sequence[object], most: int) -> Iterator[str]:
+    """Yield the number of the rows that are not shown, if there are any."""
+    if len(rows) > most:
+        yield f"  and {len(rows) - most} more"
 
 
 def item_frame(found: Learned, known: Coefficients) -> pandas.DataFrame:
@@ -510,48 +500,24 @@ def item_frame(found: Learned, known: Coefficients) -> pandas.DataFrame:
     return pd.DataFrame(list(rows.values()))
 
 
-def item_table(found: Learned, known: Coefficients | str) -> tuple[list[str], list[list[str]], str]:
-    """Return the columns and a row of texts for each item, and a line below the table."""
-    curves = curve_estimates(found)
-    if isinstance(known, str):
-        below = f"No standard errors: {known}."
-    else:
-        below = f"error is the standard error{_ALONE * known.item_by_item}; {_NONE} stands for a"
-        below += " parameter that is fixed, at a bound, held by an order, or not identified."
-    by_curves = len(curves) == len(found.items)
-    values = curves if by_curves else {i.name: picked(i, "guess", "slip") for i in found.items}
-    names = dict.fromkeys(name for row in values.values() for name in row)
-    errors: dict[tuple[str, str], float] = {}
-    if not isinstance(known, str):
-        numbers = known.rows if by_curves else known.chances
-        errors = {(row.item, row.name): row.error for row in numbers}
-    width = 2 if errors else 1
-    rows = []
-    for item, row in values.items():
-        cells = [item]
-        for name in names:
-            error = errors.get((item, name), math.nan)
-            told = _NONE if math.isnan(error) else f"{error:.3f}"
-            cells += ((f"{row[name]:.3f}", told) if name in row else ("", ""))[:width]
-        rows.append(cells)
-    return [title for name in names for title in (name, "error")[:width]], rows, below
+def _curve_estimates(found: Learned) -> dict[str, dict[str, float]]:
+    """Return the parameters of items with curves of an ability, by item and name.
+
+    Asymptotes are there if they are learned.
+    """
+    learned = {one for block in found.model.layout.blocks for one in block.parameters}
+    return {
+        item.name: {
+            name: value
+            for name, value in model_numbers(item.gate, found.bank.network.cpd(item.name).parents)
+            if name not in ("lower", "upper") or (item.name, name) in learned
+        }
+        for item in found.bank.items
+        if hasattr(item.gate, "fisher_information")
+    }
 
 
-def curve_estimates(found: Learned) -> dict[str, dict[str, float]]:
-    """Return the learned parameters of items with curves of an ability, by item and name."""
-    estimates: dict[str, dict[str, float]] = {}
-    for block in found.model.layout.blocks:
-        is_curve = hasattr(found.bank.item(block.names[0]).gate, "fisher_information")
-        if is_curve and not isinstance(block, FixedBlock):
-            known = {"lower", "upper"}.difference(name for _, name in block.parameters)
-            for item in block.names:
-                parents = found.bank.network.cpd(item).parents
-                numbers = model_numbers(found.bank.item(item).gate, parents)
-                estimates[item] = {name: value for name, value in numbers if name not in known}
-    return {name: estimates[name] for name in found.bank.item_names if name in estimates}
-
-
-def ability_lines(found: Learned) -> list[str]:
+def _ability_lines(found: Learned) -> list[str]:
     """Return mean and deviation of each ability, and priors; nothing without curves of one."""
     if not all(hasattr(item.gate, "fisher_information") for item in found.bank.items):
         return []
@@ -562,44 +528,27 @@ def ability_lines(found: Learned) -> list[str]:
         deviation = math.sqrt(float(weights @ (values - mean) ** 2))
         how = "learned" if name not in found.options.fixed else "fixed"
         lines.append(f"{name}: mean {mean:z.3f}, standard deviation {deviation:.3f} ({how}).")
-    return lines + [text for text in (_priors(found),) if text]
-
-
-def _priors(found: Learned) -> str:
-    """Return the priors of the items as a sentence, or an empty text."""
     priors = found.options.priors
     parts = [
-        f"{what} beta({a:g}, {b:g})"
-        for what, (a, b) in (("guess", priors.guess), ("slip", priors.slip))
-        if (a, b) != (1, 1)
-    ]
-    parts += [
         f"{what} {kind}({pair[0]:g}, {pair[1]:g})"
         for what, kind, pair in (
+            ("guess", "beta", priors.guess),
+            ("slip", "beta", priors.slip),
             ("slope", "log-normal", priors.slope),
             ("logit of the guess", "normal", priors.logit_guess),
             ("logit of the slip", "normal", priors.logit_slip),
         )
-        if pair is not None
+        if pair is not None and (kind, pair) != ("beta", (1, 1))
     ]
-    return f"Priors: {', '.join(parts)}." if parts else ""
-
-
-def shortened(note: LearningNote) -> str:
-    """Return a note with the first of its names."""
-    n = len(note.names)
-    first = replace(note, names=note.names[:_NAMES_SHOWN], details=note.details[:_NAMES_SHOWN])
-    return f"{first} and {n - _NAMES_SHOWN} more" if n > _NAMES_SHOWN else str(first)
+    return [*lines, f"Priors: {', '.join(parts)}."] if parts else lines
 
 
 # --- Judgments ------------------------------------------------------------------------------------
 
-_T = TypeVar("_T")
-
 _PAIRS_SHOWN = 5
 _TESTED = ("item", "statistic", "degrees", "differences", "anchors")
-_INTERRUPTED = "interrupted"
-"""The reason why a part is missing after Ctrl-C."""
+_NEEDED = {"ratios": "models", "abilities": "functioning"}
+"""Parts that are left out if another one cannot be computed."""
 
 _Report: TypeAlias = Callable[[int, int | None], None]
 
@@ -608,57 +557,49 @@ _Report: TypeAlias = Callable[[int, int | None], None]
 class Judgment(Result, Value):
     """How well a learned bank fits, and what to change. Created by `judge`.
 
-    A part that cannot be computed is a text that says why; one that was not asked for is empty.
+    A part that cannot be computed, or was not asked for, is empty.
     """
 
     learned: Learned
     """The learned bank."""
-    fit: LimitedInformation | str
+    fit: LimitedInformation | None = None
     """The fit of the whole model."""
-    pairs: tuple[PairFit, ...] | str
+    pairs: tuple[PairFit, ...] = ()
     """The fit of pairs of items, the worst first."""
-    items: tuple[ItemFit, ...] | str
+    items: tuple[ItemFit, ...] = ()
     """The fit of each item."""
-    proposals: QValidation | str = ""
+    proposals: QValidation | None = None
     """The skills that the items seem to need."""
-    models: tuple[ReducedModel, ...] | str = ""
+    models: tuple[ReducedModel, ...] = ()
     """Wald tests of simpler models of the items."""
-    ratios: tuple[ReducedModel, ...] | str = ""
+    ratios: tuple[ReducedModel, ...] = ()
     """Likelihood-ratio tests of the same models."""
-    functioning: tuple[ItemFunctioning, ...] | str = ""
+    functioning: tuple[ItemFunctioning, ...] = ()
     """Tests of the items in the groups of the examinees."""
+    abilities: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """The mean and the standard deviation of the ability in each group; empty for skills."""
     groups: FunctioningOptions | None = None
     """How the items were tested in the groups."""
-    abilities: Mapping[str, tuple[float, float]]
-    """The mean and the standard deviation of the ability in each group; empty for skills."""
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    """Why a part could not be computed, by its name."""
     interrupted: bool = False
     """Whether Ctrl-C ended the computations before the last one."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return all results as a record for JSON."""
         fit, proposals = self.fit, self.proposals
-        whole = {"reason": fit} if isinstance(fit, str) else fit.to_dict()
         nothing: dict[str, Any] = {"cutoff": None, "qmatrix": []}
+        pair = {"expected": "expected_correlation", "z": "correlation_z", "p": "correlation_p"}
+        item = {"name": "item", "p": "p_value", "complete": "n_complete"}
         record = {
             **picked(self.learned, "log_likelihood", "aic", "bic", parameters="n_parameters"),
-            "fit": whole,
-            "pairs": [
-                picked(
-                    *(pair, "items", "correlation"),
-                    expected="expected_correlation",
-                    z="correlation_z",
-                    p="correlation_p",
-                )
-                for pair in _known(self.pairs)
-            ],
-            "items": [
-                picked(item, "rmsd", "s_x2", name="item", p="p_value", complete="n_complete")
-                for item in _known(self.items)
-            ],
-            **(nothing if isinstance(proposals, str) else proposals.to_dict()),
-            "models": {one.item: one.chosen for one in _known(self.models)},
-            "model_tests": [one.to_dict() for one in (*_known(self.models), *_known(self.ratios))],
-            "groups": [picked(one, *_TESTED, p="p_value") for one in _known(self.functioning)],
+            "fit": {"reason": self.reasons.get("fit")} if fit is None else fit.to_dict(),
+            "pairs": [picked(one, "items", "correlation", **pair) for one in self.pairs],
+            "items": [picked(one, "rmsd", "s_x2", **item) for one in self.items],
+            **(nothing if proposals is None else proposals.to_dict()),
+            "models": {one.item: one.chosen for one in self.models},
+            "model_tests": [one.to_dict() for one in (*self.models, *self.ratios)],
+            "groups": [picked(one, *_TESTED, p="p_value") for one in self.functioning],
             "abilities": {
                 name: {"mean": mean, "deviation": deviation}
                 for name, (mean, deviation) in self.abilities.items()
@@ -667,66 +608,56 @@ class Judgment(Result, Value):
         return dict(finite(record))
 
     def _shown(self) -> Iterator[str | Table]:
-        learned, fit = self.learned, self.fit
+        n, n_items = len(self.learned.responses), len(self.learned.bank.items)
         yield (
-            f"{counted(len(learned.responses), 'examinee')},"
-            f" {counted(len(learned.bank.items), 'item')}. {_likelihood_line(learned)}"
+            f"{counted(n, 'examinee')}, {counted(n_items, 'item')}."
+            f" {_likelihood_line(self.learned)}"
         )
-        yield from [f"No M2: {fit}."] if isinstance(fit, str) else parts_of(fit)
-        if not isinstance(self.pairs, str):
-            yield Table(
-                ("worst pairs", "correlation", "expected", "z", "corrected p"),
-                [
-                    (
-                        ", ".join(pair.items),
-                        f"{pair.correlation:z.3f}",
-                        f"{pair.expected_correlation:z.3f}",
-                        f"{pair.correlation_z:z.2f}",
-                        f"{pair.correlation_p:.3g}",
-                    )
-                    for pair in self.pairs[:_PAIRS_SHOWN]
-                ],
-            )
-        yield from self._shown_items()
-        yield from self._shown_models()
-        if not isinstance(self.proposals, str):
-            yield from parts_of(self.proposals)
-        for what, reason in (
-            ("proposals for the Q-matrix", self.proposals),
-            ("tests of simpler models", self.models),
-            ("tests of groups", self.functioning),
-        ):
-            if isinstance(reason, str) and reason:
-                yield f"No {what}: {reason}."
-        if not isinstance(self.functioning, str):
-            yield from self._shown_groups(self.functioning)
-
-    def _shown_items(self) -> Iterator[str | Table]:
-        items, n = _known(self.items), len(self.learned.responses)
-        rows = [(one.item, f"{one.rmsd:.3f}", _format_p(one.p_value)) for one in items]
-        yield from _first(("item", "RMSD", "p of S-X2, uncorrected"), rows)
-        complete = items[0].n_complete if items else 0
-        if items and not complete:
+        yield from self._why_not(fit="M2")
+        yield from () if self.fit is None else parts_of(self.fit)
+        if self.pairs:
+            columns = {
+                "worst pairs": "{0.items[0]}, {0.items[1]}",
+                "correlation": "{.correlation:z.3f}",
+                "expected": "{.expected_correlation:z.3f}",
+                "z": "{.correlation_z:z.2f}",
+                "corrected p": "{.correlation_p:.3g}",
+            }
+            yield Table.of(self.pairs[:_PAIRS_SHOWN], columns)
+        columns = {"item": "{.item}", "RMSD": "{.rmsd:.3f}"}
+        yield from _first(self.items, columns | {"p of S-X2, uncorrected": "{.p_value:.3g}"})
+        complete = max((item.n_complete for item in self.items), default=n)
+        if not complete:
             yield "S-X2 needs examinees who answered all items; there are none."
-        elif any(item.degrees for item in items) and complete < n:
+        elif any(item.degrees for item in self.items) and complete < n:
             yield f"S-X2 is from the {complete:,} of {n:,} examinees who answered all items."
+        yield from self._shown_models()
+        yield from () if self.proposals is None else parts_of(self.proposals)
+        yield from self._why_not(
+            proposals="proposals for the Q-matrix",
+            models="tests of simpler models",
+            functioning="tests of groups",
+        )
+        if self.functioning:
+            yield from self._shown_groups()
+
+    def _why_not(self, **parts: str) -> Iterator[str]:
+        """Yield why some parts are missing, which are given in words."""
+        for part, words in parts.items():
+            if part in self.reasons:
+                yield f"No {words}: {self.reasons[part]}."
 
     def _shown_models(self) -> Iterator[str | Table]:
-        both = [_known(self.models), _known(self.ratios)]
-        for found in both:
-            if found:
-                yield (
-                    f"Simpler models, by the {found[0].method} test: p, corrected for the number of"
-                    " items (Holm), and the model that is chosen by the p of each item."
-                )
-                rows = [
-                    (one.item, *(_format_p(test.corrected_p) for test in one.tests), one.chosen)
-                    for one in found
-                ]
-                yield from _first(
-                    ("item", *(test.model for test in found[0].tests), "chosen"), rows
-                )
-        names = [one.item for one, other in zip(*both, strict=False) if one.chosen != other.chosen]
+        for found in filter(None, (self.models, self.ratios)):
+            yield (
+                f"Simpler models, by the {found[0].method} test: p, corrected for the number of"
+                " items (Holm), and the model that is chosen by the p of each item."
+            )
+            models = [test.model for test in found[0].tests]
+            columns = {model: f"{{0[{model}].corrected_p:.3g}}" for model in models}
+            yield from _first(found, {"item": "{.item}", **columns, "chosen": "{.chosen}"})
+        both = zip(self.models, self.ratios, strict=False)
+        names = [one.item for one, other in both if one.chosen != other.chosen]
         if names:
             yield (
                 f"The two tests choose different models for {names_shown(names)}. Trust the Wald"
@@ -734,24 +665,25 @@ class Judgment(Result, Value):
                 " unclear."
             )
 
-    def _shown_groups(self, found: tuple[ItemFunctioning, ...]) -> Iterator[str | Table]:
-        testing = self.groups or FunctioningOptions()
+    def _shown_groups(self) -> Iterator[str | Table]:
+        testing, found = self.groups or FunctioningOptions(), self.functioning
         n_anchors = min(len(one.anchors) for one in found)
         yield (
             "Items in the groups, by likelihood-ratio tests with at least"
             f" {counted(n_anchors, 'anchor')}: p, corrected for the number of items (Holm)."
         )
         rows = [
-            (
-                one.item,
-                f"{one.statistic:.2f}",
-                str(one.degrees),
-                f"{one.p_value:.3g}",
-                ", ".join(f"{value:+.3f}" for value in one.differences),
-            )
-            for one in sorted(found, key=lambda one: one.p_value)[:_ROWS_SHOWN]
+            (one, ", ".join(f"{value:+.3f}" for value in one.differences))
+            for one in sorted(found, key=lambda one: one.p_value)
         ]
-        yield Table(("item", "gain", "degrees", "corrected p", "difference of the score"), rows)
+        columns = {
+            "item": "{0[0].item}",
+            "gain": "{0[0].statistic:.2f}",
+            "degrees": "{0[0].degrees}",
+            "corrected p": "{0[0].p_value:.3g}",
+            "difference of the score": "{0[1]}",
+        }
+        yield from _first(rows, columns)
         first, *others = sorted(set(self.learned.responses.groups))
         yield (
             f"Difference: {', '.join(others)} minus {first}, of the expected score of examinees"
@@ -764,29 +696,15 @@ class Judgment(Result, Value):
                 " seem to. purify=True removes them from the anchors and tests again."
             )
         if self.abilities:
-            moments = [
-                (name, f"{mean:z.3f}", f"{deviation:.3f}")
-                for name, (mean, deviation) in self.abilities.items()
-            ]
-            yield Table(("group", "mean ability", "standard deviation"), moments)
+            moments = {"mean ability": "{0[1][0]:z.3f}", "standard deviation": "{0[1][1]:.3f}"}
+            yield Table.of(self.abilities.items(), {"group": "{0[0]}", **moments})
 
 
-def _known(results: tuple[_T, ...] | str) -> tuple[_T, ...]:
-    """Return results; none if there is a reason instead."""
-    return () if isinstance(results, str) else results
-
-
-def _first(
-    heads: Sequence[str], rows: Sequence[Sequence[str]], most: int = _ROWS_SHOWN
-) -> Iterator[str | Table]:
+def _first(values: Sequence[object], columns: Mapping[str, str]) -> Iterator[str | Table]:
     """Yield the first rows of a table, and the number of the others."""
-    yield Table(heads, rows[:most])
-    if len(rows) > most:
-        yield f"  and {len(rows) - most} more"
-
-
-def _format_p(p: float) -> str:
-    return "–" if math.isnan(p) else f"{p:.3g}"
+    if values:
+        yield Table.of(values[:_ROWS_SHOWN], columns)
+    yield from _others(values, _ROWS_SHOWN)
 
 
 @checked
@@ -809,9 +727,9 @@ def judge(
     learned
         A bank with the responses from which it was learned, as `bnmind.adaptive.learn` returns it.
     cutoff
-        As for `validate_qmatrix`; None for `predicted_cutoff`.
+        As for `validate_qmatrix`.
     alpha
-        As for `reduced_models_by_ratio`.
+        As for `reduced_models`.
     groups
         How items are tested in the groups of the responses; by default they are not.
     runner
@@ -827,51 +745,50 @@ def judge(
     >>> [(item.item, item.chosen) for item in found.models]
     [('item_3', 'dina'), ('item_6', 'dina')]
     """
-    data, options, interrupted = learned.responses, learned.options, False
-
-    def part(what: str, compute: Callable[[_Report], _T]) -> _T | str:
-        """Return a part, or why there is none."""
-        nonlocal interrupted
-        if interrupted:
-            return _INTERRUPTED
-        try:
-            return runner(what, compute) if runner else compute(lambda done, total: None)
-        except BnmindError as fault:
-            return str(fault)
-        except KeyboardInterrupt:
-            interrupted = True
-            return _INTERRUPTED
-
-    found: dict[str, Any] = {
-        "fit": part("testing the fit", lambda _: limited_information(learned)),
-        "pairs": part("comparing pairs of items", lambda _: pair_fit(learned)),
-        "items": part("comparing items", lambda _: item_fit(learned)),
+    data, bank, options = learned.responses, learned.bank, learned.options
+    tasks: dict[str, tuple[str, Callable[[_Report], Any]]] = {
+        "fit": ("testing the fit", lambda _: limited_information(learned)),
+        "pairs": ("comparing pairs of items", lambda _: pair_fit(learned)),
+        "items": ("comparing items", lambda _: item_fit(learned)),
     }
-    if all(isinstance(item.gate, Gdina) for item in learned.bank.items):
-        chosen = predicted_cutoff(learned) if cutoff is None else cutoff
-        found["proposals"] = part(
-            "checking the Q-matrix", lambda _: validate_qmatrix(learned, cutoff=chosen)
-        )
-        found["models"] = part("comparing models", lambda _: reduced_models(learned, alpha=alpha))
-        if not isinstance(found["models"], str):
-            found["ratios"] = part(
-                "testing models",
-                lambda report: reduced_models_by_ratio(learned, alpha=alpha, progress=report),
-            )
-    abilities: Mapping[str, tuple[float, float]] = {}
-    if groups is not None:
-        found["functioning"] = part(
-            "testing items",
-            lambda report: item_functioning(
-                data, learned.bank, testing=groups, options=options, progress=report
+    if all(isinstance(item.gate, Gdina) for item in bank.items):
+
+        def ratios(report: _Report) -> tuple[ReducedModel, ...]:
+            return reduced_models(learned, alpha=alpha, by_ratio=True, progress=report)
+
+        tasks |= {
+            "proposals": (
+                "checking the Q-matrix",
+                lambda _: validate_qmatrix(learned, cutoff=cutoff),
             ),
-        )
-        if has_curves(learned.bank) and not isinstance(found["functioning"], str):
-            together = part(
-                "learning groups",
-                lambda report: learn_groups(data, learned.bank, options=options, progress=report),
-            )
-            abilities = {} if isinstance(together, str) else together.abilities
+            "models": ("comparing models", lambda _: reduced_models(learned, alpha=alpha)),
+            "ratios": ("testing models", ratios),
+        }
+    if groups is not None:
+
+        def functioning(report: _Report) -> tuple[ItemFunctioning, ...]:
+            return item_functioning(data, bank, testing=groups, options=options, progress=report)
+
+        def abilities(report: _Report) -> Mapping[str, tuple[float, float]]:
+            return learn_groups(data, bank, options=options, progress=report).abilities
+
+        tasks["functioning"] = "testing items", functioning
+        if has_curves(bank):
+            tasks["abilities"] = "learning groups", abilities
+    found: dict[str, Any] = {}
+    reasons: dict[str, str] = {}
+    interrupted = False
+    for name, (what, compute) in tasks.items():
+        if _NEEDED.get(name) in reasons:
+            continue
+        try:
+            if interrupted:
+                raise KeyboardInterrupt
+            found[name] = runner(what, compute) if runner else compute(lambda done, total: None)
+        except BnmindError as fault:
+            reasons[name] = str(fault)
+        except KeyboardInterrupt:
+            interrupted, reasons[name] = True, "interrupted"
     return Judgment(
-        learned=learned, **found, groups=groups, abilities=abilities, interrupted=interrupted
+        learned=learned, **found, groups=groups, reasons=reasons, interrupted=interrupted
     )

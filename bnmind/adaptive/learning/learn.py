@@ -500,8 +500,8 @@ class Learned(Value):
         TooLargeError
             If there are too many profiles for a table over all of them.
         """
+        from bnmind.adaptive.learning.item_tests import coefficients
         from bnmind.adaptive.learning.judgment import item_frame
-        from bnmind.adaptive.learning.standard_errors import coefficients
 
         return item_frame(self, coefficients(self))
 

@@ -86,7 +86,7 @@ Behav. Res. 2014 (RMSEA₂ and its interval).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -100,9 +100,8 @@ from bnmind._display import Result, Table, finite, picked, text_of
 from bnmind._messages import counted
 from bnmind._values import Value
 from bnmind.adaptive.beliefs.belief import MISSING
-from bnmind.adaptive.learning.item_tests import holm
+from bnmind.adaptive.learning.item_tests import Classes, holm, p_of
 from bnmind.adaptive.learning.learn import Learned
-from bnmind.adaptive.learning.standard_errors import Classes
 from bnmind.adaptive.responses.responses import Responses
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
@@ -154,14 +153,12 @@ def item_fit(learned: Learned) -> tuple[ItemFit, ...]:
     TooLargeError
         If there are too many profiles for a table over all of them.
     """
-    from scipy.stats import chi2
-
     classes = Classes.of(learned)
     codes = learned.responses.codes
     codes = codes[(codes != MISSING).all(axis=1)]
-    scores = _score_shares(codes, classes)
+    scores = _score_statistics(codes, [item.chances for item in classes.items], classes.of_class)
     fits = []
-    for number, item in enumerate(classes.items):
+    for item, (s_x2, n_groups) in zip(classes.items, scores, strict=True):
         right = 1 - item.chances[0]
         counts = item.given * classes.weights[:, None]
         in_class = counts.sum(axis=1) @ classes.posterior
@@ -169,52 +166,40 @@ def item_fit(learned: Learned) -> tuple[ItemFit, ...]:
         share = np.divide(in_right, in_class, out=right.copy(), where=in_class > 1e-9)
         total = float(in_class.sum())
         # Parameters whose bounds are equal are not free.
-        free = sum(
-            name == item.name and low < high
-            for (name, _), (low, high) in zip(
-                item.block.parameters, item.block.limits.tolist(), strict=True
-            )
-        )
-        s_x2, degrees = (math.nan, 0) if scores is None else scores[number]
-        degrees = max(degrees - free, 0)
-        s_x2 = s_x2 if degrees else math.nan
+        own = np.array([name == item.name for name, _ in item.block.parameters], dtype=np.bool_)
+        free = own & (item.block.limits[:, 0] < item.block.limits[:, 1])
+        degrees = max(n_groups - int(free.sum()), 0)
         fits.append(
             ItemFit(
                 item=item.name,
                 observed=float(in_right.sum()) / total,
                 expected=float(in_class @ right) / total,
                 rmsd=float(np.sqrt((in_class / total) @ (share - right) ** 2)),
-                s_x2=s_x2,
+                s_x2=s_x2 if degrees else math.nan,
                 degrees=degrees,
-                p_value=float(chi2.sf(s_x2, max(degrees, 1))),
+                p_value=float(p_of(s_x2, degrees)),
                 n_complete=len(codes),
             )
         )
     return tuple(fits)
 
 
-def _score_shares(
-    codes: NDArray[np.signedinteger[Any]], classes: Classes
-) -> list[tuple[float, int]] | None:
-    """Return S-X² and the number of groups for each item; None if undefined."""
-    chances, n_items = [item.chances for item in classes.items], codes.shape[1]
+def _score_statistics(
+    codes: NDArray[np.signedinteger[Any]], chances: Sequence[Floats], of_class: Floats
+) -> Iterator[tuple[float, int]]:
+    """Yield S-X² and the number of groups for each item; nan and 0 if undefined."""
+    n_items = len(chances)
     if any(len(one) != 2 for one in chances) or not len(codes) or n_items < 3:
-        return None
-    right = np.array(chances)[:, 1]
-    totals = codes.sum(axis=1)
-    n_scores = np.bincount(totals, minlength=n_items + 1).astype(np.float64)
-    everyone = _scores(right) @ classes.of_class
-    statistics = []
-    for item in range(n_items):
-        rest = _scores(np.delete(right, item, axis=0))
-        joint = rest @ (classes.of_class * right[item])
-        ks = np.arange(1, n_items)
-        expected = np.divide(
-            joint[ks - 1], everyone[ks], out=np.zeros(len(ks)), where=everyone[ks] > 0
-        )
-        observed = np.bincount(totals[codes[:, item] == 1], minlength=n_items + 1)[ks]
-        statistics.append(_pooled_statistic(n_scores[ks], observed.astype(np.float64), expected))
-    return statistics
+        yield from [(math.nan, 0)] * n_items
+        return
+    right, totals, ks = np.array(chances)[:, 1], codes.sum(axis=1), np.arange(1, n_items)
+    n = np.bincount(totals, minlength=n_items + 1)[ks].astype(np.float64)
+    everyone = (_scores(right) @ of_class)[ks]
+    for item, gave in enumerate(codes.T):
+        rest = _scores(np.delete(right, item, axis=0)) @ (of_class * right[item])
+        expected = np.divide(rest[ks - 1], everyone, out=np.zeros(len(ks)), where=everyone > 0)
+        observed = np.bincount(totals[gave == 1], minlength=n_items + 1)[ks]
+        yield _pooled_statistic(n, observed.astype(np.float64), expected)
 
 
 def _scores(right: Floats) -> Floats:
@@ -230,19 +215,17 @@ def _scores(right: Floats) -> Floats:
 
 def _pooled_statistic(n: Floats, observed: Floats, expected: Floats) -> tuple[float, int]:
     """Return Σ N (O − E)² / (E (1 − E)) and the number of groups, with small groups pooled."""
-    total, group = 0.0, np.zeros(3)
-    groups: list[Floats] = []
-    for row in zip(n, observed, n * expected, strict=True):
-        group = group + np.array(row)
-        if min(group[2], group[0] - group[2]) >= _FEWEST:
-            groups.append(group)
-            group = np.zeros(3)
-    if group[0] > 0 and groups:
-        groups[-1] = groups[-1] + group
-    for size, seen, n_expected in groups:
-        chance = n_expected / size
-        total += size * (seen / size - chance) ** 2 / (chance * (1 - chance))
-    return total, len(groups)
+    groups = [np.zeros(3)]
+    for row in np.stack([n, observed, n * expected], axis=1):
+        groups[-1] = groups[-1] + row
+        if min(groups[-1][2], groups[-1][0] - groups[-1][2]) >= _FEWEST:
+            groups.append(np.zeros(3))
+    rest = groups.pop()
+    if not groups:
+        return 0.0, 0
+    groups[-1] = groups[-1] + rest
+    size, seen, right = np.array(groups).T
+    return float(((seen - right) ** 2 * size / (right * (size - right))).sum()), len(groups)
 
 
 # --- Pairs of items -------------------------------------------------------------------------------
@@ -290,7 +273,7 @@ def pair_fit(learned: Learned) -> tuple[PairFit, ...]:
     TooLargeError
         If there are too many profiles for a table over all of them.
     """
-    from scipy.stats import norm
+    from scipy.special import ndtr
 
     classes = Classes.of(learned)
     binary = [place for place, item in enumerate(classes.items) if len(item.chances) == 2]
@@ -305,10 +288,7 @@ def pair_fit(learned: Learned) -> tuple[PairFit, ...]:
     a, b = pairs.T
     # Cells (first, second) of the observed and of the expected table of each pair.
     cells = _cells((codes == 1).astype(np.float64), given.astype(np.float64))[:, a, b]
-    (first, second), both = (
-        (right @ of_class)[pairs.T],
-        right[a] * right[b] @ classes.of_class,
-    )
+    (first, second), both = (right @ of_class)[pairs.T], right[a] * right[b] @ of_class
     shares = np.array([1 - first - second + both, second - both, first - both, both])
     n, odds, expected_odds = cells.sum(axis=0), _log_odds(cells), _log_odds(shares)
     seen = _observed_correlations(codes, given, pairs)
@@ -317,29 +297,24 @@ def pair_fit(learned: Learned) -> tuple[PairFit, ...]:
         by_correlation = (np.arctanh(seen) - np.arctanh(model)) * np.sqrt(n - 3)
         by_odds = (odds - expected_odds) / np.sqrt((1 / cells).sum(axis=0))
     by_odds = np.where(np.isfinite(odds), by_odds, np.nan)
-    columns: dict[str, NDArray[Any]] = {
+    columns = {
         "examinees": n.astype(np.intp),
         "correlation": seen,
         "expected_correlation": model,
         "correlation_z": by_correlation,
-        "correlation_p": holm(2 * norm.sf(np.abs(by_correlation))),
+        "correlation_p": holm(2 * ndtr(-np.abs(by_correlation))),
         "log_odds": odds,
         "expected_log_odds": expected_odds,
         "log_odds_z": by_odds,
-        "log_odds_p": holm(2 * norm.sf(np.abs(by_odds))),
+        "log_odds_p": holm(2 * ndtr(-np.abs(by_odds))),
     }
-    rows = zip(*(column.tolist() for column in columns.values()), strict=True)
-    names = combinations([classes.items[place].name for place in binary], 2)
-    found = [
-        PairFit(items=pair, **dict(zip(columns, row, strict=True)))
-        for pair, row in zip(names, rows, strict=True)
-    ]
-    return tuple(sorted(found, key=lambda pair: -_size(pair.correlation_z)))
-
-
-def _size(z: float) -> float:
-    """Return |z|, and nothing for pairs without a correlation, which come last."""
-    return -1.0 if np.isnan(z) else round(abs(z), 12)
+    # Pairs without a correlation come last.
+    order = np.argsort(-np.nan_to_num(np.abs(by_correlation).round(12), nan=-1.0), kind="stable")
+    of_pairs = [*combinations([classes.items[place].name for place in binary], 2)]
+    return tuple(
+        PairFit(items=of_pairs[place], **{name: x[place].item() for name, x in columns.items()})
+        for place in order
+    )
 
 
 def _log_odds(cells: Floats) -> Floats:
@@ -429,20 +404,17 @@ def predictive_check(learned: Learned, *, n_drawn: int = 100, seed: int = 0) -> 
     codes = learned.responses.codes.astype(np.int16)
     is_given = codes != MISSING
     pairs = np.array(np.triu_indices(codes.shape[1], 1)).T
-    observed = _statistics(codes, is_given, pairs)
+    seen = _statistics(codes, is_given, pairs)
     everyone = Responses.drawn(learned.bank, n_drawn * len(codes), seed=seed).codes
-    drawn = [_statistics(table, is_given, pairs) for table in np.split(everyone, n_drawn)]
-    comparisons = []
-    for kind, seen in enumerate(observed):
-        values = np.stack([statistics[kind] for statistics in drawn])
-        expected = np.ma.masked_invalid(values).mean(axis=0).filled(np.nan)
-        p = np.mean((values > seen) + 0.5 * (values == seen), axis=0)
-        comparisons.append(PairStatistics(seen, expected, np.where(np.isnan(seen), np.nan, p)))
+    drawn = np.array([_statistics(x, is_given, pairs) for x in np.split(everyone, n_drawn)])
+    expected = np.ma.masked_invalid(drawn).mean(axis=0).filled(np.nan)
+    p = np.where(np.isnan(seen), np.nan, np.mean((drawn > seen) + 0.5 * (drawn == seen), axis=0))
+    correlation, log_odds = map(PairStatistics, seen, expected, p)
     return PredictiveCheck(
         items=learned.bank.item_names,
         pairs=pairs,
-        correlations=comparisons[0],
-        log_odds=comparisons[1],
+        correlations=correlation,
+        log_odds=log_odds,
         seed=seed,
         n_drawn=n_drawn,
     )
@@ -450,11 +422,14 @@ def predictive_check(learned: Learned, *, n_drawn: int = 100, seed: int = 0) -> 
 
 def _statistics(
     codes: NDArray[np.signedinteger], is_given: NDArray[np.bool_], pairs: NDArray[np.intp]
-) -> tuple[Floats, Floats]:
-    """Return the correlation and log-odds of each pair, over examinees who answered both."""
+) -> Floats:
+    """Return the correlation and log-odds of each pair, over examinees who answered both.
+
+    ``(2, pairs)``.
+    """
     right = np.where(is_given, codes > 0, False).astype(np.float64)
     cells = _cells(right, is_given.astype(np.float64))[:, *pairs.T]
-    return _observed_correlations(codes, is_given, pairs), _log_odds(cells + 0.5)
+    return np.array([_observed_correlations(codes, is_given, pairs), _log_odds(cells + 0.5)])
 
 
 def _cells(right: Floats, given: Floats) -> Floats:
@@ -580,7 +555,7 @@ def limited_information(learned: Learned) -> LimitedInformation:
     observed = np.divide(sums, n_of, out=expected.copy(), where=seen)
     covariance = _covariance(moments, means, squares - means**2, of_class, pairs)
     slopes = np.concatenate(
-        [_slopes(classes, means, pairs), moments @ class_slopes(classes)], axis=1
+        [_slopes(classes, means, pairs), moments @ _class_slopes(classes)], axis=1
     )
     weights = shared / np.outer(n_of, n_of).clip(min=1.0)
     m2, degrees = _statistic(
@@ -592,11 +567,11 @@ def limited_information(learned: Learned) -> LimitedInformation:
     differences = _observed_correlations(codes, given, pairs.T) - modeled
     known = differences[~np.isnan(differences)]
     srmsr = float(np.sqrt(np.mean(known**2))) if known.size else math.nan
-    p, rmsea2, interval = _error_of_approximation(m2, degrees, float(n_of[seen].mean()))
+    rmsea2, interval = _error_of_approximation(m2, degrees, float(n_of[seen].mean()))
     return LimitedInformation(
         m2=m2 if degrees > 0 else math.nan,
         degrees=max(degrees, 0),
-        p_value=p,
+        p_value=float(p_of(m2, degrees)),
         rmsea2=rmsea2,
         rmsea2_interval=interval,
         srmsr=srmsr,
@@ -613,36 +588,30 @@ def _shared(given: NDArray[np.bool_], pairs: NDArray[np.intp]) -> Floats:
     return shared
 
 
-def _error_of_approximation(
-    m2: float, degrees: int, n: float
-) -> tuple[float, float, tuple[float, float]]:
-    """Return p, RMSEA₂ and its interval; nan without degrees of freedom."""
-    from scipy.special import chndtrinc
-    from scipy.stats import chi2
+def _error_of_approximation(m2: float, degrees: int, n: float) -> tuple[float, Any]:
+    """Return RMSEA₂ and its interval; nan without degrees of freedom."""
+    from scipy.special import chdtr, chndtrinc
 
     if degrees <= 0:
-        return math.nan, math.nan, (math.nan, math.nan)
+        return math.nan, (math.nan, math.nan)
     # The noncentralities at which P(at most this M₂) is a share; with 0 it is chi-squared.
-    shares, most = np.array([0.95, 0.05]), float(chi2.cdf(m2, degrees))
-    noncentral = np.where(most > shares, chndtrinc(m2, degrees, shares), 0.0)
-    low, high = np.sqrt(noncentral / (n * degrees)).tolist()
-    rmsea2 = math.sqrt(max((m2 - degrees) / (n * degrees), 0.0))
-    return float(chi2.sf(m2, degrees)), rmsea2, (low, high)
+    shares = np.array([0.95, 0.05])
+    noncentral = np.where(chdtr(degrees, m2) > shares, chndtrinc(m2, degrees, shares), 0.0)
+    interval = np.sqrt(noncentral / (n * degrees))
+    return math.sqrt(max((m2 - degrees) / (n * degrees), 0.0)), tuple(interval.tolist())
 
 
-def _touched(item: int, n_items: int, pairs: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the moments of an item: its mean at its own place, and its pair with each other."""
-    found = np.full(n_items, item, dtype=np.intp)
-    own = np.flatnonzero((pairs == item).any(axis=0))
-    found[pairs[:, own].sum(axis=0) - item] = n_items + own
-    return found
+def _of_items(means: Floats, pairs: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], Floats]]:
+    """Yield the moments of each item, and their derivatives by its mean, ``(items, classes)``.
 
-
-def _gradient(item: int, means: Floats) -> Floats:
-    """Return the derivative of the moments of `_touched` by the item's mean."""
-    gradient = means.copy()
-    gradient[item] = 1.0
-    return gradient
+    They are its mean, at its own place, and its product with each other item.
+    """
+    for item in range(len(means)):
+        at, gradient = np.full(len(means), item, dtype=np.intp), means.copy()
+        own = np.flatnonzero((pairs == item).any(axis=0))
+        at[pairs[:, own].sum(axis=0) - item] = len(means) + own
+        gradient[item] = 1.0
+        yield at, gradient
 
 
 def _covariance(
@@ -650,9 +619,8 @@ def _covariance(
 ) -> Floats:
     center = moments - (moments @ of_class)[:, None]
     covariance: Floats = (center * of_class) @ center.T
-    for item in range(len(means)):
-        at, gradient = _touched(item, len(means), pairs), _gradient(item, means)
-        covariance[np.ix_(at, at)] += (gradient * (of_class * variances[item])) @ gradient.T
+    for (at, gradient), variance in zip(_of_items(means, pairs), variances, strict=True):
+        covariance[np.ix_(at, at)] += (gradient * (of_class * variance)) @ gradient.T
     both = (variances[pairs[0]] * variances[pairs[1]]) @ of_class
     spot = np.arange(len(means), len(moments))
     covariance[spot, spot] += both
@@ -662,9 +630,8 @@ def _covariance(
 def _slopes(classes: Classes, means: Floats, pairs: NDArray[np.intp]) -> Floats:
     """Return the derivatives of the moments by the items' parameters, ``(moments, parameters)``."""
     slopes = np.zeros((len(means) + pairs.shape[1], classes.n_parameters))
-    for number, item in enumerate(classes.items):
+    for item, (at, gradient) in zip(classes.items, _of_items(means, pairs), strict=True):
         of_mean = np.tensordot(np.arange(len(item.chances)), item.slopes, 1)
-        at, gradient = _touched(number, len(means), pairs), _gradient(number, means)
         slopes[np.ix_(at, item.places)] += gradient @ (classes.of_class[:, None] * of_mean)
     return slopes
 
@@ -690,7 +657,7 @@ def correlations(
         return np.asarray((products - first * second) / np.sqrt(spreads))
 
 
-def class_slopes(classes: Classes) -> Floats:
+def _class_slopes(classes: Classes) -> Floats:
     """Return the derivatives of the classes' probabilities, ``(classes, free parameters)``."""
     of_class, eye = classes.of_class, np.eye(len(classes.of_class))
     if classes.learned.model.skills.saturated:

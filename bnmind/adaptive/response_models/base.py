@@ -567,19 +567,25 @@ _SHARES = (1.0, 0.75, 0.5, 0.25)
 """The shares of a step that are tried, the whole step first."""
 
 
-def _numbers(model: ResponseModel) -> list[tuple[str, float | tuple[float, ...]]]:
+def number_fields(model: ResponseModel) -> dict[str, float | tuple[float, ...]]:
+    """Return the fields of a model that hold real numbers: one, or several."""
     if not dataclasses.is_dataclass(model):
-        return []
-    found: list[tuple[str, float | tuple[float, ...]]] = []
-    for field in dataclasses.fields(model):
-        value: Any = getattr(model, field.name)
-        one_number = isinstance(value, float)
-        if one_number or (
-            isinstance(value, tuple) and value and all(isinstance(x, float) for x in value)
-        ):
-            if field.name == getattr(model, "_per_slope", None):
-                value = _turned(value, lambda b: b * model.slope)
-            found.append((field.name, value))
+        return {}
+    fields = {field.name: getattr(model, field.name) for field in dataclasses.fields(model)}
+    return {
+        name: value
+        for name, value in fields.items()
+        if isinstance(value, float)
+        or (isinstance(value, tuple) and value and all(isinstance(x, float) for x in value))
+    }
+
+
+def _numbers(model: ResponseModel) -> dict[str, float | tuple[float, ...]]:
+    """Return the numbers of a model, with intercepts in place of difficulties."""
+    found, divided = number_fields(model), getattr(model, "_per_slope", None)
+    if divided is not None:
+        slope: Any = found["slope"]
+        found[divided] = _turned(found[divided], lambda b: b * slope)
     return found
 
 
@@ -598,7 +604,7 @@ def parameter_names(model: ResponseModel) -> tuple[str, ...]:
     ('slope', 'thresholds 1', 'thresholds 2')
     """
     names: list[str] = []
-    for name, value in _numbers(model):
+    for name, value in _numbers(model).items():
         several = isinstance(value, tuple)
         names += [f"{name} {n + 1}" for n in range(len(value))] if several else [name]  # type: ignore[arg-type]
     return tuple(names)
@@ -606,7 +612,9 @@ def parameter_names(model: ResponseModel) -> tuple[str, ...]:
 
 def parameter_vector(model: ResponseModel) -> Floats:
     """Return the parameters of a model, ``(parameters,)``."""
-    return np.array([x for _, value in _numbers(model) for x in np.atleast_1d(value)], dtype=float)
+    return np.array(
+        [x for value in _numbers(model).values() for x in np.atleast_1d(value)], dtype=float
+    )
 
 
 def with_parameters(model: ResponseModel, numbers: Sequence[float] | Floats) -> ResponseModel:
@@ -619,7 +627,7 @@ def with_parameters(model: ResponseModel, numbers: Sequence[float] | Floats) -> 
     """
     rest = [float(x) for x in numbers]
     values: dict[str, Any] = {}
-    for name, value in _numbers(model):
+    for name, value in _numbers(model).items():
         if isinstance(value, tuple):
             values[name], rest = tuple(rest[: len(value)]), rest[len(value) :]
         else:
