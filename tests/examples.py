@@ -873,7 +873,7 @@ def _calibrations() -> Any:
 
 @_add(adaptive.PilotItems)
 def _pilots() -> Any:
-    return [adaptive.PilotItems(("a", "b"), 2, places=(1, 3), rule=adaptive.RandomPilot())]
+    return [adaptive.PilotItems(("a", "b"), 2, places=(1, 3), rule=adaptive.RandomItem())]
 
 
 @_add(adaptive.TableCertainty, adaptive.ParameterCertainty)

@@ -79,8 +79,6 @@ from bnmind.adaptive.pilot import PILOT_RULES as PILOT_RULES
 from bnmind.adaptive.pilot import LeastCalibrated as LeastCalibrated
 from bnmind.adaptive.pilot import MostInformativePilot as MostInformativePilot
 from bnmind.adaptive.pilot import PilotItems as PilotItems
-from bnmind.adaptive.pilot import PilotRule as PilotRule
-from bnmind.adaptive.pilot import RandomPilot as RandomPilot
 from bnmind.adaptive.response_models.additive import Acdm as Acdm
 from bnmind.adaptive.response_models.additive import LeakyOr as LeakyOr
 from bnmind.adaptive.response_models.additive import Llm as Llm

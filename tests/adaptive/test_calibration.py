@@ -20,7 +20,7 @@ from bnmind.adaptive import (
     OnlineCalibration,
     ParameterCertainty,
     PilotItems,
-    RandomPilot,
+    RandomItem,
     Responses,
     Session,
     SimulationOptions,
@@ -239,7 +239,7 @@ def test_wrong_arguments(data: Responses) -> None:
 
 
 def test_pilots_in_simulated_tests_are_recovered() -> None:
-    pilot = PilotItems(NEW, 2, rule=RandomPilot())
+    pilot = PilotItems(NEW, 2, rule=RandomItem())
     people = Responses.drawn(TRUTH, 900, seed=5)
     design = Design(GUESSED, stopper=MaximalItems(8), pilot=pilot)
     run = simulate_designs({"x": design}, people, options=SimulationOptions(measures=())).runs[0]
