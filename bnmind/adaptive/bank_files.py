@@ -44,19 +44,15 @@ from bnmind.adaptive.items.skill_distributions import (
 )
 from bnmind.adaptive.items.text_tables import (
     TextTable,
+    clean,
     level_of,
     match_names,
+    named_table,
     names_shown,
     number_of,
     table_given,
 )
-from bnmind.adaptive.responses.answer_keys import (
-    choices_in,
-    clean,
-    item_columns,
-    named_table,
-    names_in_rows,
-)
+from bnmind.adaptive.responses.response_tables import choices_in, item_columns
 from bnmind.errors import InvalidModelError, ModelFileError, TooLargeError
 from bnmind.pgm import Network, Variable
 from bnmind.pgm.encoded_names import decoded
@@ -423,7 +419,7 @@ def describe_bank(
 
 def _rows(table: TextTable, kind: str, names: Sequence[str]) -> list[int | None]:
     """Return the row of each name; None, with a warning, for a name without a row."""
-    texts = names_in_rows(table, kind)
+    texts = table.names_of(kind)
     row_of = {name: row for row, name in enumerate(texts)}
     match = match_names(texts, names)
     if match is not None and not match.by_position:

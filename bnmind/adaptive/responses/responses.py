@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
-from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -34,15 +34,14 @@ from bnmind.adaptive.items.text_tables import (
     read_table,
     rectangular,
 )
-from bnmind.adaptive.responses.answer_keys import answer_keys
 from bnmind.adaptive.responses.response_tables import (
     FEW_CELLS,
     MAX_CODE,
-    MISSING_CODES,
     TableOptions,
+    answer_keys,
     answered_rows,
+    cell_faults,
     format_place,
-    how_to_declare,
     left_out_note,
     read_responses,
     wide_table,
@@ -111,7 +110,7 @@ class Responses(Value):
     Responses(1,000 examinees, 2 items, 0 missing, 2 skills known)
     """
 
-    codes: NDArray[np.signedinteger[Any]]
+    codes: Annotated[NDArray[np.signedinteger[Any]], Ge(MISSING), Le(MAX_CODE)]
     items: tuple[str, ...]
     examinees: tuple[str, ...] = ()
     _: KW_ONLY
@@ -190,7 +189,7 @@ class Responses(Value):
             A row for each examinee: positions of responses, or truth values; −1, nan, an empty
             cell, or a text such as NA for a missing response. The columns of a data frame name the
             items; its index, or a column, the examinees. It may also be long: a row for each
-            response, with columns for examinee, item and response.
+            response, with columns for examinee, item and response. Or a file, see `from_csv`.
         items, examinees
             Names that replace those of the table; default ``item_1``, … and "1", …
         missing
@@ -219,7 +218,7 @@ class Responses(Value):
         given = None if items is None else tuple(map(format_label, items))
         options = TableOptions(
             missing=tuple(missing),
-            expected=None if expected is None else tuple(expected),
+            expected=tuple(expected or ()),
             id_column=id_column,
             group_column=group_column,
             ignore=tuple(ignore),
@@ -227,7 +226,9 @@ class Responses(Value):
             items=given,
             examinees=None if examinees is None else tuple(map(str, examinees)),
         )
-        if hasattr(table, "columns"):
+        if isinstance(table, str | os.PathLike):
+            table = read_table(table)
+        elif hasattr(table, "columns"):
             table = frame_table(table)
         if not isinstance(table, TextTable):
             array = _array_of(table)
@@ -239,18 +240,11 @@ class Responses(Value):
             table = TextTable(names, tuple(map(tuple, array.tolist())))
             options = replace(options, expected=names, id_column=None, group_column=None, ignore=())
         try:
-            read = read_responses(table, options)
-            if table.hint and (read.problems or not read.items):
-                raise TableError([table.hint])
-            if read.problems:
-                labels = read.examinees or tuple(map(str, range(1, len(read.codes) + 1)))
-                others = _faults(read.codes, read.items, labels)
-                raise TableError(first_faults(chain(read.problems, others)))
+            return cls(**read_responses(table, options))
         except BnmindError as fault:
             for note in table.notes:  # such as which sheet of a workbook was read
                 fault.add_note(note)
             raise
-        return cls(read.codes, read.items, read.examinees, groups=read.groups, notes=read.notes)
 
     @classmethod
     @checked
@@ -258,13 +252,8 @@ class Responses(Value):
         cls,
         path: str | os.PathLike[str],
         *,
-        missing: Iterable[str | float] = (),
-        expected: Sequence[str] | None = None,
-        id_column: str | None = None,
-        group_column: str | None = None,
-        ignore: Iterable[str] = (),
         fixed_width: Natural | None = None,
-        key: Mapping[str, Any] | pandas.DataFrame | ItemBank | str | os.PathLike[str] | None = None,
+        **options: Any,
     ) -> Responses:
         """Return the responses in a file, as R, Excel, SPSS and others write it.
 
@@ -281,8 +270,8 @@ class Responses(Value):
             The number of characters that name the examinee at the start of each line, 0 if none;
             each further character is a response. By default this is found out if the lines hold
             the digits 0, 1 and 9 alone, after a blank.
-        missing, expected, id_column, group_column, ignore, key
-            As for `of`.
+        **options
+            The other options of `of`, such as ``missing``.
 
         Raises
         ------
@@ -295,15 +284,7 @@ class Responses(Value):
         InvalidArgumentError
             If ``fixed_width`` is negative.
         """
-        return cls.of(
-            read_table(path, fixed_width=fixed_width),
-            missing=missing,
-            expected=expected,
-            id_column=id_column,
-            group_column=group_column,
-            ignore=ignore,
-            key=key,
-        )
+        return cls.of(read_table(path, fixed_width=fixed_width), **options)
 
     @classmethod
     @checked
@@ -486,12 +467,11 @@ class Responses(Value):
         bank
             The item bank.
         """
-        known = {v.name: column for v, column in zip(self.skills, self.levels.T, strict=True)}
-        states = {v.name: v.states for v in self.skills}
         levels = np.full((len(self), len(bank.skills)), MISSING, dtype=np.intp)
-        for number, name in enumerate(bank.skills):
-            if name in known and states[name] == bank.variable(name).states:
-                levels[:, number] = known[name]
+        for variable, column in zip(self.skills, self.levels.T, strict=True):
+            for number, name in enumerate(bank.skills):
+                if name == variable.name and bank.variable(name).states == variable.states:
+                    levels[:, number] = column
         return levels
 
     @checked
@@ -505,15 +485,12 @@ class Responses(Value):
         bank
             The item bank.
         """
-        unknown = np.full(len(self), np.nan)
         for variable, column in zip(self.skills, self.levels.T, strict=True):
-            if len(bank.skills) == 1 and variable.name == bank.skills[0]:
-                try:
+            if (variable.name,) == bank.skills:
+                with suppress(ValueError):  # the states are no numbers
                     points = np.array([float(state) for state in variable.states])
-                except ValueError:
-                    return unknown
-                return np.where(column == MISSING, np.nan, points[column])
-        return unknown
+                    return np.where(column == MISSING, np.nan, points[column])
+        return np.full(len(self), np.nan)
 
 
 def _unmatched(names: Sequence[str], expected: Sequence[str]) -> list[str]:
@@ -524,25 +501,20 @@ def _unmatched(names: Sequence[str], expected: Sequence[str]) -> list[str]:
             f" bank, whose items have only numbers; got {len(names):,}: {names_shown(names)};"
             " --ignore leaves out a column that is not an item"
         ]
-    known, own = frozenset(expected), frozenset(names)
-    strange = [name for name in names if name not in known]
-    absent = [name for name in expected if name not in own]
-    if len(strange) == len(names) and len(absent) == len(expected):
-        none = "no column names" if len(names) == 1 else f"none of the {len(names):,} columns names"
-        columns = "column is" if len(names) == 1 else "columns are"
-        return [
-            f"{none} an item of the Q-matrix or bank: the {columns} {names_shown(names)}; the items"
-            f" are {names_shown(expected)}"
-        ]
     problems = []
-    if strange:
-        is_are = "column is not an item" if len(strange) == 1 else "columns are not items"
-        problems.append(
-            f"{len(strange):,} {is_are} of the Q-matrix or bank: {names_shown(strange)}"
-        )
-    if absent:
-        what = "item has" if len(absent) == 1 else "items have"
-        problems.append(f"{len(absent):,} {what} no column: {names_shown(absent)}")
+    for one, own, others, what, several in (
+        (
+            "column is not an item",
+            names,
+            expected,
+            " of the Q-matrix or bank",
+            "columns are not items",
+        ),
+        ("item has no column", expected, names, "", "items have no column"),
+    ):
+        known = frozenset(others)
+        if found := [name for name in own if name not in known]:
+            problems.append(f"{counted(len(found), one, several)}{what}: {names_shown(found)}")
     return problems
 
 
@@ -564,25 +536,22 @@ def names_in(responses: Responses | pandas.DataFrame | TextTable | Any) -> tuple
 def _too_high(found: Responses, bank: ItemBank) -> list[str]:
     """Return the faults of responses that an item does not have; many equal ones are one fault."""
     most = np.array([len(bank.responses(name)) - 1 for name in found.items])
-    cells = np.argwhere(found.codes > most)
-    values = found.codes[cells[:, 0], cells[:, 1]]
-    problems = []
-    for value in np.unique(values).tolist():
-        places = cells[values == value].tolist()
-        for row, column in places if len(places) <= FEW_CELLS else places[:1]:
-            where = format_place(row, column, found.examinees, found.items)
-            problem = f"expected a response from 0 to {most[column]} in {where}, got {value}"
-            if len(places) > FEW_CELLS:
-                problem += f", as in {len(places) - 1:,} other cells"
-            if len(places) > FEW_CELLS or value in MISSING_CODES:
-                problem += f"; {how_to_declare(str(value))}"
-            problems.append(problem)
-    wrong = np.unique(values)
+    cells = np.argwhere(found.codes > most).tolist()
+    if not cells:
+        return []
     given = found.codes[found.codes != MISSING]
-    steps = most.max(initial=0) == 1 and np.array_equal(wrong, np.arange(2, 2 + len(wrong)))
-    if steps and len(cells) > FEW_CELLS:
+    if given.min() == 1 and given.max() == most.max() + 1:
+        return ["no response is 0; responses count from 0, the worst, so subtract 1 (--lowest 1)"]
+    places_of: dict[str, list[tuple[int, int]]] = {}
+    for row, column in sorted(cells, key=lambda cell: found.codes[*cell]):
+        places_of.setdefault(str(found.codes[row, column]), []).append((row, column))
+    expected = [f"a response from 0 to {n}" for n in most.tolist()]
+    faults = cell_faults(places_of, expected.__getitem__, found.examinees, found.items)
+    problems = first_faults(faults)
+    wrong = [int(text) for text in places_of]
+    if most.max() == 1 and wrong == [*range(2, 2 + len(wrong))] and len(cells) > FEW_CELLS:
         if len(wrong) > 1:  # grades, rather than codes of missing responses
-            row, column = cells[0].tolist()
+            row, column = cells[0]
             where = format_place(row, column, found.examinees, found.items)
             problems = [
                 f"expected the responses 0 and 1, got {given.min()} to {wrong[-1]} in"
@@ -592,9 +561,7 @@ def _too_high(found: Responses, bank: ItemBank) -> list[str]:
             "if these are steps or grades, --gate sequential:dina (gate=Sequential in Python)"
             " learns them"
         )
-    if problems and given.min() == 1 and given.max() == most.max() + 1:
-        return ["no response is 0; responses count from 0, the worst, so subtract 1 (--lowest 1)"]
-    return first_faults(problems)
+    return problems
 
 
 def _doubled(names: Sequence[str], what: str, where: str) -> list[str]:
@@ -624,13 +591,7 @@ def _faults(codes: NDArray[Any], items: Sequence[str], examinees: Sequence[str])
         if not name:
             yield f"the examinee in row {row} has no name"
     yield from _doubled(examinees, "examinees", "rows")
-    for row, column in np.argwhere((codes < MISSING) | (codes > MAX_CODE))[:MOST_FAULTS].tolist():
-        yield (
-            f"expected a response from 0 to {MAX_CODE}, or {MISSING} where there is none, in"
-            f" {format_place(row, column, examinees, items)}, got {codes[row, column]}"
-        )
-    is_given = codes != MISSING
-    for row in np.flatnonzero(~is_given.any(axis=1))[:MOST_FAULTS].tolist():
+    for row in np.flatnonzero((codes == MISSING).all(axis=1))[:MOST_FAULTS].tolist():
         yield f"row {row + 1}, of examinee {examinees[row]}, has no responses"
 
 
@@ -639,14 +600,10 @@ def _faults(codes: NDArray[Any], items: Sequence[str], examinees: Sequence[str])
 
 def _array_of(table: ArrayLike) -> NDArray[Any]:
     """Return the array of a table, masked if it was; raise `TableError` if it is none."""
-    if isinstance(table, str | os.PathLike):
-        path = f"got the path {shown(table)}; Responses.from_csv reads it"
-        raise TableError([f"expected responses as a table, {path}"])
     # The tolist() of a masked array has None for masked cells.
-    if isinstance(table, np.ma.MaskedArray):
-        array: NDArray[Any] = table
-    else:
-        array = rectangular(table, "response", "", TableError)
+    is_masked = isinstance(table, np.ma.MaskedArray)
+    given: Any = table
+    array: NDArray[Any] = given if is_masked else rectangular(table, "response", "", TableError)
     if array.ndim != 2:
         one = "; one examinee is [[1, 0, …]]" if array.ndim == 1 else ""
         raise TableError(
