@@ -561,11 +561,11 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
     ({"prior": {"S": ["1"]}}, "prior: no column for the skill T; no column probability or count"),
     (
         {"prior": {"S": ["1"], "T": ["1", "0"], "count": ["1"]}},
-        "prior: the columns have different lengths",
+        "prior: expected a list of equally many cells in each column",
     ),
     (
         {"prior": {"S": 1, "T": ["1"], "count": ["1"]}},
-        "prior: expected a list of cells in the column S",
+        "prior: expected a list of equally many cells in each column",
     ),
 ]
 

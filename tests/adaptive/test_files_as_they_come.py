@@ -431,11 +431,11 @@ def test_choices_and_pictures_come_from_tables(tmp_path: Path) -> None:
         ("item,who\nitem.1,a\nHören,b\nAdding fractions,c\n", "expected a column text, content"),
         (
             "item,cost\nitem.1,a\nHören,-1\nAdding fractions,1\n",
-            "expected a number for the cost of item item.1, got 'a'; the cost of item Hören",
+            "item item.1: expected cost to be a number, got 'a'; the cost of item Hören",
         ),
         (
             "item,shuffle\nitem.1,maybe\nHören,no\nAdding fractions,\n",
-            "expected yes or no for the shuffle of item item.1, got 'maybe'",
+            "item item.1: expected shuffle to be True or False, got 'maybe'",
         ),
         ("1,1\n1,1\n", "the first line must name the columns"),
     ],
