@@ -545,6 +545,17 @@ def of_functions() -> Iterator[Call]:
             },
         ),
         (
+            adaptive.calibrate_online,
+            {
+                "bank": with_certainties(
+                    BANK, {"a": adaptive.TableCertainty(np.ones((2, 2)), (0, 1))}
+                ),
+                "belief": belief,
+                "item": "a",
+                "response": 1,
+            },
+        ),
+        (
             adaptive.item_drift,
             {
                 "bank": BANK,

@@ -17,8 +17,8 @@ from bnmind.adaptive.beliefs.estimates import person_fit as person_fit
 from bnmind.adaptive.beliefs.estimates import skill_intervals as skill_intervals
 from bnmind.adaptive.beliefs.estimates import start_belief as start_belief
 from bnmind.adaptive.beliefs.estimates import start_beliefs as start_beliefs
-from bnmind.adaptive.calibration import OnlineCalibration as OnlineCalibration
 from bnmind.adaptive.calibration import calibrate_items as calibrate_items
+from bnmind.adaptive.calibration import calibrate_online as calibrate_online
 from bnmind.adaptive.calibration import item_drift as item_drift
 from bnmind.adaptive.calibration import read_answers as read_answers
 from bnmind.adaptive.classification import Agreement as Agreement

@@ -779,6 +779,9 @@ def calibrate(
         if len(tests) > 1:
             raise BnmindError("expected saved sessions (.json), or one file of responses")
         responses = file.read(tests[0], expected=items.item_names, choices=items)
+        with naming(tests[0]):
+            for name, highest in zip(responses.items, responses.codes.max(axis=0), strict=True):
+                items.response(name, max(int(highest), 0))
         inputs.say_notes(responses)
     else:
         if given := command.given_options(file):

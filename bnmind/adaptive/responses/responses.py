@@ -218,7 +218,7 @@ class Responses(Value):
         given = None if items is None else tuple(map(format_label, items))
         options = TableOptions(
             missing=tuple(missing),
-            expected=tuple(expected or ()),
+            expected=() if expected is None else tuple(expected),
             id_column=id_column,
             group_column=group_column,
             ignore=tuple(ignore),
