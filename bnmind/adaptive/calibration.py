@@ -122,7 +122,7 @@ from bnmind.adaptive.learning.em import ResponseLayout
 from bnmind.adaptive.learning.learn import LearningModel, item_certainties
 from bnmind.adaptive.learning.options import LearningOptions
 from bnmind.adaptive.response_models.base import model_table
-from bnmind.adaptive.responses.responses import Responses, responses_to
+from bnmind.adaptive.responses.responses import Responses, require_known, responses_to
 from bnmind.adaptive.sessions.session import design_saved, read_session, state_in
 from bnmind.errors import InvalidArgumentError, ModelFileError
 from bnmind.information import Floats
@@ -278,14 +278,10 @@ def calibrate_items(
 
 def _columns(responses: Responses, bank: ItemBank) -> Responses:
     """Return the responses with a column for each item of the bank, empty ones too."""
+    require_known(responses, bank)
     places = [bank.position(name) for name in responses.items]
     codes = np.full((len(responses), len(bank.items)), MISSING, dtype=np.int16)
     codes[:, places] = responses.codes
-    most = np.array([len(bank.responses(name)) for name in bank.item_names])
-    wrong = np.argwhere(codes >= most)
-    if len(wrong):
-        row, place = wrong[0].tolist()
-        bank.response(bank.item_names[place], int(codes[row, place]))  # raises, and names it
     order = np.array([*places, MISSING])[responses.order]  # the last for `MISSING`
     return replace(responses, codes=codes, items=bank.item_names, order=order)
 
@@ -655,9 +651,11 @@ def item_drift(
     Raises
     ------
     InvalidArgumentError
-        If a number is out of range, or an item has no such response.
+        If a number is out of range.
     UnknownNameError
         If the bank has no such item.
+    TableError
+        If an item has no such response.
 
     Examples
     --------

@@ -452,8 +452,7 @@ class Responses(Value):
             found = replace(
                 some, codes=codes[rows], items=names, order=place[some.order], notes=tuple(notes)
             )
-        if problems := _too_high(found, bank):
-            raise TableError(problems)
+        require_known(found, bank)
         return found
 
     @checked
@@ -531,6 +530,22 @@ def names_in(responses: Responses | pandas.DataFrame | TextTable | Any) -> tuple
         return responses.items
     table = responses if isinstance(responses, TextTable) else frame_table(responses)
     return wide_table(table, TableOptions()).header or ()
+
+
+def require_known(responses: Responses, bank: ItemBank) -> None:
+    """Raise unless all items are of a bank, and have these responses.
+
+    Raises
+    ------
+    UnknownNameError
+        If the bank has no such item.
+    TableError
+        If an item has no such response.
+    """
+    for name in responses.items:
+        bank.position(name)
+    if problems := _too_high(responses, bank):
+        raise TableError(problems)
 
 
 def _too_high(found: Responses, bank: ItemBank) -> list[str]:
