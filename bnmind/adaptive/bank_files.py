@@ -49,7 +49,6 @@ from bnmind.adaptive.items.text_tables import (
     named_table,
     names_shown,
     number_of,
-    table_given,
 )
 from bnmind.adaptive.responses.response_tables import choices_in, item_columns
 from bnmind.errors import InvalidModelError, ModelFileError, TooLargeError
@@ -233,6 +232,8 @@ def genie_bank(path: str | os.PathLike[str], network: Network) -> ItemBank:
     root, is_encoded = smile_of(read_bytes(path, most=LARGE_FILE))
     labels: dict[str, str] = {}
     questions: dict[str, str] = {}
+    costs: dict[str, float] = {}
+    several = set()
     for parent, entry in _below(root):
         name, text = parent.attributes.get("id", ""), " ".join(entry.words)
         if entry.tag == "question":
@@ -240,8 +241,19 @@ def genie_bank(path: str | os.PathLike[str], network: Network) -> ItemBank:
             questions[name] = f"{questions.get(name, '')} {text}".strip()
         elif entry.tag == "name" and parent.tag == "node":
             labels.setdefault(name, text if text != name else "")
+        elif entry.tag.lower() in _COST or "cost" in parent.tag.lower():
+            name = entry.attributes.get("id", name)
+            name = decoded(name) if is_encoded else name
+            if len(entry.words) > 1:
+                several.add(name)
+            elif text and name not in costs:
+                try:
+                    costs[name] = float(text)
+                except ValueError:
+                    fault = entry.place.fault(f"expected the cost of {name}, got {text[:40]}")
+                    raise fault from None
+    _warn("costs that depend on other nodes count as 1", several)
     titles = (e.attributes.get("name", "") for _, e in _below(root) if e.tag == "genie")
-    costs = _costs(root, is_encoded=is_encoded)
     return ItemBank(
         network=network,
         skills=skills,
@@ -249,7 +261,7 @@ def genie_bank(path: str | os.PathLike[str], network: Network) -> ItemBank:
             Item(
                 name,
                 text=questions.get(name) or labels.get(name, ""),
-                cost=costs.get(name, 1.0),
+                cost=cost if (cost := costs.get(name, 1.0)) > 0 and name not in several else 1.0,
             )
             for name in items
         ),
@@ -269,31 +281,6 @@ def _below(element: Element) -> Iterator[tuple[Element, Element]]:
     for child in element.children:
         yield element, child
         yield from _below(child)
-
-
-def _costs(root: Element, *, is_encoded: bool) -> dict[str, float]:
-    """Return the positive costs of observations, from their nodes or from a list beside them.
-
-    A cost that depends on other nodes is left out, with a warning.
-    """
-    costs: dict[str, float] = {}
-    several = set()
-    for parent, entry in _below(root):
-        if entry.tag.lower() not in _COST and "cost" not in parent.tag.lower():
-            continue
-        name = entry.attributes.get("id", parent.attributes.get("id", ""))
-        name = decoded(name) if is_encoded else name
-        if len(entry.words) > 1:
-            several.add(name)
-        elif entry.words and name not in costs:
-            try:
-                costs[name] = float(entry.words[0])
-            except ValueError:
-                raise entry.place.fault(
-                    f"expected the cost of {name}, got {entry.words[0][:40]}"
-                ) from None
-    _warn("costs that depend on other nodes count as 1", several)
-    return {name: cost for name, cost in costs.items() if cost > 0 and name not in several}
 
 
 # --- Descriptions of items and skills in tables ---------------------------------------------------
@@ -508,7 +495,7 @@ def read_prior(
     Raises
     ------
     ModelFileError
-        If the file cannot be read, or has no column of probabilities or counts.
+        If the file cannot be read.
     InvalidModelError
         If it is no distribution of the skills of the bank. The error lists all faults.
 
@@ -526,18 +513,8 @@ def read_prior(
 
 def profile_columns(source: str | os.PathLike[str] | pandas.DataFrame) -> dict[str, list[str]]:
     """Return the cells of a table of profiles by the names of its columns."""
-    table = table_given("profiles", source)
-    path = os.fspath(source) if isinstance(source, str | os.PathLike) else "the data frame"
-    header = table.header or ()
-    if table.uneven:
-        raise ModelFileError(f"{path}: {table.uneven[0]}", path)
-    if not any(name.lower() in _WEIGHTS for name in header):
-        raise ModelFileError(
-            f"expected a column for each skill and a column probability or count in {path}, got"
-            f" {'no names of columns' if not header else f'the columns {shown(list(header))}'}",
-            path,
-        )
-    return {name: list(map(str, table.column(place))) for place, name in enumerate(header)}
+    table = named_table("profiles", source)
+    return {name: list(map(str, table.column(place))) for place, name in enumerate(table.names)}
 
 
 def named_prior(name: str, directory: Path = _HERE) -> str | dict[str, list[str]]:
@@ -590,7 +567,7 @@ def _of_columns(columns: Mapping[str, Any], bank: ItemBank) -> Saturated:
     weights = next((name for name in columns if name.lower() in _WEIGHTS), None)
     problems = [f"no column for the skill {name}" for name in bank.skills if name not in columns]
     if weights is None:
-        problems.append("no column probability or count")
+        problems.append(f"expected a column probability or count, got {shown(list(columns))}")
     sizes = [len(cells) if isinstance(cells, Sequence) else -1 for cells in columns.values()]
     if len(set(sizes)) > 1 or -1 in sizes:
         problems.append("expected a list of equally many cells in each column")

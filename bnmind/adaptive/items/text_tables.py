@@ -34,10 +34,6 @@ from bnmind.pgm.variable import format_label
 if TYPE_CHECKING:
     import pandas as pd
 
-# --- Tables of files as R, Excel, SPSS and other programs write them, and of data frames ----------
-#
-#
-
 TRUTH_VALUES = {
     **dict.fromkeys(["true", "t", "wahr", "vrai", "verdadero", "vero", "waar", "pravda"], 1),
     **dict.fromkeys(["correct", "right", "richtig"], 1),
@@ -190,19 +186,19 @@ def read_table(path: str | os.PathLike[str], *, fixed_width: int | None = None) 
     text, notes = _decode(path, data)
     lines = [line for line in text.split("\n") if line.strip()]
     if fixed_width is not None:
-        rows = [(line[:fixed_width].strip(), line[fixed_width:].rstrip()) for line in lines]
-        if not any(cells for _, cells in rows):
+        pairs = [(line[:fixed_width].strip(), line[fixed_width:].rstrip()) for line in lines]
+        if not any(cells for _, cells in pairs):
             raise ModelFileError(
                 f"expected cells after the first {fixed_width} characters of the lines of {path},"
                 " got no line that is longer",
                 str(path),
             )
-        return _of_characters(rows, named=fixed_width > 0)
-    if rows := _digits(lines):
-        first = "the name of an examinee and " if rows[0][0] else ""
-        n_cells = len(rows[0][1])
-        note = f"each line was read as {first}{n_cells} digits, one for each item, without names"
-        return replace(_of_characters(rows, named=bool(rows[0][0])), notes=(*notes, note))
+        return _of_characters(pairs, named=fixed_width > 0)
+    if pairs := _digits(lines):
+        name, cells = pairs[0]
+        what = f"{'the name of an examinee and ' if name else ''}{len(cells)} digits"
+        note = f"each line was read as {what}, one for each item, without names"
+        return _of_characters(pairs, named=name != "", notes=(*notes, note))
     if said := _SAYS_SEPARATOR.match(text):
         separator, text = said[1], text[said.end() :]
     else:
@@ -211,27 +207,22 @@ def read_table(path: str | os.PathLike[str], *, fixed_width: int | None = None) 
         text = "\n".join(line.strip() for line in lines)
     reader = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=separator == " ")
     try:
-        cells = [[cell.strip() for cell in row] for row in reader if row]
+        return _trimmed([[cell.strip() for cell in row] for row in reader if row], notes)
     except csv.Error as fault:
         what = "comma-separated values" if separator == "," else "a table of values"
         raise ModelFileError(
             f"expected {what} in {path}, got line {reader.line_num} ({fault})", str(path)
         ) from fault
-    table = _trimmed(table_of(cells))
-    return replace(table, notes=(*notes, *table.notes))
 
 
-def _of_characters(rows: Sequence[tuple[str, str]], *, named: bool) -> TextTable:
+def _of_characters(
+    pairs: Sequence[tuple[str, str]], *, named: bool, notes: tuple[str, ...] = ()
+) -> TextTable:
     """Return the table of rows, each a name and a text whose characters are the cells."""
-    n_cells = max(len(cells) for _, cells in rows)
-    header = (*(["id"] if named else []), *(f"item_{number + 1}" for number in range(n_cells)))
-    return TextTable(
-        header,
-        tuple(
-            (*([name] if named else []), *(cell.strip() for cell in cells.ljust(n_cells)))
-            for name, cells in rows
-        ),
-    )
+    width = max(len(cells) for _, cells in pairs)
+    rows = [(name, *(cell.strip() for cell in cells.ljust(width))) for name, cells in pairs]
+    header, first = ("id", *(f"item_{number + 1}" for number in range(width))), 0 if named else 1
+    return TextTable(header[first:], tuple(row[first:] for row in rows), notes=notes)
 
 
 def _digits(lines: Sequence[str]) -> list[tuple[str, str]]:
@@ -445,8 +436,10 @@ def _names_columns(first: Sequence[Any], others: Sequence[Sequence[Any]]) -> boo
     return bool(below) and not set(given) & {number_of(cell) for cell in below}
 
 
-def _trimmed(table: TextTable) -> TextTable:
-    """Return a table without empty rows at the end and empty columns without a name."""
+def _trimmed(cells: Sequence[Sequence[Any]], notes: Sequence[str]) -> TextTable:
+    """Return the table of some rows without empty ones at the end and empty, unnamed columns."""
+    table = table_of(cells)
+    table = replace(table, notes=(*notes, *table.notes))
     if table.uneven:
         return table
     n_rows = len(table.rows)
@@ -462,12 +455,12 @@ def _trimmed(table: TextTable) -> TextTable:
         (len(table.rows) - n_rows, "empty row", "at the end"),
         (table.n_columns - len(kept), "empty column", "without a name"),
     )
-    notes = [f"{counted(n, what)} {where} left out" for n, what, where in left_out if n]
+    more = [f"{counted(n, what)} {where} left out" for n, what, where in left_out if n]
     return replace(
         table,
         header=None if table.header is None else tuple(table.header[place] for place in kept),
-        rows=tuple(tuple(row[place] for place in kept) for row in rows) if notes else rows,
-        notes=(*table.notes, *notes),
+        rows=tuple(tuple(row[place] for place in kept) for row in rows) if more else rows,
+        notes=(*table.notes, *more),
     )
 
 
@@ -485,8 +478,7 @@ _MOST_ROWS = 20_000_000
 
 def _excel(path: str | os.PathLike[str], data: bytes) -> TextTable:
     sheet = read_sheet(path, data)
-    table = _trimmed(table_of(sheet.rows))
-    return replace(table, notes=(*sheet.notes, *table.notes))
+    return _trimmed(sheet.rows, sheet.notes)
 
 
 def _spss(path: str | os.PathLike[str], data: bytes) -> TextTable:
@@ -623,30 +615,22 @@ def match_names(names: Sequence[str], expected: Sequence[str]) -> NameMatch | No
     plain = [_letters_of(name) for name in names]
     wanted = [_letters_of(name) for name in expected]
     once = {text for text, count in Counter(plain).items() if text and count == 1}
-    place_of = {text: place for place, text in enumerate(plain)}
-    if len(set(wanted)) == len(wanted) and once.issuperset(wanted):
-        found = [place_of[text] for text in wanted]
-        pairs = [
-            f"{names[place]} is {name}"
-            for place, name in zip(found, expected, strict=True)
-            if names[place] != name
-        ]
-        return NameMatch(tuple(found), False, f"similar names were matched: {_ends(pairs)}")
-    if len(names) == len(expected) and (are_numbered(names) or are_numbered(expected)):
-        pairs = [f"{name} is {item}" for name, item in zip(names, expected, strict=True)]
-        return NameMatch(
-            tuple(range(len(names))),
-            True,
-            f"the columns were matched with the items by position: {_ends(pairs)}",
-        )
-    return None
+    by_position = len(set(wanted)) < len(wanted) or not once.issuperset(wanted)
+    if not by_position:
+        place_of = {text: place for place, text in enumerate(plain)}
+        places, what = [place_of[text] for text in wanted], "similar names were matched"
+    elif len(names) == len(expected) and (are_numbered(names) or are_numbered(expected)):
+        places = list(range(len(names)))
+        what = "the columns were matched with the items by position"
+    else:
+        return None
+    pairs = zip([names[place] for place in places], expected, strict=True)
+    said = [f"{name} is {item}" for name, item in pairs if by_position or name != item]
+    some = ", ".join(said) if len(said) < 3 else f"{said[0]}, …, {said[-1]}"
+    return NameMatch(tuple(places), by_position, f"{what}: {some}")
 
 
 def _letters_of(name: str) -> str:
     """Return a name without its signs, in lower case, and without the X that R puts before it."""
     letters = "".join(letter for letter in name.lower() if letter.isalnum())
     return letters[1:] if re.match(r"x\d", letters) else letters
-
-
-def _ends(pairs: Sequence[str]) -> str:
-    return ", ".join(pairs) if len(pairs) < 3 else f"{pairs[0]}, …, {pairs[-1]}"

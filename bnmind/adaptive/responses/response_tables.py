@@ -56,16 +56,8 @@ _CODES = ("0", "1", "2", "3", "4", "5", "6", "7", "8", "9")
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
-@dataclass(frozen=True)
-class AnswerKey:
-    """The response that each answer to an item counts as, such as the letter of a choice.
-
-    Examples
-    --------
-    >>> key = AnswerKey.of_choices([("2/5", 0), ("5/6", 1), ("2/6", 0)])
-    >>> [key.code(answer) for answer in ("B", "5/6", 2, "A")]
-    [1, 1, None, 0]
-    """
+class AnswerKey(NamedTuple):
+    """The response that each answer to an item counts as, such as the letter of a choice."""
 
     codes: Mapping[Hashable, int]
     """The position of the response by the answer."""
@@ -74,23 +66,16 @@ class AnswerKey:
     is_optional: bool = False
     """Whether a column may hold scored responses instead of answers."""
 
-    @classmethod
-    def of_choices(
-        cls,
-        choices: Sequence[tuple[str, int]],
-        others: int | None = None,
-        *,
-        is_optional: bool = False,
-    ) -> AnswerKey:
-        """Return the key of an item whose choices count as responses, by text or letter."""
-        letters = {
-            _plain(letter): code for letter, (_, code) in zip(_LETTERS, choices, strict=False)
-        }
-        return cls(letters | {_plain(text): code for text, code in choices}, others, is_optional)
 
-    def code(self, answer: Any) -> int | None:
-        """Return the position of the response that an answer counts as; None if it has none."""
-        return self.codes.get(_plain(answer), self.others)
+def _codes_of(choices: Sequence[tuple[str, int]]) -> dict[Hashable, int]:
+    """Return the position of the response by the text and by the letter of each choice.
+
+    >>> _codes_of([("2/5", 0), ("5/6", 1)])
+    {'a': 0, 'b': 1, '2/5': 0, '5/6': 1}
+    """
+    codes = [code for _, code in choices]
+    letters = dict(zip(map(_plain, _LETTERS), codes, strict=False))
+    return letters | {_plain(text): code for text, code in choices}
 
 
 def _plain(answer: Any) -> Hashable:
@@ -156,14 +141,12 @@ def answer_keys(source: Any, *, is_optional: bool = False) -> dict[str, AnswerKe
         optional.
     """
     if isinstance(source, ItemBank):
-        return {
-            item.name: AnswerKey.of_choices(
-                [(text, source.response(item.name, response)) for text, response in item.choices],
-                is_optional=True,
-            )
-            for item in source.items
-            if item.choices
-        }
+        keys = {}
+        for item in source.items:
+            pairs = [(text, source.response(item.name, right)) for text, right in item.choices]
+            if pairs:
+                keys[item.name] = AnswerKey(_codes_of(pairs), is_optional=True)
+        return keys
     if isinstance(source, Mapping):
         return {
             str(name): right if isinstance(right, AnswerKey) else AnswerKey({_plain(right): 1}, 0)
@@ -179,16 +162,16 @@ def answer_keys(source: Any, *, is_optional: bool = False) -> dict[str, AnswerKe
     keys, problems = {}, []
     for row, name in enumerate(table.names_of("item")):
         key, cell = (clean(columns[f][row]) if f in columns else "" for f in ("key", "choices"))
-        others = 0 if key else None
+        codes: dict[Hashable, int] = {_plain(key): 1} if key else {}
         try:
             if cell:
-                pairs = choices_in(cell, key, _CODES[:2] if key else _CODES)
-                scored = [(text, int(response)) for text, response in pairs]
-                keys[name] = AnswerKey.of_choices(scored, others, is_optional=is_optional)
-            elif key:
-                keys[name] = AnswerKey({_plain(key): 1}, others, is_optional)
+                texts = choices_in(cell, key, _CODES[:2] if key else _CODES)
+                codes = _codes_of([(text, int(response)) for text, response in texts])
         except ValueError as fault:
             problems.append(f"the choices of item {name}: {fault}")
+            continue
+        if codes:
+            keys[name] = AnswerKey(codes, 0 if key else None, is_optional)
     if problems and not is_optional:
         raise InvalidModelError(problems)
     return keys
@@ -369,7 +352,8 @@ def wide_table(table: TextTable, options: TableOptions) -> TextTable:
     item = _only(header, _ITEMS.fullmatch)
     if item is None and options.expected:
         known_items = {name.strip() for name in options.expected}
-        item = _only(range(len(header)), lambda p: known_items.issuperset(table.texts(p)))
+        columns = map(table.column, range(len(header)))
+        item = _only(columns, lambda column: all(str(c).strip() in known_items for c in column))
     response = _only(header, _RESPONSES.fullmatch)
     if who is None or item is None or response is None:
         return table
@@ -497,7 +481,9 @@ def _roles(table: TextTable, options: TableOptions) -> _Roles:
         if len(groups) == 1:
             group = groups[0]
             notes.append(_taken(header[group], "groups"))
-    others = [p for p in others if p not in (examinee, group) and not _numbers_rows(table, p)]
+    others = [place for place in others if place not in (examinee, group)]
+    if others[:1] == [0] and is_row_names(header[0]) and _distinct(table, 0):
+        del others[0]  # the names of rows that R and pandas add
     if match is not None and items:
         notes += [match.note] if match.note else []
         if others:
@@ -552,11 +538,6 @@ def _examinee(table: TextTable, places: Sequence[int]) -> tuple[int | None, list
             why = f"because some occur more than once: {names_shown(recurring)}"
             return None, [f"{_taken(header[place], 'names', is_taken=False)}, {why}"]
     return None, []
-
-
-def _numbers_rows(table: TextTable, place: int) -> bool:
-    """Return whether a first column only has the names of rows that R and pandas add."""
-    return place == 0 and is_row_names(table.names[0]) and _distinct(table, 0)
 
 
 def _distinct(table: TextTable, place: int) -> bool:
@@ -640,7 +621,7 @@ def _code(cell: Any, texts: set[str], numbers: set[float], key: AnswerKey | None
     if number is not None and (number != number or number in numbers):
         return MISSING
     if key is not None and number != MISSING:
-        code = key.code(cell)
+        code = key.codes.get(_plain(cell), key.others)
         return _WRONG if code is None else code
     if number is None:
         return _WRONG

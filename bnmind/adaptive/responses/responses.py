@@ -67,6 +67,10 @@ Levels = NDArray[np.intp]
 """``(examinees, skills)`` positions of levels; `MISSING` where unknown."""
 
 
+def _nothing() -> NDArray[np.intp]:
+    return np.empty((0, 0), dtype=np.intp)
+
+
 @dataclass(frozen=True, eq=False)
 class Responses(Value):
     """The response of each examinee to each item; responses may be missing.
@@ -116,15 +120,9 @@ class Responses(Value):
     _: KW_ONLY
     groups: tuple[str, ...] = ()
     skills: tuple[Variable, ...] = ()
-    levels: Annotated[Levels, Ge(MISSING)] = field(
-        default_factory=lambda: np.empty((0, 0), dtype=np.intp)
-    )
-    order: Annotated[NDArray[np.intp], Ge(MISSING)] = field(
-        default_factory=lambda: np.empty((0, 0), dtype=np.intp)
-    )
-    numbers: Annotated[NDArray[np.intp], Ge(0)] = field(
-        default_factory=lambda: np.empty(0, dtype=np.intp)
-    )
+    levels: Annotated[Levels, Ge(MISSING)] = field(default_factory=_nothing)
+    order: Annotated[NDArray[np.intp], Ge(MISSING)] = field(default_factory=_nothing)
+    numbers: Annotated[NDArray[np.intp], Ge(0)] = field(default_factory=_nothing)
     notes: tuple[str, ...] = ()
 
     _error = TableError
@@ -132,12 +130,12 @@ class Responses(Value):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._set(codes=self.codes.astype(np.int16), examinees=self._names())
-        if not self.skills:
-            self._set(levels=np.empty((len(self), 0), dtype=np.intp))
-        if not self.order.size:
-            self._set(order=np.empty((len(self), 0), dtype=np.intp))
-        if not self.numbers.size:
-            self._set(numbers=np.arange(len(self)))
+        nothing = np.empty((len(self), 0), dtype=np.intp)
+        self._set(
+            levels=self.levels if self.skills else nothing,
+            order=self.order if self.order.size else nothing,
+            numbers=self.numbers if self.numbers.size else np.arange(len(self)),
+        )
 
     def _names(self) -> tuple[str, ...]:
         return self.examinees or tuple(str(row + 1) for row in range(len(self.codes)))
@@ -161,7 +159,7 @@ class Responses(Value):
         if order.size and (order.ndim != 2 or len(order) != len(codes) or order.max() >= n):
             got = f"got shape {order.shape}, at most {order.max()}"
             yield f"expected an order ({len(codes)}, questions) of columns below {n}, {got}"
-        if self.numbers.shape not in ((0,), shape[:1]):
+        if self.numbers.size and self.numbers.shape != shape[:1]:
             yield f"expected {len(codes)} numbers of examinees, got shape {self.numbers.shape}"
         elif len(np.unique(self.numbers)) < self.numbers.size:
             yield "the numbers of examinees must be distinct"
@@ -344,14 +342,12 @@ class Responses(Value):
             raise InvalidModelError(
                 [f"all hidden variables must be skills; {model.hidden[-1].name} is not"]
             )
-        fits = (
-            profiles.ndim == 2 and profiles.shape[1] == len(skills) and profiles.dtype.kind in "iu"
-        )
+        fits = profiles.ndim == 2 and profiles.shape[1] == len(skills)
         if not fits or not np.all((profiles >= 0) & (profiles < [v.n_states for v in skills])):
             raise InvalidArgumentError(
                 f"expected levels of the skills, of shape (examinees, {len(skills)}),"
-                f" got an array of shape {profiles.shape} of {profiles.dtype}",
-                profiles.dtype,
+                f" got an array of shape {profiles.shape}",
+                levels,
             )
         columns = {v.name: column for v, column in zip(skills, profiles.T, strict=True)}
         return cls._answering(model, columns, _luck(model, len(profiles), seed))
@@ -494,26 +490,20 @@ class Responses(Value):
 
 def _unmatched(names: Sequence[str], expected: Sequence[str]) -> list[str]:
     """Return the faults of columns that are not items, and of items without a column."""
-    if are_numbered(expected) and not set(names) & set(expected):
+    given, known = set(names), set(expected)
+    if are_numbered(expected) and not given & known:
         return [
             f"expected {counted(len(expected), 'column')}, one for each item of the Q-matrix or"
             f" bank, whose items have only numbers; got {len(names):,}: {names_shown(names)};"
             " --ignore leaves out a column that is not an item"
         ]
     problems = []
-    for one, own, others, what, several in (
-        (
-            "column is not an item",
-            names,
-            expected,
-            " of the Q-matrix or bank",
-            "columns are not items",
-        ),
-        ("item has no column", expected, names, "", "items have no column"),
-    ):
-        known = frozenset(others)
-        if found := [name for name in own if name not in known]:
-            problems.append(f"{counted(len(found), one, several)}{what}: {names_shown(found)}")
+    if strange := [name for name in names if name not in known]:
+        are = counted(len(strange), "column is not an item", "columns are not items")
+        problems.append(f"{are} of the Q-matrix or bank: {names_shown(strange)}")
+    if absent := [name for name in expected if name not in given]:
+        have = counted(len(absent), "item has no column", "items have no column")
+        problems.append(f"{have}: {names_shown(absent)}")
     return problems
 
 
@@ -580,6 +570,8 @@ def _too_high(found: Responses, bank: ItemBank) -> list[str]:
 
 
 def _doubled(names: Sequence[str], what: str, where: str) -> list[str]:
+    if len(set(names)) == len(names):
+        return []
     places: dict[str, list[int]] = {}
     for place, name in enumerate(names):
         places.setdefault(name, []).append(place + 1)
@@ -613,12 +605,11 @@ def _faults(codes: NDArray[Any], items: Sequence[str], examinees: Sequence[str])
 # --- Arrays of responses, and examinees drawn from a model ----------------------------------------
 
 
-def _array_of(table: ArrayLike) -> NDArray[Any]:
+def _array_of(table: Any) -> NDArray[Any]:
     """Return the array of a table, masked if it was; raise `TableError` if it is none."""
     # The tolist() of a masked array has None for masked cells.
     is_masked = isinstance(table, np.ma.MaskedArray)
-    given: Any = table
-    array: NDArray[Any] = given if is_masked else rectangular(table, "response", "", TableError)
+    array: NDArray[Any] = table if is_masked else rectangular(table, "response", "", TableError)
     if array.ndim != 2:
         one = "; one examinee is [[1, 0, …]]" if array.ndim == 1 else ""
         raise TableError(
