@@ -32,7 +32,7 @@ import bnmind.rank_one as rank_one
 import bnmind.sensitivity as sensitivity
 import bnmind.strategies as strategies
 import bnmind.views as views
-from bnmind.adaptive import with_certainties
+from bnmind.adaptive import LearnedSummary
 from bnmind.adaptive.beliefs.belief import BatchProfiles, Profile
 from bnmind.adaptive.beliefs.estimates import AnswerFit
 from bnmind.adaptive.calibration import (
@@ -42,7 +42,6 @@ from bnmind.adaptive.calibration import (
     Drift,
     DriftChart,
     ItemDrift,
-    OnlineStep,
 )
 from bnmind.adaptive.classification import (
     Agreement,
@@ -825,32 +824,19 @@ def _banks() -> Any:
     Drift,
     DriftChart,
     ItemDrift,
-    adaptive.OnlineCalibration,
-    OnlineStep,
 )
 def _calibrations() -> Any:
     answers = graded_answers()
     calibration = adaptive.calibrate_items(bank(), answers, ["a"], max_cycles=2)
     drift = adaptive.item_drift(bank(), answers, rng=np.random.default_rng(1))
-    online = adaptive.OnlineCalibration(
-        with_certainties(
-            bank(),
-            {
-                "c": adaptive.TableCertainty(
-                    np.ones((1, len(bank().responses("c")))), (0,) * len(bank().channel("c"))
-                )
-            },
-        )
-    )
-    step = online.update(adaptive.start_belief(bank()), "c", 1)[1]
     order = np.zeros((len(answers), 1), dtype=int)
     tests = AnsweredTests(replace(answers, order=order), ("a",))
-    return [tests, *calibration.items, calibration, drift[0].easier, *drift, drift, online, step]
+    return [tests, *calibration.items, calibration, drift[0].easier, *drift, drift]
 
 
 @_add(adaptive.PilotItems)
 def _pilots() -> Any:
-    return [adaptive.PilotItems(("a", "b"), 2, places=(1, 3), rule=adaptive.RandomPilot())]
+    return [adaptive.PilotItems(("a", "b"), 2, places=(1, 3), rule=adaptive.RandomItem())]
 
 
 @_add(adaptive.TableCertainty, adaptive.ParameterCertainty)

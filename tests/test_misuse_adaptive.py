@@ -163,15 +163,6 @@ def special() -> dict[str, Any]:
     found: dict[str, Any] = {
         "ChosenBy.select.items": ("a", "b", "c"),
         "Design.counted.given": {"a": 1},
-        **{
-            f"{kind}.pilot_scores.{argument}": value
-            for kind in ("LeastCalibrated", "MostInformativePilot", "RandomPilot")
-            for argument, value in (
-                ("items", np.array([0, 1])),
-                ("masses", np.full((2, 2, 4), 0.25)),
-                ("luck", np.full((2, 2), 0.5)),
-            )
-        },
         "Design.allowed.asked": ("a",),
         "Design.outlook.asked": ("a",),
         **{
@@ -549,6 +540,17 @@ def of_functions() -> Iterator[Call]:
                 "max_cycles": 1,
                 "anew": False,
                 "largest_error": 0.1,
+            },
+        ),
+        (
+            adaptive.calibrate_online,
+            {
+                "bank": with_certainties(
+                    BANK, {"a": adaptive.TableCertainty(np.ones((2, 2)), (0, 1))}
+                ),
+                "belief": belief,
+                "item": "a",
+                "response": 1,
             },
         ),
         (

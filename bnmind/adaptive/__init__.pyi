@@ -17,8 +17,8 @@ from bnmind.adaptive.beliefs.estimates import person_fit as person_fit
 from bnmind.adaptive.beliefs.estimates import skill_intervals as skill_intervals
 from bnmind.adaptive.beliefs.estimates import start_belief as start_belief
 from bnmind.adaptive.beliefs.estimates import start_beliefs as start_beliefs
-from bnmind.adaptive.calibration import OnlineCalibration as OnlineCalibration
 from bnmind.adaptive.calibration import calibrate_items as calibrate_items
+from bnmind.adaptive.calibration import calibrate_online as calibrate_online
 from bnmind.adaptive.calibration import item_drift as item_drift
 from bnmind.adaptive.calibration import read_answers as read_answers
 from bnmind.adaptive.classification import Classification as Classification
@@ -72,8 +72,6 @@ from bnmind.adaptive.pilot import PILOT_RULES as PILOT_RULES
 from bnmind.adaptive.pilot import LeastCalibrated as LeastCalibrated
 from bnmind.adaptive.pilot import MostInformativePilot as MostInformativePilot
 from bnmind.adaptive.pilot import PilotItems as PilotItems
-from bnmind.adaptive.pilot import PilotRule as PilotRule
-from bnmind.adaptive.pilot import RandomPilot as RandomPilot
 from bnmind.adaptive.response_models.additive import Acdm as Acdm
 from bnmind.adaptive.response_models.additive import LeakyOr as LeakyOr
 from bnmind.adaptive.response_models.additive import Llm as Llm

@@ -28,9 +28,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bnmind import _files
 from bnmind._arguments import checked
-from bnmind._files import LARGE_FILE, encoded, read_bytes, write_files
+from bnmind._files import LARGE_FILE, encoded, read_bytes, read_text, write_files
 from bnmind._messages import counted, first_faults, listed, shown
 from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of
 from bnmind.adaptive.items.item import Item
@@ -44,25 +43,20 @@ from bnmind.adaptive.items.skill_distributions import (
 )
 from bnmind.adaptive.items.text_tables import (
     TextTable,
+    clean,
     level_of,
     match_names,
+    named_table,
     names_shown,
     number_of,
-    table_given,
 )
-from bnmind.adaptive.responses.answer_keys import (
-    choices_in,
-    clean,
-    item_columns,
-    named_table,
-    names_in_rows,
-)
+from bnmind.adaptive.responses.response_tables import choices_in, item_columns
 from bnmind.errors import InvalidModelError, ModelFileError, TooLargeError
-from bnmind.pgm import Network, Variable
+from bnmind.pgm import Network
 from bnmind.pgm.encoded_names import decoded
 from bnmind.pgm.files import FILE_CELLS, NETWORK_SUFFIXES, model_contents, read_network
 from bnmind.pgm.formats.declared import ModelFileWarning
-from bnmind.pgm.formats.xml import Element, parse_xml
+from bnmind.pgm.formats.xml import Element, smile_of
 from bnmind.questions.asked import read_diagnosis
 
 if TYPE_CHECKING:
@@ -148,17 +142,18 @@ def read_bank(path: str | os.PathLike[str], *, normalize: bool = False) -> ItemB
             f" {Path(path).name!r}",
             str(path),
         )
-    place = Path(path) if suffix == ".json" else _roles(path)
-    if suffix != ".json" and not place.exists():
+    is_json = suffix == ".json"
+    place = Path(path) if is_json else _roles(path)
+    text = read_text(place, most=LARGE_FILE) if is_json or place.exists() else None
+    if text is None:
         place = Path(path)
-        text = ""
-    else:
-        text = read_text(place)
-    network = None if suffix == ".json" else read_network(path, normalize=normalize)
+    elif not text.strip():
+        raise ModelFileError(f"{place} is empty", str(place))
+    network = None if is_json else read_network(path, normalize=normalize)
     try:
         if network is None:
-            return bank_from_json(text)
-        return roles_from_json(text, network) if text else _of_marks(path, network)
+            return bank_from_json(text or "")
+        return _of_marks(path, network) if text is None else roles_from_json(text, network)
     except (ModelFileError, InvalidModelError) as fault:
         raise ModelFileError(f"{fault}, in {place}", str(place)) from fault
     except TooLargeError as fault:
@@ -169,12 +164,10 @@ def read_bank(path: str | os.PathLike[str], *, normalize: bool = False) -> ItemB
 
 def _of_marks(path: str | os.PathLike[str], network: Network) -> ItemBank:
     """Return the bank of a network whose file itself tells the roles of the variables."""
-    bank = genie_bank(path, network) if Path(path).suffix.lower() == ".xdsl" else None
-    if bank is not None:
-        return bank
+    if Path(path).suffix.lower() == ".xdsl":
+        return genie_bank(path, network)
     inner = {v.name for cpd in network.cpds for v in cpd.parents}
-    items = [cpd.variable.name for cpd in network.cpds if cpd.parents]
-    items = [name for name in items if name not in inner]
+    items = [c.variable.name for c in network.cpds if c.parents and c.variable.name not in inner]
     skills = [v.name for v in network.variables if v.name in inner]
     line = (
         f'{{"schema": "bnmind-roles", "version": 1, "skills": {_some(skills)}, "items":'
@@ -190,20 +183,6 @@ def _some(names: Sequence[str]) -> str:
     """Return the records of the first names as a list of JSON."""
     texts = [json.dumps({"name": name}, ensure_ascii=False) for name in names[:_SHOWN]]
     return f"[{', '.join([*texts, '…'] if len(names) > _SHOWN else texts)}]"
-
-
-def read_text(
-    path: str | os.PathLike[str], *, most: int = LARGE_FILE, damaged: bool = False
-) -> str:
-    """Return the text of a file; raises `ModelFileError` if it is empty or cannot be read.
-
-    Files of more than ``most`` bytes are rejected. If ``damaged``, a text that is not valid
-    UTF-8 is returned up to the first invalid byte.
-    """
-    text = _files.read_text(path, most=most, damaged=damaged)
-    if not text.strip():
-        raise ModelFileError(f"{path} is empty", str(path))
-    return text
 
 
 def _roles(path: str | os.PathLike[str]) -> Path:
@@ -240,128 +219,71 @@ def genie_bank(path: str | os.PathLike[str], network: Network) -> ItemBank:
             f" beside the network; got {counted(len(marks.targets), 'target')} and"
             f" {counted(len(marks.observations), 'observation')}"
         )
-    root = parse_xml(read_bytes(path, most=LARGE_FILE))
-    nodes = {_name(node, network): node for node in root.one("nodes").children}
-    items, skills = _usable(network, marks.ranked or marks.observations, marks.targets)
-    labels, title = _labels(root)
-    costs = _costs(root, nodes)
-    bank_items = tuple(
-        Item(
-            name,
-            text=_question(nodes[name]) or _other(labels.get(name, ""), name),
-            cost=costs.get(name, 1.0),
-        )
-        for name in items
-    )
+    observed, below = marks.ranked or marks.observations, set(network.descendants(marks.targets))
+    items = [name for name in observed if name in below and not network.children(name)]
+    measured = set(network.ancestors(items))
+    skills = tuple(name for name in marks.targets if name in measured)
+    hidden = "are hidden variables of the bank"
+    others = set(observed) - set(items)
+    _warn(f"observations with children, or that depend on no target, {hidden}", others)
+    _warn(f"targets on which no observation depends, {hidden}", set(marks.targets) - set(skills))
+    if not items:
+        raise ModelFileError("expected observations that depend on targets, got none")
+    root, is_encoded = smile_of(read_bytes(path, most=LARGE_FILE))
+    labels: dict[str, str] = {}
+    questions: dict[str, str] = {}
+    costs: dict[str, float] = {}
+    several = set()
+    for parent, entry in _below(root):
+        name, text = parent.attributes.get("id", ""), " ".join(entry.words)
+        if entry.tag == "question":
+            name = decoded(name) if is_encoded else name
+            questions[name] = f"{questions.get(name, '')} {text}".strip()
+        elif entry.tag == "name" and parent.tag == "node":
+            labels.setdefault(name, text if text != name else "")
+        elif entry.tag.lower() in _COST or "cost" in parent.tag.lower():
+            name = entry.attributes.get("id", name)
+            name = decoded(name) if is_encoded else name
+            if len(entry.words) > 1:
+                several.add(name)
+            elif text and name not in costs:
+                try:
+                    costs[name] = float(text)
+                except ValueError:
+                    fault = entry.place.fault(f"expected the cost of {name}, got {text[:40]}")
+                    raise fault from None
+    _warn("costs that depend on other nodes count as 1", several)
+    titles = (e.attributes.get("name", "") for _, e in _below(root) if e.tag == "genie")
     return ItemBank(
         network=network,
-        skills=tuple(skills),
-        items=bank_items,
-        title=title,
+        skills=skills,
+        items=tuple(
+            Item(
+                name,
+                text=questions.get(name) or labels.get(name, ""),
+                cost=cost if (cost := costs.get(name, 1.0)) > 0 and name not in several else 1.0,
+            )
+            for name in items
+        ),
+        title=next(filter(None, titles), ""),
         labels=tuple(labels.get(name) or name for name in skills),
     )
 
 
-def _name(node: Element, network: Network) -> str:
-    """Return the name of a node in the network; files of bnmind may have encoded ones."""
-    name = node.attribute("id")
-    return name if name in {v.name for v in network.variables} else decoded(name)
+def _warn(what: str, names: Iterable[str]) -> None:
+    """Warn of names, if there are any."""
+    if some := sorted(names):
+        warnings.warn(f"{what}: {', '.join(some)}", ModelFileWarning, stacklevel=5)
 
 
-def _usable(
-    network: Network, items: Sequence[str], skills: Sequence[str]
-) -> tuple[list[str], list[str]]:
-    """Return the observations that can be items, and the targets that these depend on."""
-    below = set(network.descendants(skills))
-    usable = [name for name in items if name in below and not network.children(name)]
-    measured = set(network.ancestors(usable))
-    kept = [name for name in skills if name in measured]
-    for left_out, why in (
-        (set(items) - set(usable), "observations with children, or that depend on no target"),
-        (set(skills) - set(kept), "targets on which no observation depends"),
-    ):
-        if left_out:
-            warnings.warn(
-                f"{why}, are hidden variables of the bank: {', '.join(sorted(left_out))}",
-                ModelFileWarning,
-                stacklevel=4,
-            )
-    if not usable:
-        raise ModelFileError("expected observations that depend on targets, got none")
-    return usable, kept
-
-
-def _question(node: Element) -> str:
-    return " ".join(word for entry in node.each("question") for word in entry.words)
-
-
-def _other(label: str, name: str) -> str:
-    return "" if label == name else label
-
-
-def _labels(root: Element) -> tuple[dict[str, str], str]:
-    """Return the names that GeNIe shows for nodes, and for the network."""
-    labels: dict[str, str] = {}
-    title = ""
-    for extensions in root.each("extensions"):
-        for genie in extensions.each("genie"):
-            title = title or genie.attributes.get("name", "")
-            for node in _below(genie):
-                texts = [" ".join(name.words) for name in node.each("name")]
-                if node.tag == "node" and texts and "id" in node.attributes:
-                    labels[node.attributes["id"]] = texts[0]
-    return labels, title
-
-
-def _below(element: Element) -> Iterator[Element]:
-    """Yield all elements below another; submodels may contain nodes."""
+def _below(element: Element) -> Iterator[tuple[Element, Element]]:
+    """Yield all elements below another, each with its parent."""
     for child in element.children:
-        yield child
+        yield element, child
         yield from _below(child)
 
 
-def _costs(root: Element, nodes: Mapping[str, Element]) -> dict[str, float]:
-    """Return the positive costs of observations, from their nodes or from a list beside them.
-
-    A cost that depends on other nodes is left out, with a warning.
-    """
-    entries = [(name, cost) for name, node in nodes.items() for cost in _cost_entries(node)]
-    for part in root.children:
-        if "cost" in part.tag.lower():
-            for entry in part.children:
-                name = entry.attributes.get("id", "")
-                entries += [(name, cost) for cost in (*_cost_entries(entry), entry)]
-    costs: dict[str, float] = {}
-    several = []
-    for name, entry in entries:
-        if len(entry.words) == 1 and name not in costs:
-            try:
-                costs[name] = float(entry.words[0])
-            except ValueError:
-                raise entry.place.fault(
-                    f"expected the cost of {name}, got {entry.words[0][:40]}"
-                ) from None
-        elif len(entry.words) > 1:
-            several.append(name)
-    if several:
-        warnings.warn(
-            f"costs that depend on other nodes count as 1: {', '.join(sorted(set(several)))}",
-            ModelFileWarning,
-            stacklevel=4,
-        )
-    return {name: cost for name, cost in costs.items() if cost > 0 and name not in several}
-
-
-def _cost_entries(node: Element) -> Iterable[Element]:
-    return (entry for entry in node.children if entry.tag.lower() in _COST)
-
-
 # --- Descriptions of items and skills in tables ---------------------------------------------------
-
-_SAID = {
-    **dict.fromkeys(["yes", "true", "1", "1.0"], True),
-    **dict.fromkeys(["no", "false", "0", "0.0"], False),
-}
 
 _LABELS = ("label", "name", "text", "title", "description", "long")
 """Names of columns with the labels of skills, in lower case."""
@@ -423,7 +345,7 @@ def describe_bank(
 
 def _rows(table: TextTable, kind: str, names: Sequence[str]) -> list[int | None]:
     """Return the row of each name; None, with a warning, for a name without a row."""
-    texts = names_in_rows(table, kind)
+    texts = table.names_of(kind)
     row_of = {name: row for row, name in enumerate(texts)}
     match = match_names(texts, names)
     if match is not None and not match.by_position:
@@ -452,22 +374,17 @@ def _described_items(bank: ItemBank, table: TextTable) -> tuple[Item, ...]:
     problems: list[str] = []
     described = []
     for item, row in zip(bank.items, rows, strict=True):
-        values = {
-            field: _value(column[row], field, f"the {field} of item {item.name}", problems)
-            for field, column in columns.items()
-            if row is not None and clean(column[row])
-        }
+        given = {} if row is None else {field: cells[row] for field, cells in columns.items()}
+        values = {field: _value(field, cell) for field, cell in given.items() if clean(cell)}
         key = values.pop("key", "")
-        if "choices" in values:
-            try:
-                values["choices"] = choices_in(values["choices"], key, bank.responses(item.name))
-            except ValueError as fault:
-                del values["choices"]
-                problems.append(f"the choices of item {item.name}: {fault}")
         try:
+            if "choices" in values:
+                values["choices"] = choices_in(values["choices"], key, bank.responses(item.name))
             described.append(replace(item, **values))
         except InvalidModelError as fault:
-            problems += fault.problems
+            problems += [one.replace("Item:", f"item {item.name}:") for one in fault.problems]
+        except ValueError as fault:
+            problems.append(f"the choices of item {item.name}: {fault}")
     if problems:
         raise InvalidModelError(problems)
     return tuple(described)
@@ -484,20 +401,17 @@ def _skill_labels(bank: ItemBank, table: TextTable) -> tuple[str, ...]:
     return tuple(text or label for text, label in zip(texts, bank.labels, strict=True))
 
 
-def _value(cell: Any, field: str, what: str, problems: list[str]) -> Any:
+def _value(field: str, cell: Any) -> Any:
+    """Return the value of a field of an item; a cell that is none as it is."""
     if field == "enemies":
         return tuple(part.strip() for part in str(cell).split(";"))
-    if field == "shuffle":
-        said = _SAID.get(clean(cell).lower())
-        if said is None:
-            problems.append(f"expected yes or no for {what}, got {shown(cell)}")
-        return said is not False
-    if field not in ("cost", "time"):
-        return clean(cell)
     number = number_of(cell)
-    if number is None:
-        problems.append(f"expected a number for {what}, got {shown(cell)}")
-    return 1.0 if number is None else number
+    if field == "shuffle":
+        truth = {"yes": 1.0, "no": 0.0}.get(clean(cell).lower(), number)
+        return bool(truth) if truth in (0, 1) else cell
+    if field in ("cost", "time"):
+        return cell if number is None else number
+    return clean(cell)
 
 
 # --- Priors: the distribution of the skills from which a test starts ------------------------------
@@ -581,7 +495,7 @@ def read_prior(
     Raises
     ------
     ModelFileError
-        If the file cannot be read, or has no column of probabilities or counts.
+        If the file cannot be read.
     InvalidModelError
         If it is no distribution of the skills of the bank. The error lists all faults.
 
@@ -599,18 +513,8 @@ def read_prior(
 
 def profile_columns(source: str | os.PathLike[str] | pandas.DataFrame) -> dict[str, list[str]]:
     """Return the cells of a table of profiles by the names of its columns."""
-    table = table_given("profiles", source)
-    path = os.fspath(source) if isinstance(source, str | os.PathLike) else "the data frame"
-    header = table.header or ()
-    if table.uneven:
-        raise ModelFileError(f"{path}: {table.uneven[0]}", path)
-    if not any(name.lower() in _WEIGHTS for name in header):
-        raise ModelFileError(
-            f"expected a column for each skill and a column probability or count in {path}, got"
-            f" {'no names of columns' if not header else f'the columns {shown(list(header))}'}",
-            path,
-        )
-    return {name: list(map(str, table.column(place))) for place, name in enumerate(header)}
+    table = named_table("profiles", source)
+    return {name: list(map(str, table.column(place))) for place, name in enumerate(table.names)}
 
 
 def named_prior(name: str, directory: Path = _HERE) -> str | dict[str, list[str]]:
@@ -653,14 +557,6 @@ def prior_of(value: object, bank: ItemBank) -> ItemBank:
 
 def _of_columns(columns: Mapping[str, Any], bank: ItemBank) -> Saturated:
     skills = [bank.variable(name) for name in bank.skills]
-    weights = next((name for name in columns if name.lower() in _WEIGHTS), None)
-    problems = [f"no column for the skill {name}" for name in bank.skills if name not in columns]
-    if weights is None:
-        problems.append("no column probability or count")
-    bad = [name for name, cells in columns.items() if not isinstance(cells, Sequence)]
-    problems += [f"expected a list of cells in the column {name}" for name in bad]
-    if not bad and len({len(cells) for cells in columns.values()}) > 1:
-        problems.append("the columns have different lengths")
     needed = math.prod(v.n_states for v in skills)
     if needed > MAX_PROFILES:
         raise TooLargeError(
@@ -668,43 +564,43 @@ def _of_columns(columns: Mapping[str, Any], bank: ItemBank) -> Saturated:
             needed=needed,
             budget=MAX_PROFILES,
         )
+    weights = next((name for name in columns if name.lower() in _WEIGHTS), None)
+    problems = [f"no column for the skill {name}" for name in bank.skills if name not in columns]
+    if weights is None:
+        problems.append(f"expected a column probability or count, got {shown(list(columns))}")
+    sizes = [len(cells) if isinstance(cells, Sequence) else -1 for cells in columns.values()]
+    if len(set(sizes)) > 1 or -1 in sizes:
+        problems.append("expected a list of equally many cells in each column")
     if problems or weights is None:
         raise InvalidModelError(problems)
-    joint = _joint(columns, weights, skills)
-    total = joint.sum()
-    if weights.lower() == "probability" and abs(total - 1) > _ROUNDED:
-        problems.append(f"the probabilities of the profiles must sum to 1, got {total:g}")
-    elif not total > 0:
-        problems.append("expected a profile with a count above 0")
-    if problems:
-        raise InvalidModelError(problems)
-    return Saturated(joint / total)
-
-
-def _joint(columns: Mapping[str, Any], weights: str, skills: Sequence[Variable]) -> Any:
-    """Return the weight of each profile, with an axis for each skill."""
     joint = np.zeros(tuple(v.n_states for v in skills))
-    problems: list[str] = []
     seen: dict[tuple[int, ...], int] = {}
-    for row, cell in enumerate(columns[weights], start=1):
+    rows = zip(columns[weights], *(columns[v.name] for v in skills), strict=True)
+    for row, (cell, *profile) in enumerate(rows, start=1):
         weight = number_of(cell)
         if weight is None or not 0 <= weight < math.inf:
             problems.append(f"row {row}: expected a {weights} of at least 0, got {shown(cell)}")
             continue
-        levels = [level_of(columns[v.name][row - 1], v.states) for v in skills]
-        for skill, level in zip(skills, levels, strict=True):
-            if level is None:
+        place = []
+        for skill, name in zip(skills, profile, strict=True):
+            if (level := level_of(name, skill.states)) is None:
+                some = ", ".join(skill.states[:10])
                 problems.append(
-                    f"row {row}: expected a level of {skill.name} among"
-                    f" {', '.join(skill.states[:10])}, got {shown(columns[skill.name][row - 1])}"
+                    f"row {row}: expected a level of {skill.name} among {some}, got {shown(name)}"
                 )
-        place = tuple(level for level in levels if level is not None)
+            else:
+                place.append(level)
         if len(place) < len(skills):
             continue
-        if place in seen:
-            problems.append(f"rows {seen[place]} and {row} have the same profile")
-        seen[place] = row
-        joint[place] = weight
+        first = seen.setdefault(tuple(place), row)
+        if first != row:
+            problems.append(f"rows {first} and {row} have the same profile")
+        joint[tuple(place)] = weight
+    total = joint.sum()
+    if not problems and weights.lower() == "probability" and abs(total - 1) > _ROUNDED:
+        problems.append(f"the probabilities of the profiles must sum to 1, got {total:g}")
+    elif not problems and not total > 0:
+        problems.append("expected a profile with a count above 0")
     if problems:
         raise InvalidModelError(first_faults(problems))
-    return joint
+    return Saturated(joint / total)

@@ -83,6 +83,7 @@ known items in adaptive testing with a statistical quality control method", J. E
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -93,9 +94,10 @@ import numpy as np
 from annotated_types import Gt, Le, Lt, MinLen
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._arguments import checked, checked_if_it_fails
+from bnmind._arguments import checked
 from bnmind._display import Result, Table, finite, picked
 from bnmind._messages import counted
+from bnmind._records import in_file
 from bnmind._values import Count, Value
 from bnmind._workers import one_blas_thread
 from bnmind.adaptive.beliefs.belief import MISSING, SkillBelief, updated_batch_anyway
@@ -120,7 +122,7 @@ from bnmind.adaptive.learning.em import ResponseLayout
 from bnmind.adaptive.learning.learn import LearningModel, item_certainties
 from bnmind.adaptive.learning.options import LearningOptions
 from bnmind.adaptive.response_models.base import model_table
-from bnmind.adaptive.responses.responses import Responses, responses_to
+from bnmind.adaptive.responses.responses import Responses, require_known, responses_to
 from bnmind.adaptive.sessions.session import design_saved, read_session, state_in
 from bnmind.errors import InvalidArgumentError, ModelFileError
 from bnmind.information import Floats
@@ -276,25 +278,27 @@ def calibrate_items(
 
 def _columns(responses: Responses, bank: ItemBank) -> Responses:
     """Return the responses with a column for each item of the bank, empty ones too."""
+    require_known(responses, bank)
     places = [bank.position(name) for name in responses.items]
     codes = np.full((len(responses), len(bank.items)), MISSING, dtype=np.int16)
     codes[:, places] = responses.codes
-    most = np.array([len(bank.responses(name)) for name in bank.item_names])
-    wrong = np.argwhere(codes >= most)
-    if len(wrong):
-        row, place = wrong[0].tolist()
-        bank.response(bank.item_names[place], int(codes[row, place]))  # raises, and names it
     order = np.array([*places, MISSING])[responses.order]  # the last for `MISSING`
     return replace(responses, codes=codes, items=bank.item_names, order=order)
+
+
+def _cells(layout: ResponseLayout) -> Iterator[tuple[int, str, slice]]:
+    """Yield the number, the name and the response probabilities of each item."""
+    names = [name for block in layout.blocks for name in block.names]
+    for number, (name, start) in enumerate(zip(names, layout.starts, strict=True)):
+        yield number, name, slice(start, start + math.prod(layout.shapes[number]))
 
 
 def _flat(layout: ResponseLayout, chosen: Sequence[str], chances: Floats) -> Floats:
     """Return response probabilities of which those of new items tell nothing."""
     flat = chances.copy()
-    names = [name for block in layout.blocks for name in block.names]
-    for name, start, (groups, responses) in zip(names, layout.starts, layout.shapes, strict=True):
+    for number, name, cells in _cells(layout):
         if name in chosen:
-            flat[start : start + groups * responses] = 1 / responses
+            flat[cells] = 1 / layout.shapes[number][1]
     return flat
 
 
@@ -344,19 +348,14 @@ def _reported(
 def _earlier_counts(bank: ItemBank, layout: ResponseLayout, chosen: Sequence[str]) -> Floats:
     """Return the pseudo-counts of earlier answers, in the layout."""
     earlier = np.zeros(layout.size)
-    names = [name for block in layout.blocks for name in block.names]
-    for number, name in enumerate(names):
+    for number, name, cells in _cells(layout):
         certainty = bank.item(name).certainty if name in chosen else None
-        (groups, responses), start = layout.shapes[number], layout.starts[number]
-        if isinstance(certainty, TableCertainty) and certainty.counts.shape == (groups, responses):
-            cells = np.maximum(certainty.counts - 1, 0.0).reshape(-1)
+        grouped = np.zeros(layout.shapes[number])
+        if isinstance(certainty, TableCertainty) and certainty.counts.shape == grouped.shape:
+            grouped = np.maximum(certainty.counts - 1, 0.0)
         elif _is_usable(certainty):
-            grouped = np.zeros((groups, responses))
             np.add.at(grouped, layout.groups[number], _counts_of_curve(bank, name, certainty))
-            cells = grouped.reshape(-1)
-        else:
-            continue
-        earlier[start : start + groups * responses] = cells
+        earlier[cells] = grouped.reshape(-1)
     return earlier
 
 
@@ -427,11 +426,14 @@ def read_answers(paths: Sequence[str | os.PathLike[str]], bank: ItemBank) -> Ans
     pilot: dict[str, None] = {}
     for path in paths:
         place = Path(path)
-        saved = read_session(place, None)
-        design = design_saved(saved.about, bank)
+        about = read_session(place, None).about
+        try:
+            design = design_saved(about, bank)
+        except ModelFileError as fault:
+            raise in_file(fault, place) from fault
         of_test = bank if design is None else design.bank
-        saved = read_session(place, of_test)
-        state = state_in(of_test, saved.events, place=str(place))
+        events = read_session(place, of_test).events
+        state = state_in(of_test, events, place=str(place))
         if design is not None and design.pilot is not None:
             pilot |= dict.fromkeys(design.pilot.items)
         given = {
@@ -440,13 +442,11 @@ def read_answers(paths: Sequence[str | os.PathLike[str]], bank: ItemBank) -> Ans
             if name in state.responses
         }
         if given:
-            at = saved.events[-1].at
-            tests.append((at, place.name, given))
+            tests.append((events[-1].at, place.name, given))
     if not tests:
         raise ModelFileError("expected sessions with answers, got none", None)
     tests.sort(key=lambda test: test[0])
-    columns = {name: None for _, _, given in tests for name in given}
-    names = sorted(columns, key=bank.position)
+    names = sorted({name for _, _, given in tests for name in given}, key=bank.position)
     codes = np.full((len(tests), len(names)), MISSING)
     order = np.full((len(tests), max(len(given) for _, _, given in tests)), MISSING)
     for row, (_, _, given) in enumerate(tests):
@@ -457,92 +457,52 @@ def read_answers(paths: Sequence[str | os.PathLike[str]], bank: ItemBank) -> Ans
     return AnsweredTests(Responses(codes, tuple(names), who, order=order), tuple(pilot))
 
 
-@dataclass(frozen=True, eq=False)
-class OnlineStep(Value):
-    """One answer to a new item."""
+@checked
+def calibrate_online(
+    bank: ItemBank, belief: SkillBelief, item: str, response: int | str
+) -> ItemBank:
+    """Return the bank after one more answer to a new item, while examinees answer it.
 
-    predicted: float
-    """The probability of the answer before it."""
-    weights: Floats
-    """``(rows,)``: the posterior probability of each row of the item's table."""
+    Parameters
+    ----------
+    bank
+        The bank; the certainty of each new item is a `TableCertainty`, which grows by the answer.
+    belief
+        The belief about the examinee by the answers to other items.
+    item, response
+        The new item and the answer.
 
-
-@dataclass(frozen=True, eq=False)
-class OnlineCalibration(Value):
-    """The distributions of the tables of new items while examinees answer them.
+    Raises
+    ------
+    UnknownNameError, InvalidArgumentError
+        If there is no such item, or response, or it has no `TableCertainty`.
 
     Examples
     --------
     >>> from bnmind.adaptive import start_belief, with_certainties
     >>> new = {"item_3": TableCertainty(np.ones((2, 2)), (0, 1))}
     >>> bank = with_certainties(ItemBank.from_qmatrix([[1]] * 3, 0.2, 0.1), new)
-    >>> state = OnlineCalibration(bank)
     >>> belief = start_belief(bank).update("item_1", 1).update("item_2", 1)
-    >>> state, step = state.update(belief, "item_3", 1)
-    >>> step.predicted, state.certainty("item_3").counts.round(2).tolist()
-    (0.5, [[1.0, 1.05], [1.0, 1.95]])
+    >>> learned = calibrate_online(bank, belief, "item_3", 1)
+    >>> learned.item("item_3").certainty.counts.round(2).tolist()
+    [[1.0, 1.05], [1.0, 1.95]]
     """
-
-    bank: ItemBank
-    """The bank; the certainty of each new item is a `TableCertainty`."""
-
-    @checked_if_it_fails
-    def certainty(self, item: str) -> TableCertainty:
-        """Return the distribution of the table of an item.
-
-        Parameters
-        ----------
-        item
-            The name of the item.
-
-        Raises
-        ------
-        UnknownNameError
-            If the bank has no such item.
-        InvalidArgumentError
-            If it has no `TableCertainty`.
-        """
-        found = self.bank.item(item).certainty
-        if not isinstance(found, TableCertainty):
-            raise InvalidArgumentError(
-                f"expected item {item} with a TableCertainty, which `with_certainties` gives it",
-                item,
-            )
-        return found
-
-    @checked_if_it_fails
-    def update(
-        self, belief: SkillBelief, item: str, response: int | str
-    ) -> tuple[OnlineCalibration, OnlineStep]:
-        """Return the state after an answer to a new item, and the step.
-
-        Parameters
-        ----------
-        belief
-            The belief about the examinee by the answers to other items.
-        item, response
-            The item and the answer.
-
-        Raises
-        ------
-        UnknownNameError, InvalidArgumentError
-            If there is no such item, or response, or it has no `TableCertainty`.
-        """
-        known, number = self.certainty(item), self.bank.response(item, response)
-        rows = np.array(known.rows)[cause_order(self.bank, item)]
-        masses = belief.masses([item])[0][: len(rows)]
-        of_row = np.bincount(rows, weights=masses, minlength=len(known.counts))
-        joint = of_row * known.means[:, number]
-        predicted = float(joint.sum())
-        weights = joint / predicted
-        counts = np.array(known.counts)
-        counts[:, number] += weights
-        after = TableCertainty(counts, known.rows, known.answers + 1)
-        cpd = self.bank.network.cpd(item)
-        changed = replace(self.bank.item(item), certainty=after)
-        table = after.means[list(after.rows)]
-        own = {item: with_table(changed, cpd.variable, cpd.parents, table)}
-        return OnlineCalibration(with_tables(self.bank, own)), OnlineStep(predicted, weights)
+    known, number = bank.item(item).certainty, bank.response(item, response)
+    if not isinstance(known, TableCertainty):
+        raise InvalidArgumentError(
+            f"expected item {item} with a TableCertainty, which `with_certainties` gives it", item
+        )
+    rows = np.array(known.rows)[cause_order(bank, item)]
+    masses = belief.masses([item])[0][: len(rows)]
+    of_row = np.bincount(rows, weights=masses, minlength=len(known.counts))
+    joint = of_row * known.means[:, number]
+    counts = np.array(known.counts)
+    counts[:, number] += joint / float(joint.sum())
+    after = TableCertainty(counts, known.rows, known.answers + 1)
+    cpd = bank.network.cpd(item)
+    changed = replace(bank.item(item), certainty=after)
+    table = after.means[list(after.rows)]
+    return with_tables(bank, {item: with_table(changed, cpd.variable, cpd.parents, table)})
 
 
 _CHARTS = 1000
@@ -691,9 +651,11 @@ def item_drift(
     Raises
     ------
     InvalidArgumentError
-        If a number is out of range, or an item has no such response.
+        If a number is out of range.
     UnknownNameError
         If the bank has no such item.
+    TableError
+        If an item has no such response.
 
     Examples
     --------

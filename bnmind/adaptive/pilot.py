@@ -29,121 +29,65 @@ reservoir", Inf. Process. Lett. 2006 (drawing by weights).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from bnmind._arguments import check_shape, checked, number_array, positions
 from bnmind._registry import Registered
 from bnmind._values import Count, Value
-from bnmind.adaptive.beliefs.belief import MISSING, SkillBelief
+from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, SkillBelief
 from bnmind.adaptive.items.bank import ItemBank, table_deviations
 from bnmind.adaptive.items.item import TableCertainty
-from bnmind.adaptive.selection.rules import asked_mask, begun_testlet, enemies_of, item_mask
-from bnmind.adaptive.selection.selector import Selection, pilot_generator
+from bnmind.adaptive.selection.rules import Mask, asked_mask, begun_testlet, enemies_of, item_mask
+from bnmind.adaptive.selection.selector import Choice, Selector, best_of, drawn, pilot_generator
+from bnmind.adaptive.selection.selectors import RandomItem
 from bnmind.errors import UnknownNameError
 from bnmind.information import Floats
 
 
-@runtime_checkable
-class PilotRule(Protocol):
-    """The interface of rules that choose which pilot item to ask next."""
-
-    def pilot_scores(
-        self, bank: ItemBank, items: NDArray[np.intp], masses: Floats, luck: Floats
-    ) -> Floats:
-        """Return the score of each pilot item, ``(examinees, items)``; the largest is asked.
-
-        Parameters
-        ----------
-        bank
-            The item bank.
-        items
-            ``(items,)``, the positions of the pilot items in the bank.
-        masses
-            ``(examinees, items, configurations)``, see `SkillBelief.masses`.
-        luck
-            ``(examinees, items)``, random numbers in [0, 1).
-        """
-
-
 @dataclass(frozen=True)
-class RandomPilot(Value):
-    """Ask pilot items at random, all with the same probability."""
-
-    @checked
-    def pilot_scores(
-        self, bank: ItemBank, items: NDArray[np.intp], masses: Floats, luck: Floats
-    ) -> Floats:
-        """Return the random numbers; see `PilotRule`."""
-        return _arrays(bank, items, masses, luck)[2]
-
-
-@dataclass(frozen=True)
-class LeastCalibrated(Value):
-    """Ask pilot items with few answers more often.
+class LeastCalibrated(Selector[SkillBelief]):
+    """Select items with few answers more often.
 
     The probability of an item is inversely proportional to the number of its answers so far, plus
     one. It is not always the item with the fewest: between two calibrations the bank does not
     change, and all examinees would be asked the same item.
     """
 
-    @checked
-    def pilot_scores(
-        self, bank: ItemBank, items: NDArray[np.intp], masses: Floats, luck: Floats
-    ) -> Floats:
-        """Return scores whose largest is drawn with these probabilities; see `PilotRule`."""
-        items, _, luck = _arrays(bank, items, masses, luck)
-        known = [bank.items[place].certainty for place in items.tolist()]
+    def _choice(self, beliefs: BatchBelief, allowed: Mask, luck: ArrayLike | None) -> Choice:
+        """Return for each examinee an item drawn with these probabilities; ``luck`` is required."""
+        known = [item.certainty for item in beliefs.bank.items]
         answers = np.array([0.0 if one is None else one.answers for one in known])
-        scores: Floats = np.log(np.maximum(luck, 1e-300)) * (answers + 1)
-        return scores
+        scores = np.log(np.maximum(drawn(luck, allowed.shape), 1e-300)) * (answers + 1)
+        return best_of(np.where(allowed, scores, -np.inf), allowed, 0.0)
 
 
 @dataclass(frozen=True)
-class MostInformativePilot(Value):
-    """Ask the pilot item whose answer is expected to tell most about its own parameters.
+class MostInformativePilot(Selector[SkillBelief]):
+    """Select the item whose answer is expected to tell most about its own parameters.
 
     The expected information depends on the belief about the examinee and on how sure the
     parameters are. Those of an item without a certainty are unknown: each row of its table has a
-    flat distribution. Ties are broken at random.
+    flat distribution. Ties are broken at random. The scores are in bits, to second order.
     """
 
-    @checked
-    def pilot_scores(
-        self, bank: ItemBank, items: NDArray[np.intp], masses: Floats, luck: Floats
-    ) -> Floats:
-        """Return the information in bits, to second order; see `PilotRule`."""
-        items, masses, luck = _arrays(bank, items, masses, luck)
-        scores = np.zeros(luck.shape)
-        for column, place in enumerate(items.tolist()):
+    def _choice(self, beliefs: BatchBelief, allowed: Mask, luck: ArrayLike | None) -> Choice:
+        """Return for each examinee the most informative item; ``luck`` is required."""
+        bank, places = beliefs.bank, np.flatnonzero(allowed.any(axis=0))
+        scores, masses = 1e-9 * drawn(luck, allowed.shape), beliefs.masses(places)
+        for number, place in enumerate(places.tolist()):
             name = bank.item_names[place]
             channel, deviations = bank.channel(name), _deviations(bank, name)
-            own = masses[:, column, : len(channel)]
+            own = masses[:, number, : len(channel)]
             predicted = own @ channel
             variance = (np.einsum("nc,kcr->nkr", own, deviations) ** 2).sum(axis=1)
             ratio = np.divide(variance, predicted, out=np.zeros_like(variance), where=predicted > 0)
-            scores[:, column] = ratio.sum(axis=1) / (2 * np.log(2))
-        return scores + 1e-9 * luck
-
-
-def _arrays(
-    bank: ItemBank, items: NDArray[np.intp], masses: Floats, luck: Floats
-) -> tuple[NDArray[np.intp], Floats, Floats]:
-    """Return the arguments of a rule as arrays that fit each other."""
-    places = positions(items, len(bank.items), "items")
-    of_items, numbers = number_array(masses, "masses"), number_array(luck, "luck")
-    check_shape(numbers, "luck", (len(of_items) if of_items.ndim else 0, len(places)))
-    names = [bank.item_names[place] for place in places.tolist()]
-    widest = max((len(bank.channel(name)) for name in names), default=0)
-    # Masses may be padded for items with more configurations.
-    check_shape(of_items[..., :widest], "masses", (*numbers.shape, widest))
-    return places, of_items, numbers
+            scores[:, place] += ratio.sum(axis=1) / (2 * np.log(2))
+        return best_of(np.where(allowed, scores, -np.inf), allowed, 0.0)
 
 
 @lru_cache(maxsize=2**10)
@@ -157,12 +101,12 @@ def _deviations(bank: ItemBank, name: str) -> Floats:
     return table_deviations(replace(bank, items=tuple(items)), name)
 
 
-PILOT_RULES: Mapping[str, Registered[PilotRule]] = MappingProxyType(
+PILOT_RULES: Mapping[str, Registered[Selector[SkillBelief]]] = MappingProxyType(
     {
         "least-calibrated": Registered(
             "at random, items with few answers more often", LeastCalibrated
         ),
-        "random": Registered("at random, all alike", RandomPilot),
+        "random": Registered("at random, all alike", RandomItem),
         "informative": Registered(
             "the item whose answer tells most about its parameters", MostInformativePilot
         ),
@@ -193,8 +137,8 @@ class PilotItems(Value):
         The questions at which they may be asked, counted from 1; each test draws as many of them
         as it has pilot items. Default the first five questions for each pilot item.
     rule
-        The rule that chooses which one to ask: `LeastCalibrated`, `RandomPilot`,
-        `MostInformativePilot`, or one of your own.
+        The selector of the one to ask: `LeastCalibrated`, `RandomItem`, `MostInformativePilot`, or
+        any other one.
     count
         Whether their answers count for the belief and the report, as those of other items.
     complete
@@ -221,7 +165,7 @@ class PilotItems(Value):
     number: Count = 1
     _: KW_ONLY
     places: tuple[Count, ...] = ()
-    rule: PilotRule = field(default_factory=LeastCalibrated)
+    rule: Selector[SkillBelief] = field(default_factory=LeastCalibrated)
     count: bool = False
     complete: bool = True
 
@@ -244,11 +188,6 @@ def pilot_faults(pilot: PilotItems, bank: ItemBank) -> list[str]:
     if not problems and len(pilot.items) == len(bank.items):
         problems.append("expected items that are not pilot items, got pilot items only")
     return problems
-
-
-def pilot_mask(pilot: PilotItems, bank: ItemBank) -> NDArray[np.bool_]:
-    """Return a mask of the pilot items of a bank, ``(items,)``."""
-    return item_mask(bank, pilot.items)
 
 
 def drawn_places(
@@ -314,7 +253,7 @@ def open_pilots(
     places
         As `drawn_places` returns them.
     """
-    mask = pilot_mask(pilot, bank)
+    mask = item_mask(bank, pilot.items)
     was_asked = asked_mask(bank, asked)
     n_given = (was_asked & mask).sum(axis=1)
     n_asked = (asked != MISSING).sum(axis=1)
@@ -326,55 +265,3 @@ def open_pilots(
         due |= ended & (n_given < pilot.number)
     open_items: NDArray[np.bool_] = due[:, None] & mask & available & ~was_asked
     return open_items & ~enemies_of(bank, was_asked)
-
-
-def chosen_pilots(
-    pilot: PilotItems, bank: ItemBank, candidates: NDArray[np.bool_], masses: Floats, luck: Floats
-) -> tuple[NDArray[np.intp], Floats]:
-    """Return the pilot item for each examinee, and the scores of all, −inf where not open.
-
-    Parameters
-    ----------
-    pilot, bank
-        The pilot items and the bank.
-    candidates
-        ``(examinees, items)``, as `open_pilots` returns them; one at least in each row.
-    masses
-        ``(examinees, pilot items, configurations)``, in the order of the bank.
-    luck
-        ``(examinees, items)``, random numbers in [0, 1).
-    """
-    places = np.flatnonzero(pilot_mask(pilot, bank))
-    scores = np.asarray(pilot.rule.pilot_scores(bank, places, masses, luck[:, places]))
-    scores = np.where(candidates[:, places], scores, -np.inf)
-    chosen: NDArray[np.intp] = places[np.argmax(scores, axis=1)]
-    return chosen, scores
-
-
-def selected_pilot(
-    pilot: PilotItems, belief: SkillBelief, items: Sequence[str], *, rng: np.random.Generator
-) -> Selection:
-    """Return the pilot item to ask in a live test.
-
-    Parameters
-    ----------
-    pilot
-        The pilot items.
-    belief
-        The belief about the examinee.
-    items
-        The names of the open pilot items.
-    rng
-        One number is drawn for each item of the bank.
-    """
-    bank = belief.bank
-    names = sorted(set(pilot.items), key=bank.position)
-    candidates = item_mask(bank, items)[None]
-    luck = rng.random(len(bank.items))[None]
-    chosen, scores = chosen_pilots(pilot, bank, candidates, belief.masses(names)[None], luck)
-    item = bank.item_names[int(chosen[0])]
-    pairs = zip(names, scores[0].tolist(), strict=True)
-    of_open = {name: score for name, score in pairs if name in items}
-    return Selection(
-        item=item, items=tuple(of_open), scores=np.array([*of_open.values()]), tied=(item,)
-    )

@@ -104,7 +104,7 @@ class TableOptions:
         The lowest response counts as 0. The choices of items score columns of answers, if there is
         no key. The names of items are expected as by `Responses.from_csv`.
         """
-        from bnmind.adaptive.responses.answer_keys import answer_keys
+        from bnmind.adaptive.responses.response_tables import answer_keys
 
         key, lowest = self.key, self.lowest
         if key is not None and lowest:

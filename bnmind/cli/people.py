@@ -775,12 +775,16 @@ def calibrate(
     """
     import numpy as np
 
+    from bnmind.adaptive.responses.responses import require_known
+
     items = adaptive.read_bank(bank)
     names = tuple(options.new or ())
     if any(path.suffix.lower() != ".json" for path in tests):
         if len(tests) > 1:
             raise BnmindError("expected saved sessions (.json), or one file of responses")
         responses = file.read(tests[0], expected=items.item_names, choices=items)
+        with naming(tests[0]):
+            require_known(responses, items)
         inputs.say_notes(responses)
     else:
         if given := command.given_options(file):

@@ -32,7 +32,6 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
         "Drift",
         "DriftChart",
         "ItemDrift",
-        "OnlineStep",
     ),
     "bnmind.adaptive.classification": (
         "Agreement",

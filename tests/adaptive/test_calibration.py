@@ -17,16 +17,16 @@ from bnmind.adaptive import (
     LearningOptions,
     Logistic,
     MaximalItems,
-    OnlineCalibration,
     ParameterCertainty,
     PilotItems,
-    RandomPilot,
+    RandomItem,
     Responses,
     Session,
     SimulationOptions,
     TableCertainty,
     beliefs_given,
     calibrate_items,
+    calibrate_online,
     irt_bank,
     item_drift,
     learn,
@@ -87,21 +87,22 @@ def test_one_examinee_at_a_time_agrees_with_the_batch(data: Responses) -> None:
     flat = {name: TableCertainty(np.ones((2, 2)), (0, 1)) for name in NEW[:2]}
     flat[NEW[0]] = TableCertainty(np.array([[1.4, 1.0], [1.0, 1.4]]), (0, 1))
     flat[NEW[1]] = flat[NEW[0]]
-    state = OnlineCalibration(with_certainties(GUESSED, flat))
+    bank = with_certainties(GUESSED, flat)
     operational = np.array(data.codes)
     operational[:, -3:] = -1
     beliefs = beliefs_given(GUESSED, operational)
     for row in range(400):
         belief = beliefs.alone(row)
         for name in NEW[:2]:
-            state, step = state.update(belief, name, int(data.codes[row, TRUTH.position(name)]))
-            assert 0 < step.predicted < 1
-            assert step.weights.sum() == pytest.approx(1)
+            bank = calibrate_online(bank, belief, name, int(data.codes[row, TRUTH.position(name)]))
+            certainty: Any = bank.item(name).certainty
+            assert certainty.answers == row + 1
+            assert certainty.counts.sum() == pytest.approx(row + 1 + flat[name].counts.sum())
     batch = calibrate_items(GUESSED, data.take(np.arange(400)), NEW[:2])
     for name in NEW[:2]:
-        assert_allclose(state.bank.channel(name), batch.bank.channel(name), atol=0.05)
+        assert_allclose(bank.channel(name), batch.bank.channel(name), atol=0.05)
     with pytest.raises(InvalidArgumentError, match="TableCertainty"):
-        state.update(beliefs.alone(0), "item_1", 1)
+        calibrate_online(bank, beliefs.alone(0), "item_1", 1)
 
 
 def test_curves_are_calibrated() -> None:
@@ -239,7 +240,7 @@ def test_wrong_arguments(data: Responses) -> None:
 
 
 def test_pilots_in_simulated_tests_are_recovered() -> None:
-    pilot = PilotItems(NEW, 2, rule=RandomPilot())
+    pilot = PilotItems(NEW, 2, rule=RandomItem())
     people = Responses.drawn(TRUTH, 900, seed=5)
     design = Design(GUESSED, stopper=MaximalItems(8), pilot=pilot)
     run = simulate_designs({"x": design}, people, options=SimulationOptions(measures=())).runs[0]

@@ -558,14 +558,17 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
         {"testlet": [{"items": ["a", "b"], "name": "t"}, {"items": ["a", "c"]}]},
         "testlet 2.items: 'a' is in 't' already",
     ),
-    ({"prior": {"S": ["1"]}}, "prior: no column for the skill T; no column probability or count"),
+    (
+        {"prior": {"S": ["1"]}},
+        "prior: no column for the skill T; expected a column probability or count, got ['S']",
+    ),
     (
         {"prior": {"S": ["1"], "T": ["1", "0"], "count": ["1"]}},
-        "prior: the columns have different lengths",
+        "prior: expected a list of equally many cells in each column",
     ),
     (
         {"prior": {"S": 1, "T": ["1"], "count": ["1"]}},
-        "prior: expected a list of cells in the column S",
+        "prior: expected a list of equally many cells in each column",
     ),
 ]
 

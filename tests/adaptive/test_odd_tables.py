@@ -49,7 +49,7 @@ def test_names_are_taken_from_the_first_column_of_texts(tmp_path: Path) -> None:
     assert (found.examinees, found.items) == (("Ann", "Bob"), ("a", "b", "c"))
 
 
-NO_PRIOR = "expected a column for each skill and a column probability or count in"
+NO_PRIOR = "the first line must name the columns"
 REFUSED: list[tuple[Callable[[Path], Any], str, str]] = [
     (Responses.from_csv, "", "{path} is empty"),
     (Responses.from_csv, '{"a": 1}', "{path} is JSON, such as a bank, not a table"),

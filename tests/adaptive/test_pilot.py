@@ -18,16 +18,16 @@ from bnmind.adaptive import (
     CodeBound,
     Design,
     Enemies,
+    Independent,
     Item,
     ItemBank,
     ItemEligibility,
     LeastCalibrated,
     MaximalItems,
+    MinimalEntropy,
     MostInformativePilot,
     PilotItems,
-    PilotRule,
     RandomItem,
-    RandomPilot,
     Responses,
     Session,
     SkillsCertain,
@@ -36,12 +36,14 @@ from bnmind.adaptive import (
     read_design,
     resume_session,
     simulate_designs,
-    start_belief,
+    start_beliefs,
     with_certainties,
+    with_prior,
     write_bank,
 )
 from bnmind.adaptive.pilot import drawn_places, open_pilots
 from bnmind.adaptive.selection.rules import item_mask
+from bnmind.adaptive.selection.selector import BatchSelection
 from bnmind.errors import InvalidArgumentError, ModelFileError
 from tests.registries import check_value, examples_of, registry_faults
 
@@ -87,14 +89,12 @@ def test_exposure_control_withholds_no_pilot_item() -> None:
 def test_a_live_test_is_a_simulated_one_and_the_rest_as_without_pilots(data: Any) -> None:
     number = data.draw(st.integers(1, 3))
     places = data.draw(st.lists(st.integers(1, 8), min_size=number, unique=True))
-    rule: PilotRule = data.draw(
-        st.sampled_from([LeastCalibrated(), RandomPilot(), MostInformativePilot()])
-    )
+    rules = [LeastCalibrated(), RandomItem(), MostInformativePilot(), MinimalEntropy()]
     pilot = PilotItems(
         NEW,
         number,
         places=tuple(places),
-        rule=rule,
+        rule=data.draw(st.sampled_from(rules)),
         complete=data.draw(st.booleans()),
     )
     stopper = data.draw(st.sampled_from([MaximalItems(4), SkillsCertain(0.9), None]))
@@ -235,14 +235,13 @@ def test_averaged_parameters_in_a_design_file(tmp_path: pathlib.Path) -> None:
 def test_the_contract_of_registered_rules(name: str) -> None:
     for rule in examples_of("rule", PILOT_RULES, name):
         check_value(rule)
-        rng = np.random.default_rng(1)
-        places = np.array([6, 8])
-        masses = np.stack([start_belief(BANK).masses(["new_1", "new_3"])] * 3)
-        luck = rng.random((3, 2))
-        scores = rule.pilot_scores(BANK, places, masses, luck)
-        assert scores.shape == (3, 2)
-        assert np.all(np.isfinite(scores))
-        assert np.array_equal(scores, rule.pilot_scores(BANK, places, masses, luck))
+        luck = np.random.default_rng(1).random((3, 9))
+        allowed = np.tile(item_mask(BANK, ["new_1", "new_3"]), (3, 1))
+        beliefs = start_beliefs(BANK, 3)
+        found = rule.select_batch(beliefs, allowed, luck=luck)
+        assert set(found.items.tolist()) <= {6, 8}
+        assert np.array_equal(np.isfinite(found.scores), allowed)
+        assert np.array_equal(found.scores, rule.select_batch(beliefs, allowed, luck=luck).scores)
 
 
 def test_the_registry_of_rules() -> None:
@@ -265,14 +264,22 @@ def test_items_with_few_answers_are_asked_more_often() -> None:
     assert abs(share - (1 / 2) / (1 / 2 + 1 / 5)) < 5 * np.sqrt(0.2 / 2000)
 
 
+def informative(bank: ItemBank, luck: list[list[float]] | None = None) -> BatchSelection:
+    """Return the choice between the first two new items, by the luck of each examinee."""
+    numbers = np.zeros((len(luck or [0]), 9))
+    numbers[:, 6:8] = luck or 0
+    allowed = np.tile(item_mask(bank, NEW[:2]), (len(numbers), 1))
+    beliefs = start_beliefs(bank, len(numbers))
+    return MostInformativePilot().select_batch(beliefs, allowed, luck=numbers)
+
+
 def test_the_information_about_the_parameters() -> None:
     """The second-order information agrees with the exact one for well-known parameters."""
     rng = np.random.default_rng(5)
     counts = np.array([[30.0, 12.0], [9.0, 25.0]])
     bank = with_certainties(BANK, {"new_1": TableCertainty(counts, (0, 1), 70)})
-    bank = dataclasses.replace(bank.averaged())
-    masses = np.array([[[0.3, 0.7, 0.0, 0.0]]])
-    score = MostInformativePilot().pilot_scores(bank, np.array([6]), masses, np.zeros((1, 1)))[0, 0]
+    bank = with_prior(bank.averaged(), Independent(0.7))
+    score = informative(bank).scores[0, 6]
     drawn = rng.beta(counts[:, 1], counts[:, 0], (200_000, 2)) @ [0.3, 0.7]
 
     def entropy_of(p: Any) -> Any:
@@ -281,10 +288,7 @@ def test_the_information_about_the_parameters() -> None:
     exact = entropy_of(drawn.mean()) - entropy_of(drawn).mean()
     assert_allclose(score, exact, rtol=0.05)
     # Nothing is known of items without a certainty, so they tell most.
-    both = MostInformativePilot().pilot_scores(
-        bank, np.array([6, 7]), np.full((1, 2, 4), 0.25), np.zeros((1, 2))
-    )
-    assert both[0, 1] > both[0, 0]
+    assert informative(bank).scores[0, 7] > score
 
 
 def test_selectors_that_draw_and_pilots() -> None:
@@ -304,15 +308,10 @@ def test_by_default_pilot_items_are_among_the_first_five_questions_for_each() ->
 def test_the_most_informative_item_is_asked_whatever_the_luck() -> None:
     counts = np.array([[30.0, 12.0], [9.0, 25.0]])
     bank = with_certainties(BANK, {"new_1": TableCertainty(counts, (0, 1), 70)})
-    masses, items = np.full((2, 2, 4), 0.25), np.array([6, 7])
     for luck in ([[0.9, 0.1], [0.1, 0.9]], [[0.1, 0.9], [0.9, 0.1]]):
-        scores = MostInformativePilot().pilot_scores(bank, items, masses, np.array(luck))
-        assert scores.argmax(axis=1).tolist() == [1, 1]
+        assert informative(bank, luck).items.tolist() == [7, 7]
     # Luck breaks ties.
-    tied = MostInformativePilot().pilot_scores(
-        BANK, np.array([6, 7]), masses, np.array([[0.9, 0.1], [0.1, 0.9]])
-    )
-    assert tied.argmax(axis=1).tolist() == [0, 1]
+    assert informative(BANK, [[0.9, 0.1], [0.1, 0.9]]).items.tolist() == [6, 7]
 
 
 def test_a_pilot_item_interrupts_no_testlet_and_waits_for_nothing_else() -> None:

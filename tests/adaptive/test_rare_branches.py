@@ -122,7 +122,7 @@ def test_a_table_of_a_tree_shows_what_is_expected_of_the_test() -> None:
     [
         (
             {"codes": [[-2, 0]]},
-            "expected a response from 0 to 126, or -1 where there is none, in row 1, column a",
+            "Responses: expected codes to be an array of whole numbers from -1 to 126, got -2",
         ),
         (
             {"codes": [[0, 0, 0]]},

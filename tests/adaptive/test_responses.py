@@ -127,7 +127,7 @@ def test_a_wrong_text_in_many_cells_is_one_fault() -> None:
 
 
 def test_letters_are_choices_that_must_be_scored() -> None:
-    problems = refused([["A", "b", "C"], ["A", "", "x1"]], "got the letters 'A', 'C', 'b' in 4")
+    problems = refused([["A", "b", "C"], ["A", "", "x1"]], "got the texts 'A', 'C', 'b' in 4")
     assert len(problems) == 2
     assert "got 'x1'" in problems[1]
 

@@ -54,6 +54,23 @@ def test_what_is_wrong_is_said(here: pathlib.Path) -> None:
         assert_one_line_error(run("calibrate", *arguments), what)
 
 
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        ("item_1,strange\n0,1\n1,0\n", "strange"),
+        ("item_1,item_2\n0,1\n1,3\n", "item_2"),
+    ],
+    ids=["item", "response"],
+)
+def test_a_file_that_does_not_fit_the_bank_is_named(
+    here: pathlib.Path, content: str, what: str
+) -> None:
+    (here / "odd.csv").write_text(content)
+    said = run("calibrate", str(here / "bank.json"), str(here / "odd.csv"))
+    assert_one_line_error(said, what)
+    assert "odd.csv" in said.stderr
+
+
 def test_the_file_is_read_with_the_options_of_learn(here: pathlib.Path) -> None:
     file = here / "r.csv"
     lines = file.read_text().split("\n")

@@ -34,10 +34,6 @@ from bnmind.pgm.variable import format_label
 if TYPE_CHECKING:
     import pandas as pd
 
-# --- Tables of files as R, Excel, SPSS and other programs write them, and of data frames ----------
-#
-#
-
 TRUTH_VALUES = {
     **dict.fromkeys(["true", "t", "wahr", "vrai", "verdadero", "vero", "waar", "pravda"], 1),
     **dict.fromkeys(["correct", "right", "richtig"], 1),
@@ -60,6 +56,9 @@ _COUNTED = 1000
 _MARKED = {"NA", "x", "X", "."}
 """Texts that may fill a first row of data."""
 
+_SAYS_SEPARATOR = re.compile(r'\s*"?sep=(.)"?[ \t]*\n', re.IGNORECASE)
+"""A first line that only names the separator of cells, as Excel writes it."""
+
 _DIGITS = re.compile(r"\s*(?:(?P<name>[^\s,;|]+)\s+)?(?P<cells>[019]{3,})\s*")
 """A line of responses without separators, and perhaps the name of an examinee."""
 
@@ -71,9 +70,6 @@ _FEWEST_TITLED = 4
 
 ABOVE_NAMES = "the first line must name the columns, so delete what stands above their names"
 """What to do with a table whose title was taken for the names of its columns."""
-
-_MOST_SIGNS = 11
-"""The digits and a blank: more signs are text, not responses of one character."""
 
 _FEWEST_COUNTED = 3
 """Fewer columns may hold 0 and 1 by chance in an order that counts them."""
@@ -92,8 +88,6 @@ class TextTable:
     """How the file was read, where that may surprise."""
     uneven: tuple[str, ...] = ()
     """A fault for each row with too few or too many cells."""
-    hint: str = ""
-    """How the file may be meant, if its cells make no sense as they were read."""
 
     @property
     def n_columns(self) -> int:
@@ -112,6 +106,11 @@ class TextTable:
     def column(self, place: int) -> Sequence[Any]:
         """Return the cells of a column of a table whose rows are even."""
         return self._columns[place] if self.rows else ()
+
+    def names_of(self, kind: str) -> tuple[str, ...]:
+        """Return the name in each row: in the column of this name, or in the first one."""
+        names = [name.lower() for name in self.names]
+        return self.texts(names.index(kind) if kind in names else 0)
 
     def texts(self, place: int | None) -> tuple[str, ...]:
         """Return the texts in a column; none if there is no such column."""
@@ -137,6 +136,12 @@ def number_of(cell: Any) -> float | None:
         return float(cell)
     except (TypeError, ValueError, OverflowError):
         return None
+
+
+def clean(cell: Any) -> str:
+    """Return the text in a cell without double blanks; "" for a missing one."""
+    text = "" if cell is None else " ".join(str(cell).split())
+    return "" if text in ("nan", "<NA>", "NA") else text
 
 
 def level_of(cell: object, states: Sequence[str]) -> int | None:
@@ -172,89 +177,65 @@ def read_table(path: str | os.PathLike[str], *, fixed_width: int | None = None) 
         If the file cannot be read, is empty, or is no table; the message names it.
     """
     data = read_bytes(path, most=LARGE_FILE)
-    if (found := _data_table(path, data)) is not None:
-        if not found.rows:
-            raise ModelFileError(f"{path} is empty", str(path))
-        return found
+    for name, library, is_of, read in _FORMATS:
+        if is_of(data):
+            table = read_by(library, path, name, partial(read, path, data))
+            if not table.rows:
+                raise ModelFileError(f"{path} is empty", str(path))
+            return table
     text, notes = _decode(path, data)
     lines = [line for line in text.split("\n") if line.strip()]
     if fixed_width is not None:
-        return _fixed(path, lines, fixed_width)
-    if (digits := _of_digits(lines)) is not None:
-        return replace(digits, notes=(*notes, *digits.notes))
-    separator, skipped = _separator(lines)
-    if skipped:
-        text = text.split("\n", 1)[1]
+        pairs = [(line[:fixed_width].strip(), line[fixed_width:].rstrip()) for line in lines]
+        if not any(cells for _, cells in pairs):
+            raise ModelFileError(
+                f"expected cells after the first {fixed_width} characters of the lines of {path},"
+                " got no line that is longer",
+                str(path),
+            )
+        return _of_characters(pairs, named=fixed_width > 0)
+    if pairs := _digits(lines):
+        name, cells = pairs[0]
+        what = f"{'the name of an examinee and ' if name else ''}{len(cells)} digits"
+        note = f"each line was read as {what}, one for each item, without names"
+        return _of_characters(pairs, named=name != "", notes=(*notes, note))
+    if said := _SAYS_SEPARATOR.match(text):
+        separator, text = said[1], text[said.end() :]
+    else:
+        separator = _separator(lines)
     if separator == " ":
         text = "\n".join(line.strip() for line in lines)
     reader = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=separator == " ")
     try:
-        rows = [[cell.strip() for cell in row] for row in reader if row]
+        return _trimmed([[cell.strip() for cell in row] for row in reader if row], notes)
     except csv.Error as fault:
         what = "comma-separated values" if separator == "," else "a table of values"
         raise ModelFileError(
             f"expected {what} in {path}, got line {reader.line_num} ({fault})", str(path)
         ) from fault
-    table = _trimmed(table_of(rows))
-    return replace(table, notes=(*notes, *table.notes), hint=_hint(lines))
 
 
-def _hint(lines: Sequence[str]) -> str:
-    """Return how to read lines of fixed width; "" for others."""
-    some = [line.rstrip() for line in lines[1 : _COUNTED + 1]]
-    if len(some) < 2 or any(sign in line for line in lines for sign in _SEPARATORS):
-        return ""
-    width = max(map(len, some))
-    cells = list(map(set, zip(*(line.ljust(width) for line in some), strict=True)))
-    first = max((place + 1 for place, signs in enumerate(cells) if signs == {" "}), default=0)
-    few = len(set().union(*cells[first:])) <= _MOST_SIGNS
-    even = {len(line) for line in some} == {width} and not any(" " in line[first:] for line in some)
-    if not (few or even) or width - first < _FEWEST_COUNTED:
-        return ""
-    return (
-        f"the lines seem to have a fixed width: --fixed-width N (in Python fixed_width=N), perhaps"
-        f" {first}, takes the first N characters for the name of the examinee, and each further one"
-        " for a response"
-    )
+def _of_characters(
+    pairs: Sequence[tuple[str, str]], *, named: bool, notes: tuple[str, ...] = ()
+) -> TextTable:
+    """Return the table of rows, each a name and a text whose characters are the cells."""
+    width = max(len(cells) for _, cells in pairs)
+    rows = [(name, *(cell.strip() for cell in cells.ljust(width))) for name, cells in pairs]
+    header, first = ("id", *(f"item_{number + 1}" for number in range(width))), 0 if named else 1
+    return TextTable(header[first:], tuple(row[first:] for row in rows), notes=notes)
 
 
-def _fixed(path: str | os.PathLike[str], lines: Sequence[str], width: int) -> TextTable:
-    """Return the table of lines of fixed width; the first characters name the row."""
-    n_cells = max(len(line.rstrip()) for line in lines) - width
-    if n_cells < 1:
-        raise ModelFileError(
-            f"expected cells after the first {width} characters of the lines of {path}, got no"
-            " line that is longer",
-            str(path),
-        )
-    rows = [
-        (*([line[:width].strip()] if width else []), *line[width:].rstrip().ljust(n_cells))
-        for line in lines
-    ]
-    header = (*(["id"] if width else []), *(f"item_{number + 1}" for number in range(n_cells)))
-    return TextTable(header, tuple(tuple(cell.strip() for cell in row) for row in rows))
+def _digits(lines: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the name and the digits of lines that end in equally many digits 0, 1 and 9.
 
-
-def _of_digits(lines: Sequence[str]) -> TextTable | None:
-    """Return the table of lines that end in equally many digits 0, 1 and 9, one for each cell.
-
-    A name of the row may come before, and one line of titles before all; None for other lines.
+    One line of titles may come before; [] for other lines.
     """
     found = list(map(_DIGITS.fullmatch, lines))
     if found[0] is None and len(lines) > 2 and len(lines[0].split()) <= 2:
         found = found[1:]
-    matches = [match for match in found if match is not None]
-    if len(matches) < max(2, len(found)) or len({len(match["cells"]) for match in matches}) > 1:
-        return None
-    named = all(match["name"] for match in matches)
-    if not named and any(match["name"] for match in matches):
-        return None
-    n_cells = len(matches[0]["cells"])
-    rows = [(*([match["name"]] if named else []), *match["cells"]) for match in matches]
-    header = (*(["id"] if named else []), *(f"item_{number + 1}" for number in range(n_cells)))
-    first = "the name of an examinee and " if named else ""
-    note = f"each line was read as {first}{n_cells} digits, one for each item, without names"
-    return TextTable(header, tuple(rows), notes=(note,))
+    rows = [(match["name"] or "", match["cells"]) for match in found if match is not None]
+    alike = {(bool(name), len(cells)) for name, cells in rows}
+    return rows if len(rows) == max(2, len(found)) and len(alike) == 1 else []
 
 
 def table_of(rows: Sequence[Sequence[Any]]) -> TextTable:
@@ -347,6 +328,20 @@ def table_given(what: str, source: Any) -> TextTable:
     )
 
 
+def named_table(what: str, source: Any) -> TextTable:
+    """Return the table in a file, or of a data frame, whose columns have names.
+
+    Raises
+    ------
+    InvalidModelError
+        If rows have too few or too many cells, or the columns have no names.
+    """
+    table = table_given(what, source)
+    if table.uneven or table.header is None:
+        raise InvalidModelError(table.uneven or ["the first line must name the columns"])
+    return table
+
+
 def rectangular(
     table: Any, cell: str, where: str, error: type[InvalidArgumentError | InvalidModelError]
 ) -> NDArray[Any]:
@@ -390,22 +385,18 @@ def _decode(path: str | os.PathLike[str], data: bytes) -> tuple[str, tuple[str, 
     return text.replace("\r\n", "\n").replace("\r", "\n"), notes
 
 
-def _separator(lines: Sequence[str]) -> tuple[str, bool]:
-    """Return the separator of cells, and whether the first line only names it."""
-    first = lines[0].strip().strip('"').lower()
-    if first.startswith("sep=") and len(first) == len("sep=;"):
-        return first[-1], True
+def _separator(lines: Sequence[str]) -> str:
+    """Return the separator of cells."""
     some = lines[:_COUNTED]
     for separator in _SEPARATORS:
         number, share = _usual_count(some, separator)
         if number > 1 and share > 0.5:
-            return separator, False
+            return separator
     blanks = [line.strip() for line in some]
     number, share = _usual_count(blanks[1:] or blanks, " ")
     # Names may contain blanks, so all lines must agree.
-    if number > 1 and share == 1 and _count(blanks[0], " ") in (number, number - 1):
-        return " ", False
-    return ",", False
+    is_blank = number > 1 and share == 1 and _count(blanks[0], " ") in (number, number - 1)
+    return " " if is_blank else ","
 
 
 def _usual_count(lines: Sequence[str], separator: str) -> tuple[int, float]:
@@ -445,33 +436,31 @@ def _names_columns(first: Sequence[Any], others: Sequence[Sequence[Any]]) -> boo
     return bool(below) and not set(given) & {number_of(cell) for cell in below}
 
 
-def _trimmed(table: TextTable) -> TextTable:
-    """Return a table without empty rows at the end and empty columns without a name."""
+def _trimmed(cells: Sequence[Sequence[Any]], notes: Sequence[str]) -> TextTable:
+    """Return the table of some rows without empty ones at the end and empty, unnamed columns."""
+    table = table_of(cells)
+    table = replace(table, notes=(*notes, *table.notes))
     if table.uneven:
         return table
-    rows = list(table.rows)
-    while rows and not any(cell != "" for cell in rows[-1]):
-        rows.pop()
+    n_rows = len(table.rows)
+    while n_rows and not any(cell != "" for cell in table.rows[n_rows - 1]):
+        n_rows -= 1
+    rows = table.rows[:n_rows]
     kept = [
         place
         for place, name in enumerate(table.names)
         if name or not rows or any(row[place] != "" for row in rows)
     ]
-    notes = [
-        f"{counted(number, f'empty {what}')} {where} left out"
-        for number, what, where in (
-            (len(table.rows) - len(rows), "row", "at the end"),
-            (table.n_columns - len(kept), "column", "without a name"),
-        )
-        if number
-    ]
-    if not notes:
-        return table
+    left_out = (
+        (len(table.rows) - n_rows, "empty row", "at the end"),
+        (table.n_columns - len(kept), "empty column", "without a name"),
+    )
+    more = [f"{counted(n, what)} {where} left out" for n, what, where in left_out if n]
     return replace(
         table,
         header=None if table.header is None else tuple(table.header[place] for place in kept),
-        rows=tuple(tuple(row[place] for place in kept) for row in rows),
-        notes=(*table.notes, *notes),
+        rows=tuple(tuple(row[place] for place in kept) for row in rows) if more else rows,
+        notes=(*table.notes, *more),
     )
 
 
@@ -487,24 +476,9 @@ _MOST_PACKED = 1100
 _MOST_ROWS = 20_000_000
 
 
-def _data_table(path: str | os.PathLike[str], data: bytes) -> TextTable | None:
-    """Return a table that is no text; None for all other files.
-
-    Raises
-    ------
-    ModelFileError
-        If the library for the format is missing, or cannot read the file.
-    """
-    for name, library, is_of, read in _FORMATS:
-        if is_of(data):
-            return read_by(library, path, name, partial(read, path, data))
-    return None
-
-
 def _excel(path: str | os.PathLike[str], data: bytes) -> TextTable:
     sheet = read_sheet(path, data)
-    table = _trimmed(table_of(sheet.rows))
-    return replace(table, notes=(*sheet.notes, *table.notes))
+    return _trimmed(sheet.rows, sheet.notes)
 
 
 def _spss(path: str | os.PathLike[str], data: bytes) -> TextTable:
@@ -599,18 +573,10 @@ def are_numbered(names: Sequence[str]) -> bool:
     (True, True, False)
     """
     found = [_NUMBERED.fullmatch(name) for name in names]
-    matches = [one for one in found if one is not None]
-    if not matches or len(matches) < len(names):
-        return False
-    first = matches[0]
-    return (
-        first[1].lower() in _NUMBERED_WORDS
-        and int(first[2]) in (0, 1)
-        and all(
-            one[1] == first[1] and int(one[2]) == int(first[2]) + place
-            for place, one in enumerate(matches)
-        )
-    )
+    pairs = [(one[1], int(one[2])) for one in found if one is not None]
+    word, first = pairs[0] if pairs else ("?", 0)
+    counted_on = [(word, first + place) for place in range(len(names))]
+    return word.lower() in _NUMBERED_WORDS and first in (0, 1) and pairs == counted_on
 
 
 def is_row_names(name: str) -> bool:
@@ -649,30 +615,22 @@ def match_names(names: Sequence[str], expected: Sequence[str]) -> NameMatch | No
     plain = [_letters_of(name) for name in names]
     wanted = [_letters_of(name) for name in expected]
     once = {text for text, count in Counter(plain).items() if text and count == 1}
-    place_of = {text: place for place, text in enumerate(plain)}
-    if len(set(wanted)) == len(wanted) and once.issuperset(wanted):
-        found = [place_of[text] for text in wanted]
-        pairs = [
-            f"{names[place]} is {name}"
-            for place, name in zip(found, expected, strict=True)
-            if names[place] != name
-        ]
-        return NameMatch(tuple(found), False, f"similar names were matched: {_ends(pairs)}")
-    if len(names) == len(expected) and (are_numbered(names) or are_numbered(expected)):
-        pairs = [f"{name} is {item}" for name, item in zip(names, expected, strict=True)]
-        return NameMatch(
-            tuple(range(len(names))),
-            True,
-            f"the columns were matched with the items by position: {_ends(pairs)}",
-        )
-    return None
+    by_position = len(set(wanted)) < len(wanted) or not once.issuperset(wanted)
+    if not by_position:
+        place_of = {text: place for place, text in enumerate(plain)}
+        places, what = [place_of[text] for text in wanted], "similar names were matched"
+    elif len(names) == len(expected) and (are_numbered(names) or are_numbered(expected)):
+        places = list(range(len(names)))
+        what = "the columns were matched with the items by position"
+    else:
+        return None
+    pairs = zip([names[place] for place in places], expected, strict=True)
+    said = [f"{name} is {item}" for name, item in pairs if by_position or name != item]
+    some = ", ".join(said) if len(said) < 3 else f"{said[0]}, …, {said[-1]}"
+    return NameMatch(tuple(places), by_position, f"{what}: {some}")
 
 
 def _letters_of(name: str) -> str:
     """Return a name without its signs, in lower case, and without the X that R puts before it."""
     letters = "".join(letter for letter in name.lower() if letter.isalnum())
     return letters[1:] if re.match(r"x\d", letters) else letters
-
-
-def _ends(pairs: Sequence[str]) -> str:
-    return ", ".join(pairs) if len(pairs) < 3 else f"{pairs[0]}, …, {pairs[-1]}"

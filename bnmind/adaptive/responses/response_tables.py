@@ -1,13 +1,14 @@
 """Tables of responses as people keep them: long or wide, with other columns, texts and codes.
 
-What is guessed is said in a note. A column that is named is never guessed.
+What is guessed is said in a note. A column that is named is never guessed. Answers, such as the
+letters of choices, are scored by keys.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -16,63 +17,200 @@ from numpy.typing import NDArray
 
 from bnmind._messages import counted, first_faults, in_shell, shown, some_names
 from bnmind.adaptive.beliefs.belief import MISSING
+from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.text_tables import (
     ABOVE_NAMES,
     TRUTH_VALUES,
     TextTable,
+    clean,
     is_row_names,
     match_names,
+    named_table,
     names_shown,
     number_of,
 )
-from bnmind.adaptive.responses.answer_keys import AnswerKey
-from bnmind.errors import TableError, UnknownNameError
+from bnmind.errors import InvalidModelError, TableError, UnknownNameError
 
 Codes = NDArray[np.signedinteger[Any]]
 
 
+# --- Keys of items: which response an answer counts as, such as the letter of a choice ------------
+
+_FIELDS: Mapping[str, str] = {
+    **dict.fromkeys(["text", "wording", "question", "stem", "label", "title"], "text"),
+    **dict.fromkeys(["content", "area", "domain", "topic"], "content"),
+    **dict.fromkeys(["cost", "costs"], "cost"),
+    **dict.fromkeys(["time", "seconds", "minutes"], "time"),
+    **dict.fromkeys(["testlet", "unit"], "testlet"),
+    **dict.fromkeys(["enemies", "enemy"], "enemies"),
+    **dict.fromkeys(["picture", "image", "figure"], "picture"),
+    **dict.fromkeys(["choices", "options", "alternatives"], "choices"),
+    **dict.fromkeys(["key", "correct", "solution"], "key"),
+    "shuffle": "shuffle",
+}
+"""The field of an item for each name of a column, in lower case."""
+
+_CODES = ("0", "1", "2", "3", "4", "5", "6", "7", "8", "9")
+"""The responses that choices may count as, if the item is not known yet."""
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+class AnswerKey(NamedTuple):
+    """The response that each answer to an item counts as, such as the letter of a choice."""
+
+    codes: Mapping[Hashable, int]
+    """The position of the response by the answer."""
+    others: int | None = None
+    """That of any other answer; None if there is none."""
+    is_optional: bool = False
+    """Whether a column may hold scored responses instead of answers."""
+
+
+def _codes_of(choices: Sequence[tuple[str, int]]) -> dict[Hashable, int]:
+    """Return the position of the response by the text and by the letter of each choice.
+
+    >>> _codes_of([("2/5", 0), ("5/6", 1)])
+    {'a': 0, 'b': 1, '2/5': 0, '5/6': 1}
+    """
+    codes = [code for _, code in choices]
+    letters = dict(zip(map(_plain, _LETTERS), codes, strict=False))
+    return letters | {_plain(text): code for text, code in choices}
+
+
+def _plain(answer: Any) -> Hashable:
+    """Return an answer as it is compared: a number, or a text in lower case."""
+    number = number_of(answer)
+    return " ".join(str(answer).split()).lower() if number is None else number
+
+
+def choices_in(cell: str, key: str, responses: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Return the choices in a cell, each with the response that it counts as.
+
+    Parameters
+    ----------
+    cell
+        The texts, separated by ``|``, or else by semicolons.
+    key
+        The right text, or its letter or number; for an item with two responses the right choice
+        counts as the last, and the others as the first. Empty if each text ends in ``=`` and
+        the response.
+    responses
+        The responses of the item.
+
+    Raises
+    ------
+    ValueError
+        If the key is no choice, or there is none and a text has no response.
+
+    Examples
+    --------
+    >>> choices_in("2/5 | 5/6 | 2/6", "B", ["0", "1"])
+    (('2/5', '0'), ('5/6', '1'), ('2/6', '0'))
+    >>> choices_in("never = 0; often = 2", "", ["0", "1", "2"])
+    (('never', '0'), ('often', '2'))
+    """
+    texts = [part.strip() for part in cell.split("|" if "|" in cell else ";")]
+    if not key:
+        pairs = [[part.strip() for part in text.rpartition("=")[::2]] for text in texts]
+        if not all(response in responses for _, response in pairs):
+            raise ValueError(
+                f"expected a key, or a response after each choice, one of {', '.join(responses)}"
+            )
+        return tuple((text, response) for text, response in pairs)
+    if len(responses) != 2:
+        raise ValueError("a key fits an item with two responses; otherwise write CHOICE = RESPONSE")
+    names = [texts, [*_LETTERS[: len(texts)]], [str(n + 1) for n in range(len(texts))]]
+    places = [some.index(one) for some in names for one in (key, key.upper()) if one in some]
+    if not places:
+        raise ValueError(f"expected the key to be one of the choices {', '.join(texts)}, got {key}")
+    return tuple((text, responses[place == places[0]]) for place, text in enumerate(texts))
+
+
+def answer_keys(source: Any, *, is_optional: bool = False) -> dict[str, AnswerKey]:
+    """Return the key of each item: from a mapping, a bank, or a file or a data frame.
+
+    A table has a row for each item, with the right answer in a column ``key``, and perhaps a column
+    ``choices``, as for `describe_bank`; or a single row with the right answer to each column. Items
+    without right answers or choices have no key. The keys of a bank are optional.
+
+    Raises
+    ------
+    InvalidModelError
+        If the table has no right answers, or a key is none of its choices; not if the keys are
+        optional.
+    """
+    if isinstance(source, ItemBank):
+        keys = {}
+        for item in source.items:
+            pairs = [(text, source.response(item.name, right)) for text, right in item.choices]
+            if pairs:
+                keys[item.name] = AnswerKey(_codes_of(pairs), is_optional=True)
+        return keys
+    if isinstance(source, Mapping):
+        return {
+            str(name): right if isinstance(right, AnswerKey) else AnswerKey({_plain(right): 1}, 0)
+            for name, right in source.items()
+        }
+    table = named_table("key", source)
+    columns = item_columns(table)
+    if not is_optional and "key" not in columns and "choices" not in columns:
+        if len(table.rows) == 1:
+            cells = dict(zip(table.names, table.rows[0], strict=True))
+            return answer_keys({name: one for name, one in cells.items() if name and clean(one)})
+        raise InvalidModelError(["expected a column item and a column key, with the right answers"])
+    keys, problems = {}, []
+    for row, name in enumerate(table.names_of("item")):
+        key, cell = (clean(columns[f][row]) if f in columns else "" for f in ("key", "choices"))
+        codes: dict[Hashable, int] = {_plain(key): 1} if key else {}
+        try:
+            if cell:
+                texts = choices_in(cell, key, _CODES[:2] if key else _CODES)
+                codes = _codes_of([(text, int(response)) for text, response in texts])
+        except ValueError as fault:
+            problems.append(f"the choices of item {name}: {fault}")
+            continue
+        if codes:
+            keys[name] = AnswerKey(codes, 0 if key else None, is_optional)
+    if problems and not is_optional:
+        raise InvalidModelError(problems)
+    return keys
+
+
+def item_columns(table: TextTable) -> dict[str, Sequence[Any]]:
+    """Return the columns by the fields of items that they hold."""
+    columns: dict[str, Sequence[Any]] = {}
+    for place, name in enumerate(table.names):
+        if (of_item := _FIELDS.get(name.lower())) is not None:
+            columns.setdefault(of_item, table.column(place))
+    return columns
+
+
+# --- Tables ---------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True, kw_only=True)
 class TableOptions:
-    """What the caller knows of a table of responses."""
+    """What the caller knows of a table of responses; the fields are those of `Responses.of`."""
 
     missing: tuple[str | float, ...] = ()
-    """Texts and numbers that stand for a missing response, beside the usual ones."""
-    expected: tuple[str, ...] | None = None
-    """The names of the items; if all are found, other columns are left out."""
+    expected: tuple[str, ...] = ()
     id_column: str | None = None
-    """The column with the names of the examinees; None to guess."""
     group_column: str | None = None
-    """The column with the groups of the examinees; None to guess."""
     ignore: tuple[str, ...] = ()
-    """Columns that are not items."""
     keys: Mapping[str, AnswerKey] = field(default_factory=dict)
-    """The keys of items, by their names."""
     items: tuple[str, ...] | None = None
-    """Names that replace those of the items."""
     examinees: tuple[str, ...] | None = None
-    """Names that replace those of the examinees."""
 
 
-class ReadResponses(NamedTuple):
-    """The parts of responses that were read from a table."""
-
-    codes: NDArray[np.int64]
-    items: tuple[str, ...]
-    examinees: tuple[str, ...]
-    groups: tuple[str, ...]
-    notes: tuple[str, ...]
-    problems: tuple[str, ...]
-    """The faults of cells that are no responses."""
-
-
-def read_responses(table: TextTable, options: TableOptions) -> ReadResponses:
-    """Return the responses in a table, wide or long, without examinees who gave none.
+def read_responses(table: TextTable, options: TableOptions) -> dict[str, Any]:
+    """Return the parts of the responses in a table, wide or long, without examinees who gave none.
 
     Raises
     ------
     TableError
-        If rows have too few or too many cells, columns have no names, or there are not as many
-        names as given.
+        If rows have too few or too many cells, columns have no names, a cell is no response, or
+        there are not as many names as given.
     UnknownNameError
         If a column that was named does not exist.
     """
@@ -90,20 +228,18 @@ def read_responses(table: TextTable, options: TableOptions) -> ReadResponses:
     items = roles.names if options.items is None else options.items
     ids = table.texts(roles.examinee) if options.examinees is None else options.examinees
     labels = ids or tuple(str(row + 1) for row in range(len(table.rows)))
-    unnamed = [
-        str(place + 1)
-        for name, place in zip(roles.names, roles.items, strict=True)
-        if not name and options.items is None
-    ]
-    problems = [f"column {number} has no name" for number in unnamed]
+    unnamed = [str(p + 1) for p in roles.items if not table.names[p] and options.items is None]
+    problems = []
     if len(unnamed) > 1:
-        problems = [f"columns {some_names(unnamed)} have no name; {ABOVE_NAMES}"]
+        problems.append(f"columns {some_names(unnamed)} have no name; {ABOVE_NAMES}")
+    elif unnamed:
+        problems.append(f"column {unnamed[0]} has no name")
     if len(items) != len(roles.items):
         problems.append(f"expected {counted(len(roles.items), 'item')}, got {len(items)}")
     if len(labels) != len(table.rows):
         problems.append(f"expected {counted(len(table.rows), 'examinee')}, got {len(labels)}")
     if problems:
-        raise TableError(first_faults(problems))
+        raise TableError(problems)
     codes = np.full((len(table.rows), len(items)), MISSING, dtype=np.int64)
     keys = _keys(table, roles, options, items)
     scored = [f"the answers to {counted(len(keys), 'item')} were scored by the key"] * bool(keys)
@@ -113,18 +249,19 @@ def read_responses(table: TextTable, options: TableOptions) -> ReadResponses:
         (row, number, table.rows[row][roles.items[number]])
         for row, number in np.argwhere(codes == _WRONG).tolist()
     ]
-    codes[codes == _WRONG] = 0  # a wrong cell is not also reported as missing
+    if wrong:
+        hint = [_FIXED_WIDTH] if len(items) < 3 and 2 * len(wrong) > codes.size else []
+        raise TableError([*first_faults(_wrong_cells(wrong, labels, items)), *hint])
     answered, empty = answered_rows(codes, labels)
-    groups = table.texts(roles.group)
-    notes = (*table.notes, *roles.notes, *scored, *empty)
-    return ReadResponses(
-        codes=codes[answered],
-        items=items,
-        examinees=tuple(labels[row] for row in answered) if ids or empty else (),
-        groups=tuple(groups[row] for row in answered) if groups else (),
-        notes=(*notes, *_doubts(codes, items, named=options.expected is not None)),
-        problems=tuple(_wrong_cells(wrong, labels, items)),
-    )
+    codes, groups = codes[answered], table.texts(roles.group)
+    doubts = _doubts(codes, items, named=bool(options.expected))
+    return {
+        "codes": codes,
+        "items": items,
+        "examinees": tuple(labels[row] for row in answered) if ids or empty else (),
+        "groups": tuple(groups[row] for row in answered) if groups else (),
+        "notes": (*table.notes, *roles.notes, *scored, *empty, *doubts),
+    }
 
 
 def answered_rows(codes: Codes, examinees: Sequence[str]) -> tuple[list[int], list[str]]:
@@ -151,25 +288,24 @@ def _keys(
     TableError
         If the keys are of other items, or of columns that are scored already.
     """
-    names = list(options.keys)
+    names, keys = list(options.keys), list(options.keys.values())
     match = match_names(names, items) if names else None
     if match is not None:
-        found = {number: options.keys[names[place]] for number, place in enumerate(match.places)}
+        found = {number: keys[place] for number, place in enumerate(match.places)}
     else:
         found = {n: options.keys[name] for n, name in enumerate(items) if name in options.keys}
-    if not found and not all(key.is_optional for key in options.keys.values()):
+    if not found and not all(key.is_optional for key in keys):
         raise TableError(
             [f"the key is of {names_shown(names)}, and the items are {names_shown(items)}"]
         )
     scored = []
     for number, key in list(found.items()):
         codes = _codes(table.column(roles.items[number]), options.missing)
-        if not ((codes >= MISSING) & (codes <= max(key.codes.values()))).all():
-            continue
-        if key.is_optional:
-            del found[number]
-        elif all(isinstance(answer, str) for answer in key.codes):
-            scored.append(items[number])
+        if ((codes >= MISSING) & (codes <= max(key.codes.values()))).all():
+            if key.is_optional:
+                del found[number]
+            elif all(isinstance(answer, str) for answer in key.codes):
+                scored.append(items[number])
     if scored:
         raise TableError(
             [f"the key has texts, and these columns are scored: {names_shown(scored)}"]
@@ -209,13 +345,15 @@ def wide_table(table: TextTable, options: TableOptions) -> TextTable:
         If an examinee has two responses to an item, a name is missing, or there are far fewer
         responses than pairs of an examinee and an item.
     """
-    header = table.header
-    if header is None or len(header) < 3:
+    header, known = [name.strip() for name in table.names], options.id_column
+    if len(header) < 3 or table.uneven:
         return table
-    known = options.id_column
     who = _only(header, is_examinee_name if known is None else known.__eq__)
     item = _only(header, _ITEMS.fullmatch)
-    item = _holding(table, options.expected) if item is None else item
+    if item is None and options.expected:
+        known_items = {name.strip() for name in options.expected}
+        columns = map(table.column, range(len(header)))
+        item = _only(columns, lambda column: all(str(c).strip() in known_items for c in column))
     response = _only(header, _RESPONSES.fullmatch)
     if who is None or item is None or response is None:
         return table
@@ -223,19 +361,17 @@ def wide_table(table: TextTable, options: TableOptions) -> TextTable:
     people: dict[str, dict[str, int]] = {}
     items: dict[str, str] = {}
     problems = []
-    for number, row in enumerate(table.rows):
-        person, name = str(row[who]).strip(), str(row[item]).strip()
+    for number, (person, name) in enumerate(zip(table.texts(who), table.texts(item), strict=True)):
         if not person or not name:
             problems.append(f"row {number + 1} has no {'item' if person else 'examinee'}")
             continue
-        answers = people.setdefault(person, {})
         items[name] = ""
-        if name in answers:
+        first = people.setdefault(person, {}).setdefault(name, number)
+        if first != number:
             problems.append(
-                f"examinee {person} has two responses to item {name}, in rows"
-                f" {answers[name] + 1} and {number + 1}"
+                f"examinee {person} has two responses to item {name}, in rows {first + 1} and"
+                f" {number + 1}"
             )
-        answers[name] = number
     if len(people) * len(items) > _MOST_CELLS + _MOST_FOR_EACH * len(table.rows):
         problems.insert(
             0,
@@ -246,33 +382,21 @@ def wide_table(table: TextTable, options: TableOptions) -> TextTable:
     if problems:
         raise TableError(first_faults(problems))
     others = [n for place, n in enumerate(header) if place not in (who, item, response, *kept)]
-    notes = [
-        f"each row is one response: {header[response]} of {header[who]} to {header[item]}",
-        *([f"other columns were left out: {names_shown(others)}"] if others else []),
-    ]
+    notes = [f"each row is one response: {header[response]} of {header[who]} to {header[item]}"]
+    if others:
+        notes.append(f"other columns were left out: {names_shown(others)}")
     rows = []
     for person, answers in people.items():
-        first = table.rows[next(iter(answers.values()))]
         cells = items | {name: table.rows[n][response] for name, n in answers.items()}
-        rows.append((person, *(first[place] for place in kept), *cells.values()))
+        about = [table.rows[min(answers.values())][place] for place in kept]
+        rows.append((person, *about, *cells.values()))
     names = ("examinee", *(header[place] for place in kept), *items)
     return TextTable(names, tuple(rows), notes=(*table.notes, *notes))
 
 
-def _holding(table: TextTable, expected: Sequence[str] | None) -> int | None:
-    """Return the only column that holds nothing but names of expected items."""
-    names = {name.strip() for name in expected or ()}
-    places = [
-        place
-        for place in range(table.n_columns if names else 0)
-        if {str(cell).strip() for cell in table.column(place)} <= names
-    ]
-    return places[0] if len(places) == 1 else None
-
-
-def _only(header: Sequence[str], is_kind: Callable[[str], object]) -> int | None:
-    """Return the only column whose name is of a kind; None if there is none, or several."""
-    places = [place for place, name in enumerate(header) if is_kind(name.strip())]
+def _only(columns: Iterable[Any], is_kind: Callable[[Any], object]) -> int | None:
+    """Return the only column that is of a kind; None if there is none, or several."""
+    places = [place for place, column in enumerate(columns) if is_kind(column)]
     return places[0] if len(places) == 1 else None
 
 
@@ -338,38 +462,34 @@ def _roles(table: TextTable, options: TableOptions) -> _Roles:
     UnknownNameError
         If there is no such column.
     """
-    header = table.names
-    notes: list[str] = []
+    header, notes = table.names, []
     for name in (options.id_column, options.group_column, *options.ignore):
         if name is not None and name not in header:
             raise UnknownNameError("column", name, [one for one in header if one])
-    examinee = None if options.id_column is None else header.index(options.id_column)
-    group = None if options.group_column is None else header.index(options.group_column)
+    given = (options.id_column, options.group_column)
+    examinee, group = (None if name is None else header.index(name) for name in given)
     out = {examinee, group, *map(header.index, options.ignore)}
     free = [place for place in range(len(header)) if place not in out]
-    expected = options.expected or ()
-    match = match_names([header[place] for place in free], expected) if expected else None
-    by_name = match is not None and not match.by_position
-    items = [free[place] for place in match.places] if match is not None and by_name else []
+    match = match_names([header[p] for p in free], options.expected) if options.expected else None
+    items = [] if match is None or match.by_position else [free[p] for p in match.places]
     others = [place for place in free if place not in set(items)]
     if examinee is None:
-        examinee = _guessed_examinee(table, others)
-        if examinee is None:
-            notes += _names_that_recur(table, others)
-        elif header[examinee].lower() not in _PLAIN:
-            notes.append(_taken(header[examinee], "names"))
+        examinee, note = _examinee(table, others)
+        notes += note
     if group is None:
         groups = [p for p in others if p != examinee and _GROUPS.fullmatch(header[p])]
         if len(groups) == 1:
             group = groups[0]
             notes.append(_taken(header[group], "groups"))
-    others = [p for p in others if p not in (examinee, group) and not _numbers_rows(table, p)]
-    if match is not None and by_name:
+    others = [place for place in others if place not in (examinee, group)]
+    if others[:1] == [0] and is_row_names(header[0]) and _distinct(table, 0):
+        del others[0]  # the names of rows that R and pandas add
+    if match is not None and items:
         notes += [match.note] if match.note else []
         if others:
             codes = [_codes(table.column(place), options.missing) for place in others]
             notes.append(left_out_note([header[place] for place in others], codes))
-        return _Roles(expected, tuple(items), examinee, group, tuple(notes))
+        return _Roles(options.expected, tuple(items), examinee, group, tuple(notes))
     texts = [
         place
         for place in others
@@ -383,9 +503,7 @@ def _roles(table: TextTable, options: TableOptions) -> _Roles:
             names = names_shown([header[place] for place in texts])
             notes.append(f"columns with texts, not responses, were left out: {names}")
         others = [place for place in others if place not in (examinee, *texts)]
-    return _Roles(
-        tuple(header[place] for place in others), tuple(others), examinee, group, tuple(notes)
-    )
+    return _Roles(tuple(header[p] for p in others), tuple(others), examinee, group, tuple(notes))
 
 
 def _taken(name: str, what: str, *, is_taken: bool = True) -> str:
@@ -393,52 +511,33 @@ def _taken(name: str, what: str, *, is_taken: bool = True) -> str:
     return f"{which} {'' if is_taken else 'not '}taken for the {what} of the examinees"
 
 
-def _guessed_examinee(table: TextTable, places: Sequence[int]) -> int | None:
-    """Return the column that seems to name the examinees; None if there is none."""
+def _examinee(table: TextTable, places: Sequence[int]) -> tuple[int | None, list[str]]:
+    """Return the column that seems to name the examinees, None if there is none, and a note."""
+    header, are_many = table.names, len(table.rows) > _FEW
 
-    def is_counted(place: int) -> bool:
-        # So many distinct cells are no responses.
-        is_first = place == 0 and len(table.rows) > _FEW and _distinct(table, 0)
-        return is_first or _numbers_rows(table, place)
+    def may_name(place: int) -> bool:
+        # Distinct cells cannot be responses if there are many, or some are texts.
+        is_first = place == 0 and _FIRST.fullmatch(header[0]) is not None
+        return is_examinee_name(header[place]) or (
+            is_first and (are_many or any(number_of(cell) is None for cell in table.column(0)))
+        )
 
-    signs: tuple[Callable[[int], bool], ...] = (
-        lambda place: table.names[place].lower() in _PLAIN,
-        lambda place: _may_name_examinees(table, place) and _distinct(table, place),
-        is_counted,
-    )
-    return next((place for sign in signs for place in places if sign(place)), None)
-
-
-def _may_name_examinees(table: TextTable, place: int) -> bool:
-    """Return whether the name of a column is one of those that columns of examinees have."""
-    name, column = table.names[place], table.column(place)
-    if is_examinee_name(name):
-        return True
-    # Distinct cells cannot be responses if there are many, or some are texts.
-    are_names = len(column) > _FEW or any(number_of(cell) is None for cell in column)
-    return place == 0 and _FIRST.fullmatch(name) is not None and are_names
-
-
-def _names_that_recur(table: TextTable, places: Sequence[int]) -> list[str]:
-    """Return a note on a column that would name the examinees, if no name recurred."""
     for place in places:
-        name = table.names[place]
-        is_first = place == 0 and (not name or len(table.rows) > _FEW)
-        if not is_first and not _may_name_examinees(table, place):
-            continue
+        if header[place].lower() in _PLAIN:
+            return place, []
+    candidates = [place for place in places if may_name(place)]
+    if 0 in places and (are_many or is_row_names(header[0])):
+        candidates.append(0)
+    for place in candidates:
+        if _distinct(table, place):
+            return place, [_taken(header[place], "names")]
+    for place in candidates:
         counts = Counter(table.texts(place))
         recurring = [text for text, count in counts.items() if count > 1 and text]
         if recurring and len(counts) >= len(table.rows) * _MOSTLY:
-            return [
-                f"{_taken(name, 'names', is_taken=False)}, because some occur more than"
-                f" once: {names_shown(recurring)}"
-            ]
-    return []
-
-
-def _numbers_rows(table: TextTable, place: int) -> bool:
-    """Return whether a first column only has the names of rows that R and pandas add."""
-    return place == 0 and is_row_names(table.names[0]) and _distinct(table, 0)
+            why = f"because some occur more than once: {names_shown(recurring)}"
+            return None, [f"{_taken(header[place], 'names', is_taken=False)}, {why}"]
+    return None, []
 
 
 def _distinct(table: TextTable, place: int) -> bool:
@@ -479,21 +578,15 @@ FEW_CELLS = 3
 
 _FEW_LABELS = 5
 
-MISSING_CODES = frozenset({8, 9, 88, 98, 99, 999, 9999})
+_MISSING_CODES = frozenset({8, 9, 88, 98, 99, 999, 9999})
 """Numbers above 0 that often stand for a missing response."""
 
 _LETTER = re.compile(r"'[A-Za-z]'")
 """The text of a cell with a letter, such as the choice of an examinee."""
 
-_LETTERS_FOUND = (
-    "expected scored responses, 0 and 1, got the letters {texts} in {cells}; score them first: 1"
-    " for the right letter, and 0 for the others, as --key FILE does (in Python key={{item:"
-    " letter}})"
-)
-_LABELS_FOUND = (
-    "expected the positions of responses, 0, 1, …, got the texts {texts} in {cells}; put a number"
-    " in place of each label, 0 for the worst response; --missing declares a text that stands for a"
-    " missing one"
+_FIXED_WIDTH = (
+    "if the lines of a file have a fixed width, --fixed-width N (in Python fixed_width=N) takes the"
+    " first N characters for the name of the examinee, and each further one for a response"
 )
 
 _WRONG = -(2**31)
@@ -522,13 +615,13 @@ def _codes(
 
 
 def _code(cell: Any, texts: set[str], numbers: set[float], key: AnswerKey | None) -> int:
-    if cell is None or str(cell).strip().lower() in texts or str(cell) == "<NA>":
+    if cell is None or str(cell).strip().lower() in texts:
         return MISSING
     number = number_of(cell)
     if number is not None and (number != number or number in numbers):
         return MISSING
     if key is not None and number != MISSING:
-        code = key.code(cell)
+        code = key.codes.get(_plain(cell), key.others)
         return _WRONG if code is None else code
     if number is None:
         return _WRONG
@@ -537,72 +630,78 @@ def _code(cell: Any, texts: set[str], numbers: set[float], key: AnswerKey | None
 
 def _wrong_cells(
     cells: Sequence[tuple[int, int, Any]], examinees: Sequence[str], items: Sequence[str]
-) -> list[str]:
-    """Return the faults of cells, given as row, column and content; equal contents are counted."""
-
-    def faults() -> Iterator[str]:
-        numbering = _numbering(cells)
-        for column, number_of_rows in numbering.items():
+) -> Iterator[str]:
+    """Yield the faults of cells that hold no response, given as row, column and content."""
+    of_column: dict[int, list[float | None]] = {}
+    for _, column, cell in cells:
+        of_column.setdefault(column, []).append(number_of(cell))
+    numbering = set()
+    for column, numbers in of_column.items():
+        if None not in numbers and len(numbers) == len({*numbers}) > FEW_CELLS:
+            numbering.add(column)
             name = items[column]
             yield (
-                f"column {name} has another number in each of {number_of_rows:,} rows; if it names"
+                f"column {name} has another number in each of {len(numbers):,} rows; if it names"
                 f" the examinees, say so (--id-column {in_shell(name)}); if it is no item,"
                 f" leave it out (--ignore {in_shell(name)})"
             )
-        groups: dict[str, list[tuple[int, int]]] = {}
-        for row, column, cell in cells:
-            if column not in numbering:
-                number = None if isinstance(cell, str) else number_of(cell)
-                is_text = number is None and number_of(cell) is None
-                text = shown(cell) if is_text else str(cell) if number is None else f"{number:g}"
-                groups.setdefault(text, []).append((row, column))
-        letters = sorted(filter(_LETTER.fullmatch, groups))
-        labels = [t for t in groups if number_of(t) is None and len(groups[t]) > FEW_CELLS]
-        if sum(len(groups[text]) for text in letters) <= FEW_CELLS:
-            letters = []
-        for advice, alike in ((_LETTERS_FOUND, letters), (_LABELS_FOUND, labels)):
-            texts = [text for text in alike if text in groups]
-            if len(texts) > 1:
-                places = [place for text in texts for place in groups.pop(text)]
-                some = ", ".join(texts[:_FEW_LABELS]) + ", …" * (len(texts) > _FEW_LABELS)
-                where = format_place(*min(places), examinees, items)
-                cells_in = f"{len(places):,} cells, the first in {where}"
-                yield advice.format(texts=some, cells=cells_in)
-        for text, places in groups.items():
-            if len(places) > FEW_CELLS:
-                yield (
-                    f"expected the position of a response, or nothing, got {text} in"
-                    f" {len(places):,} cells, the first in"
-                    f" {format_place(*places[0], examinees, items)}; {how_to_declare(text)}"
-                )
-                continue
-            number = number_of(text) or 0.0
-            is_code = number <= MISSING - 1 or number in MISSING_CODES  # such as -9 and 999
-            for row, column in places:
-                yield (
-                    "expected the position of a response, or nothing, in"
-                    f" {format_place(row, column, examinees, items)}, got {text}"
-                    + (f"; {how_to_declare(text)}" if is_code else "")
-                )
-
-    return first_faults(faults())
+    of_text: dict[str, list[tuple[int, int]]] = {}
+    for row, column, cell in cells:
+        if column not in numbering:
+            number = number_of(cell)
+            if number is None:
+                text = shown(cell)
+            else:
+                text = cell if isinstance(cell, str) else f"{number:g}"
+            of_text.setdefault(text, []).append((row, column))
+    labels = [text for text in of_text if _LETTER.fullmatch(text)]
+    labels += [t for t in of_text if number_of(t) is None and len(of_text[t]) > FEW_CELLS]
+    labels = list(dict.fromkeys(labels))
+    if len(labels) > 1 and sum(len(of_text[text]) for text in labels) > FEW_CELLS:
+        places = [place for text in labels for place in of_text.pop(text)]
+        some = ", ".join(sorted(labels)[:_FEW_LABELS]) + ", …" * (len(labels) > _FEW_LABELS)
+        yield (
+            f"expected the positions of responses, 0, 1, …, got the texts {some} in"
+            f" {len(places):,} cells, the first in {format_place(*min(places), examinees, items)};"
+            " if they are answers, score them: --key FILE (in Python key={item: letter}) has the"
+            " right ones; if they are labels, put a number in place of each, 0 for the worst"
+            " response; --missing declares a text that stands for a missing one"
+        )
+    yield from cell_faults(
+        of_text, lambda _: "the position of a response or nothing", examinees, items
+    )
 
 
-def _numbering(cells: Sequence[tuple[int, int, Any]]) -> dict[int, int]:
-    """Return the columns that number the rows, rather than hold responses, with counts of cells."""
-    columns: dict[int, list[float | None]] = {}
-    for _, column, cell in cells:
-        columns.setdefault(column, []).append(number_of(cell))
-    return {
-        column: len(numbers)
-        for column, numbers in columns.items()
-        if len(numbers) > FEW_CELLS
-        and len(set(numbers)) == len(numbers)
-        and not any(number is None for number in numbers)
-    }
+def cell_faults(
+    places_of: Mapping[str, Sequence[tuple[int, int]]],
+    expected: Callable[[int], str],
+    examinees: Sequence[str],
+    items: Sequence[str],
+) -> Iterator[str]:
+    """Yield the faults of cells, one for many with the same content.
+
+    Parameters
+    ----------
+    places_of
+        The rows and columns of each content.
+    expected
+        Returns what is expected in a column.
+    examinees, items
+        The names of the rows and columns.
+    """
+    for text, places in places_of.items():
+        number, n = number_of(text) or 0.0, len(places)
+        is_many = n > FEW_CELLS
+        is_code = number < MISSING or number in _MISSING_CODES  # such as -9 and 999
+        declare = f"; {_how_to_declare(text)}" if is_many or is_code else ""
+        for row, column in places[:1] if is_many else places:
+            where = format_place(row, column, examinees, items)
+            cells = f", got {text} in {n:,} cells, the first in {where}"
+            got = cells if is_many else f" in {where}, got {text}"
+            yield f"expected {expected(column)}{got}{declare}"
 
 
-def how_to_declare(text: str) -> str:
+def _how_to_declare(text: str) -> str:
     """Return how to say that a text, a number or a word in quotes, is a missing response."""
     listed = text if number_of(text) is None else repr(text)
     return (
@@ -618,8 +717,6 @@ def format_place(row: int, column: int, examinees: Sequence[str], items: Sequenc
 
 
 # --- Notes on responses that were read, and may mean something else than responses ----------------
-#
-#
 
 _ABOUT_PEOPLE = re.compile(
     r"age|alter|sex|gender|geschlecht|class|klasse|school|schule|booklet|heft|testheft|form"
@@ -632,8 +729,8 @@ _FEWEST_UNUSED = 2
 """This many responses that nobody gave, just below the highest one, make that one doubtful."""
 
 
-def _doubts(codes: Codes, items: Sequence[str], *, named: bool) -> list[str]:
-    """Return notes on items whose responses tell nothing, or may be none.
+def _doubts(codes: Codes, items: Sequence[str], *, named: bool) -> Iterator[str]:
+    """Yield notes on items whose responses tell nothing, or may be none.
 
     Parameters
     ----------
@@ -646,49 +743,29 @@ def _doubts(codes: Codes, items: Sequence[str], *, named: bool) -> list[str]:
 
     Examples
     --------
-    >>> _doubts(np.array([[0, 11, 1], [1, 12, 9], [1, 11, 0]]), ["q1", "age", "q2"], named=False)
-    ... # doctest: +NORMALIZE_WHITESPACE
+    >>> codes = np.array([[0, 11, 1], [1, 12, 9], [1, 11, 0]])
+    >>> [*_doubts(codes, ["q1", "age", "q2"], named=False)]  # doctest: +NORMALIZE_WHITESPACE
     ['column age counts as an item; if it is none, leave it out (--ignore age)',
      'in q2 nobody gave the responses just below 9; if 9 stands for a missing response, declare it
       (--missing 9)']
     """
-    notes = _constant_items(codes, items) if len(codes) > 1 else []
-    people = [] if named else [name for name in items if _ABOUT_PEOPLE.fullmatch(name.strip())]
-    if people:
-        columns = "column" if len(people) == 1 else "columns"
-        count, none = ("counts as an item", "it is none, leave it")
-        if len(people) > 1:
-            count, none = ("count as items", "they are none, leave them")
-        options = " ".join(f"--ignore {in_shell(name)}" for name in people[:3])
-        more = " …" if len(people) > 3 else ""
-        notes.append(f"{columns} {names_shown(people)} {count}; if {none} out ({options}{more})")
-    return [*notes, *_missing_codes(codes, items, frozenset(people))]
-
-
-def _missing_codes(codes: Codes, items: Sequence[str], people: frozenset[str]) -> list[str]:
-    """Return a note for each number that may stand for a missing response."""
     highest = codes.max(axis=0, initial=MISSING)
-    notes = []
-    for code in sorted(MISSING_CODES & set(highest.tolist())):
-        names = []
-        for place in np.flatnonzero(highest == code).tolist():
-            given = np.unique(codes[:, place])
-            below = given[(given != MISSING) & (given < code)]
-            if len(below) and code - below[-1] > _FEWEST_UNUSED and items[place] not in people:
-                names.append(items[place])
-        if names:
-            notes.append(
-                f"in {names_shown(names)} nobody gave the responses just below {code}; if {code}"
+    lower = np.where(codes < highest, codes, MISSING).max(axis=0, initial=MISSING)
+    same = np.flatnonzero((lower == MISSING) & (highest != MISSING)).tolist()
+    if same and len(codes) > 1:
+        names = names_shown([items[place] for place in same])
+        yield f"all responses to these items are equal, so they tell nothing: {names}"
+    people = [] if named else [name for name in items if _ABOUT_PEOPLE.fullmatch(name.strip())]
+    for name in people:
+        yield (
+            f"column {name} counts as an item; if it is none, leave it out"
+            f" (--ignore {in_shell(name)})"
+        )
+    is_doubtful = (lower != MISSING) & (highest - lower > _FEWEST_UNUSED)
+    for code in sorted(_MISSING_CODES & set(highest[is_doubtful].tolist())):
+        places = np.flatnonzero(is_doubtful & (highest == code)).tolist()
+        if found := [items[place] for place in places if items[place] not in people]:
+            yield (
+                f"in {names_shown(found)} nobody gave the responses just below {code}; if {code}"
                 f" stands for a missing response, declare it (--missing {code})"
             )
-    return notes
-
-
-def _constant_items(codes: Codes, items: Sequence[str]) -> list[str]:
-    """Return a note about the items with the same response from all who answered them."""
-    least = np.where(codes == MISSING, np.iinfo(codes.dtype).max, codes).min(axis=0, initial=2**62)
-    same = np.flatnonzero(least == codes.max(axis=0, initial=MISSING)).tolist()
-    if not same:
-        return []
-    names = names_shown([items[place] for place in same])
-    return [f"all responses to these items are equal, so they tell nothing: {names}"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
-from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -34,15 +34,14 @@ from bnmind.adaptive.items.text_tables import (
     read_table,
     rectangular,
 )
-from bnmind.adaptive.responses.answer_keys import answer_keys
 from bnmind.adaptive.responses.response_tables import (
     FEW_CELLS,
     MAX_CODE,
-    MISSING_CODES,
     TableOptions,
+    answer_keys,
     answered_rows,
+    cell_faults,
     format_place,
-    how_to_declare,
     left_out_note,
     read_responses,
     wide_table,
@@ -66,6 +65,10 @@ MAX_NUMBERS = 2**27
 
 Levels = NDArray[np.intp]
 """``(examinees, skills)`` positions of levels; `MISSING` where unknown."""
+
+
+def _nothing() -> NDArray[np.intp]:
+    return np.empty((0, 0), dtype=np.intp)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,21 +114,15 @@ class Responses(Value):
     Responses(1,000 examinees, 2 items, 0 missing, 2 skills known)
     """
 
-    codes: NDArray[np.signedinteger[Any]]
+    codes: Annotated[NDArray[np.signedinteger[Any]], Ge(MISSING), Le(MAX_CODE)]
     items: tuple[str, ...]
     examinees: tuple[str, ...] = ()
     _: KW_ONLY
     groups: tuple[str, ...] = ()
     skills: tuple[Variable, ...] = ()
-    levels: Annotated[Levels, Ge(MISSING)] = field(
-        default_factory=lambda: np.empty((0, 0), dtype=np.intp)
-    )
-    order: Annotated[NDArray[np.intp], Ge(MISSING)] = field(
-        default_factory=lambda: np.empty((0, 0), dtype=np.intp)
-    )
-    numbers: Annotated[NDArray[np.intp], Ge(0)] = field(
-        default_factory=lambda: np.empty(0, dtype=np.intp)
-    )
+    levels: Annotated[Levels, Ge(MISSING)] = field(default_factory=_nothing)
+    order: Annotated[NDArray[np.intp], Ge(MISSING)] = field(default_factory=_nothing)
+    numbers: Annotated[NDArray[np.intp], Ge(0)] = field(default_factory=_nothing)
     notes: tuple[str, ...] = ()
 
     _error = TableError
@@ -133,12 +130,12 @@ class Responses(Value):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._set(codes=self.codes.astype(np.int16), examinees=self._names())
-        if not self.skills:
-            self._set(levels=np.empty((len(self), 0), dtype=np.intp))
-        if not self.order.size:
-            self._set(order=np.empty((len(self), 0), dtype=np.intp))
-        if not self.numbers.size:
-            self._set(numbers=np.arange(len(self)))
+        nothing = np.empty((len(self), 0), dtype=np.intp)
+        self._set(
+            levels=self.levels if self.skills else nothing,
+            order=self.order if self.order.size else nothing,
+            numbers=self.numbers if self.numbers.size else np.arange(len(self)),
+        )
 
     def _names(self) -> tuple[str, ...]:
         return self.examinees or tuple(str(row + 1) for row in range(len(self.codes)))
@@ -162,7 +159,7 @@ class Responses(Value):
         if order.size and (order.ndim != 2 or len(order) != len(codes) or order.max() >= n):
             got = f"got shape {order.shape}, at most {order.max()}"
             yield f"expected an order ({len(codes)}, questions) of columns below {n}, {got}"
-        if self.numbers.shape not in ((0,), shape[:1]):
+        if self.numbers.size and self.numbers.shape != shape[:1]:
             yield f"expected {len(codes)} numbers of examinees, got shape {self.numbers.shape}"
         elif len(np.unique(self.numbers)) < self.numbers.size:
             yield "the numbers of examinees must be distinct"
@@ -190,7 +187,7 @@ class Responses(Value):
             A row for each examinee: positions of responses, or truth values; −1, nan, an empty
             cell, or a text such as NA for a missing response. The columns of a data frame name the
             items; its index, or a column, the examinees. It may also be long: a row for each
-            response, with columns for examinee, item and response.
+            response, with columns for examinee, item and response. Or a file, see `from_csv`.
         items, examinees
             Names that replace those of the table; default ``item_1``, … and "1", …
         missing
@@ -219,7 +216,7 @@ class Responses(Value):
         given = None if items is None else tuple(map(format_label, items))
         options = TableOptions(
             missing=tuple(missing),
-            expected=None if expected is None else tuple(expected),
+            expected=() if expected is None else tuple(expected),
             id_column=id_column,
             group_column=group_column,
             ignore=tuple(ignore),
@@ -227,7 +224,9 @@ class Responses(Value):
             items=given,
             examinees=None if examinees is None else tuple(map(str, examinees)),
         )
-        if hasattr(table, "columns"):
+        if isinstance(table, str | os.PathLike):
+            table = read_table(table)
+        elif hasattr(table, "columns"):
             table = frame_table(table)
         if not isinstance(table, TextTable):
             array = _array_of(table)
@@ -239,18 +238,11 @@ class Responses(Value):
             table = TextTable(names, tuple(map(tuple, array.tolist())))
             options = replace(options, expected=names, id_column=None, group_column=None, ignore=())
         try:
-            read = read_responses(table, options)
-            if table.hint and (read.problems or not read.items):
-                raise TableError([table.hint])
-            if read.problems:
-                labels = read.examinees or tuple(map(str, range(1, len(read.codes) + 1)))
-                others = _faults(read.codes, read.items, labels)
-                raise TableError(first_faults(chain(read.problems, others)))
+            return cls(**read_responses(table, options))
         except BnmindError as fault:
             for note in table.notes:  # such as which sheet of a workbook was read
                 fault.add_note(note)
             raise
-        return cls(read.codes, read.items, read.examinees, groups=read.groups, notes=read.notes)
 
     @classmethod
     @checked
@@ -258,13 +250,8 @@ class Responses(Value):
         cls,
         path: str | os.PathLike[str],
         *,
-        missing: Iterable[str | float] = (),
-        expected: Sequence[str] | None = None,
-        id_column: str | None = None,
-        group_column: str | None = None,
-        ignore: Iterable[str] = (),
         fixed_width: Natural | None = None,
-        key: Mapping[str, Any] | pandas.DataFrame | ItemBank | str | os.PathLike[str] | None = None,
+        **options: Any,
     ) -> Responses:
         """Return the responses in a file, as R, Excel, SPSS and others write it.
 
@@ -281,8 +268,8 @@ class Responses(Value):
             The number of characters that name the examinee at the start of each line, 0 if none;
             each further character is a response. By default this is found out if the lines hold
             the digits 0, 1 and 9 alone, after a blank.
-        missing, expected, id_column, group_column, ignore, key
-            As for `of`.
+        **options
+            The other options of `of`, such as ``missing``.
 
         Raises
         ------
@@ -295,15 +282,7 @@ class Responses(Value):
         InvalidArgumentError
             If ``fixed_width`` is negative.
         """
-        return cls.of(
-            read_table(path, fixed_width=fixed_width),
-            missing=missing,
-            expected=expected,
-            id_column=id_column,
-            group_column=group_column,
-            ignore=ignore,
-            key=key,
-        )
+        return cls.of(read_table(path, fixed_width=fixed_width), **options)
 
     @classmethod
     @checked
@@ -363,14 +342,12 @@ class Responses(Value):
             raise InvalidModelError(
                 [f"all hidden variables must be skills; {model.hidden[-1].name} is not"]
             )
-        fits = (
-            profiles.ndim == 2 and profiles.shape[1] == len(skills) and profiles.dtype.kind in "iu"
-        )
+        fits = profiles.ndim == 2 and profiles.shape[1] == len(skills)
         if not fits or not np.all((profiles >= 0) & (profiles < [v.n_states for v in skills])):
             raise InvalidArgumentError(
                 f"expected levels of the skills, of shape (examinees, {len(skills)}),"
-                f" got an array of shape {profiles.shape} of {profiles.dtype}",
-                profiles.dtype,
+                f" got an array of shape {profiles.shape}",
+                levels,
             )
         columns = {v.name: column for v, column in zip(skills, profiles.T, strict=True)}
         return cls._answering(model, columns, _luck(model, len(profiles), seed))
@@ -471,8 +448,7 @@ class Responses(Value):
             found = replace(
                 some, codes=codes[rows], items=names, order=place[some.order], notes=tuple(notes)
             )
-        if problems := _too_high(found, bank):
-            raise TableError(problems)
+        require_known(found, bank)
         return found
 
     @checked
@@ -486,12 +462,11 @@ class Responses(Value):
         bank
             The item bank.
         """
-        known = {v.name: column for v, column in zip(self.skills, self.levels.T, strict=True)}
-        states = {v.name: v.states for v in self.skills}
         levels = np.full((len(self), len(bank.skills)), MISSING, dtype=np.intp)
-        for number, name in enumerate(bank.skills):
-            if name in known and states[name] == bank.variable(name).states:
-                levels[:, number] = known[name]
+        for variable, column in zip(self.skills, self.levels.T, strict=True):
+            for number, name in enumerate(bank.skills):
+                if name == variable.name and bank.variable(name).states == variable.states:
+                    levels[:, number] = column
         return levels
 
     @checked
@@ -505,44 +480,30 @@ class Responses(Value):
         bank
             The item bank.
         """
-        unknown = np.full(len(self), np.nan)
         for variable, column in zip(self.skills, self.levels.T, strict=True):
-            if len(bank.skills) == 1 and variable.name == bank.skills[0]:
-                try:
+            if (variable.name,) == bank.skills:
+                with suppress(ValueError):  # the states are no numbers
                     points = np.array([float(state) for state in variable.states])
-                except ValueError:
-                    return unknown
-                return np.where(column == MISSING, np.nan, points[column])
-        return unknown
+                    return np.where(column == MISSING, np.nan, points[column])
+        return np.full(len(self), np.nan)
 
 
 def _unmatched(names: Sequence[str], expected: Sequence[str]) -> list[str]:
     """Return the faults of columns that are not items, and of items without a column."""
-    if are_numbered(expected) and not set(names) & set(expected):
+    given, known = set(names), set(expected)
+    if are_numbered(expected) and not given & known:
         return [
             f"expected {counted(len(expected), 'column')}, one for each item of the Q-matrix or"
             f" bank, whose items have only numbers; got {len(names):,}: {names_shown(names)};"
             " --ignore leaves out a column that is not an item"
         ]
-    known, own = frozenset(expected), frozenset(names)
-    strange = [name for name in names if name not in known]
-    absent = [name for name in expected if name not in own]
-    if len(strange) == len(names) and len(absent) == len(expected):
-        none = "no column names" if len(names) == 1 else f"none of the {len(names):,} columns names"
-        columns = "column is" if len(names) == 1 else "columns are"
-        return [
-            f"{none} an item of the Q-matrix or bank: the {columns} {names_shown(names)}; the items"
-            f" are {names_shown(expected)}"
-        ]
     problems = []
-    if strange:
-        is_are = "column is not an item" if len(strange) == 1 else "columns are not items"
-        problems.append(
-            f"{len(strange):,} {is_are} of the Q-matrix or bank: {names_shown(strange)}"
-        )
-    if absent:
-        what = "item has" if len(absent) == 1 else "items have"
-        problems.append(f"{len(absent):,} {what} no column: {names_shown(absent)}")
+    if strange := [name for name in names if name not in known]:
+        are = counted(len(strange), "column is not an item", "columns are not items")
+        problems.append(f"{are} of the Q-matrix or bank: {names_shown(strange)}")
+    if absent := [name for name in expected if name not in given]:
+        have = counted(len(absent), "item has no column", "items have no column")
+        problems.append(f"{have}: {names_shown(absent)}")
     return problems
 
 
@@ -561,28 +522,41 @@ def names_in(responses: Responses | pandas.DataFrame | TextTable | Any) -> tuple
     return wide_table(table, TableOptions()).header or ()
 
 
+def require_known(responses: Responses, bank: ItemBank) -> None:
+    """Raise unless all items are of a bank, and have these responses.
+
+    Raises
+    ------
+    UnknownNameError
+        If the bank has no such item.
+    TableError
+        If an item has no such response.
+    """
+    for name in responses.items:
+        bank.position(name)
+    if problems := _too_high(responses, bank):
+        raise TableError(problems)
+
+
 def _too_high(found: Responses, bank: ItemBank) -> list[str]:
     """Return the faults of responses that an item does not have; many equal ones are one fault."""
     most = np.array([len(bank.responses(name)) - 1 for name in found.items])
-    cells = np.argwhere(found.codes > most)
-    values = found.codes[cells[:, 0], cells[:, 1]]
-    problems = []
-    for value in np.unique(values).tolist():
-        places = cells[values == value].tolist()
-        for row, column in places if len(places) <= FEW_CELLS else places[:1]:
-            where = format_place(row, column, found.examinees, found.items)
-            problem = f"expected a response from 0 to {most[column]} in {where}, got {value}"
-            if len(places) > FEW_CELLS:
-                problem += f", as in {len(places) - 1:,} other cells"
-            if len(places) > FEW_CELLS or value in MISSING_CODES:
-                problem += f"; {how_to_declare(str(value))}"
-            problems.append(problem)
-    wrong = np.unique(values)
+    cells = np.argwhere(found.codes > most).tolist()
+    if not cells:
+        return []
     given = found.codes[found.codes != MISSING]
-    steps = most.max(initial=0) == 1 and np.array_equal(wrong, np.arange(2, 2 + len(wrong)))
-    if steps and len(cells) > FEW_CELLS:
+    if given.min() == 1 and given.max() == most.max() + 1:
+        return ["no response is 0; responses count from 0, the worst, so subtract 1 (--lowest 1)"]
+    places_of: dict[str, list[tuple[int, int]]] = {}
+    for row, column in sorted(cells, key=lambda cell: found.codes[*cell]):
+        places_of.setdefault(str(found.codes[row, column]), []).append((row, column))
+    expected = [f"a response from 0 to {n}" for n in most.tolist()]
+    faults = cell_faults(places_of, expected.__getitem__, found.examinees, found.items)
+    problems = first_faults(faults)
+    wrong = [int(text) for text in places_of]
+    if most.max() == 1 and wrong == [*range(2, 2 + len(wrong))] and len(cells) > FEW_CELLS:
         if len(wrong) > 1:  # grades, rather than codes of missing responses
-            row, column = cells[0].tolist()
+            row, column = cells[0]
             where = format_place(row, column, found.examinees, found.items)
             problems = [
                 f"expected the responses 0 and 1, got {given.min()} to {wrong[-1]} in"
@@ -592,12 +566,12 @@ def _too_high(found: Responses, bank: ItemBank) -> list[str]:
             "if these are steps or grades, --gate sequential:dina (gate=Sequential in Python)"
             " learns them"
         )
-    if problems and given.min() == 1 and given.max() == most.max() + 1:
-        return ["no response is 0; responses count from 0, the worst, so subtract 1 (--lowest 1)"]
-    return first_faults(problems)
+    return problems
 
 
 def _doubled(names: Sequence[str], what: str, where: str) -> list[str]:
+    if len(set(names)) == len(names):
+        return []
     places: dict[str, list[int]] = {}
     for place, name in enumerate(names):
         places.setdefault(name, []).append(place + 1)
@@ -624,29 +598,18 @@ def _faults(codes: NDArray[Any], items: Sequence[str], examinees: Sequence[str])
         if not name:
             yield f"the examinee in row {row} has no name"
     yield from _doubled(examinees, "examinees", "rows")
-    for row, column in np.argwhere((codes < MISSING) | (codes > MAX_CODE))[:MOST_FAULTS].tolist():
-        yield (
-            f"expected a response from 0 to {MAX_CODE}, or {MISSING} where there is none, in"
-            f" {format_place(row, column, examinees, items)}, got {codes[row, column]}"
-        )
-    is_given = codes != MISSING
-    for row in np.flatnonzero(~is_given.any(axis=1))[:MOST_FAULTS].tolist():
+    for row in np.flatnonzero((codes == MISSING).all(axis=1))[:MOST_FAULTS].tolist():
         yield f"row {row + 1}, of examinee {examinees[row]}, has no responses"
 
 
 # --- Arrays of responses, and examinees drawn from a model ----------------------------------------
 
 
-def _array_of(table: ArrayLike) -> NDArray[Any]:
+def _array_of(table: Any) -> NDArray[Any]:
     """Return the array of a table, masked if it was; raise `TableError` if it is none."""
-    if isinstance(table, str | os.PathLike):
-        path = f"got the path {shown(table)}; Responses.from_csv reads it"
-        raise TableError([f"expected responses as a table, {path}"])
     # The tolist() of a masked array has None for masked cells.
-    if isinstance(table, np.ma.MaskedArray):
-        array: NDArray[Any] = table
-    else:
-        array = rectangular(table, "response", "", TableError)
+    is_masked = isinstance(table, np.ma.MaskedArray)
+    array: NDArray[Any] = table if is_masked else rectangular(table, "response", "", TableError)
     if array.ndim != 2:
         one = "; one examinee is [[1, 0, …]]" if array.ndim == 1 else ""
         raise TableError(

@@ -31,7 +31,6 @@ from bnmind.adaptive.beliefs.estimates import (
     start_belief,
 )
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.pilot import selected_pilot
 from bnmind.adaptive.selection.scores import RankedItem, Ranking, rank_items
 from bnmind.adaptive.selection.selector import Selection
 from bnmind.adaptive.selection.stopping import NOTHING_LEFT, Progress
@@ -404,10 +403,9 @@ class Session(Value):
         """The next item with its scores; raises `NothingToAskError` if no item may be asked."""
         if not self.allowed:
             raise NothingToAskError(f"no item may be asked: {self.stop_reason or NOTHING_LEFT}")
-        rng = self.design.rng(len(self.state.asked))
-        if self._outlook.is_pilot and self.design.pilot is not None:
-            return selected_pilot(self.design.pilot, self.belief, self.allowed, rng=rng)
-        return self.design.selector.select(self.belief, self.allowed, rng=rng)
+        pilot, rng = self.design.pilot, self.design.rng(len(self.state.asked))
+        selector = pilot.rule if pilot and self._outlook.is_pilot else self.design.selector
+        return selector.select(self.belief, self.allowed, rng=rng)
 
     def next_item(self) -> str:
         """Return the item to ask next, which is always the same for one session.

@@ -23,7 +23,7 @@ from bnmind.adaptive.beliefs.belief import (
 )
 from bnmind.adaptive.beliefs.estimates import start_beliefs
 from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of
-from bnmind.adaptive.pilot import PilotItems, chosen_pilots, drawn_places
+from bnmind.adaptive.pilot import PilotItems, drawn_places
 from bnmind.adaptive.responses.responses import Responses, fold_numbers
 from bnmind.adaptive.selection.rules import Rule, asked_mask
 from bnmind.adaptive.selection.selector import Selector, generator_of
@@ -159,16 +159,11 @@ def _selected(
         selection = design.selector.select_batch(beliefs, allowed, luck=luck)
         return selection.items, selection.set_aside
     items, aside = np.empty(len(allowed), dtype=np.intp), np.zeros(allowed.shape, dtype=bool)
-    drawn, rest = np.asarray(luck), ~is_pilot
-    masses = beliefs.take(is_pilot).masses(np.flatnonzero(~design.operational))
-    items[is_pilot], _ = chosen_pilots(
-        design.pilot, design.bank, allowed[is_pilot], masses, drawn[is_pilot]
-    )
-    if rest.any():
-        selection = design.selector.select_batch(
-            beliefs.take(rest), allowed[rest], luck=drawn[rest]
-        )
-        items[rest], aside[rest] = selection.items, selection.set_aside
+    drawn = np.asarray(luck)
+    for rows, selector in ((is_pilot, design.pilot.rule), (~is_pilot, design.selector)):
+        if rows.any():
+            selection = selector.select_batch(beliefs.take(rows), allowed[rows], luck=drawn[rows])
+            items[rows], aside[rows] = selection.items, selection.set_aside
     return items, aside
 
 
