@@ -599,14 +599,13 @@ def decision() -> questions.Decision:
 
 
 @_add(
-    *(QuestionRanking, RankedQuestion, questions.InformationLessCost),
+    *(QuestionRanking, RankedQuestion),
     *(questions.Decision, InformationValues, ValuedQuestion),
 )
 def _questions() -> Any:
     ranking = questions.rank_questions(network(), about=["rain"], costs={"wet": 2})
     values = questions.value_of_information(network(), decision())
-    less = questions.InformationLessCost(0.5)
-    return [ranking, ranking.best, less, decision(), values, values.best]
+    return [ranking, ranking.best, decision(), values, values.best]
 
 
 @cache
@@ -636,17 +635,6 @@ def _dialogues() -> Any:
     return [
         *(told, told.inquiry, step, told.state, told.events[0], effect, effect.answers[0]),
         *(doubts, doubts.answers[0], told.progress, saved),
-    ]
-
-
-@_add(
-    *(questions.Certain, questions.EntropyAtMost, questions.GainAtMost),
-    *(questions.MostCost, questions.MostQuestions),
-)
-def _dialogue_stoppers() -> Any:
-    return [
-        *(questions.Certain(0.9), questions.EntropyAtMost(0.1), questions.GainAtMost(0.01)),
-        *(questions.MostCost(3.0), questions.MostQuestions(2)),
     ]
 
 

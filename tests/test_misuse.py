@@ -34,9 +34,7 @@ from bnmind.errors import BnmindError
 from bnmind.mastermind import Channel, Reply
 from bnmind.pgm import Factor, FactorModel, Variable
 from bnmind.pgm.formats import from_pgmpy
-from bnmind.questions.dialogue import dialogue_stoppers_by_names, fingerprint
-from bnmind.questions.dialogue_files import SavedDialogue, dialogue_to_json
-from bnmind.questions.ranking import InformationOnly
+from bnmind.questions.dialogue_files import SavedDialogue, dialogue_to_json, fingerprint
 from tests.examples import (
     BOARD,
     KEPT,
@@ -257,8 +255,8 @@ def of_functions() -> Iterator[Call]:
                 "among": ["wet", "slip"],
                 "evidence": {"count": "1"},
                 "costs": {"wet": 2.0},
-                "measure": questions.MarginalEntropies(),
-                "score": questions.InformationLessCost(0.1),
+                "measure": "marginals",
+                "score": "less-cost:0.1",
                 "limits": junction.Limits(),
             },
         ),
@@ -283,7 +281,6 @@ def of_functions() -> Iterator[Call]:
                 "limits": junction.Limits(),
             },
         ),
-        (dialogue_stoppers_by_names, {"texts": ["certainty:0.9"]}),
         (dialogue_to_json, {"dialogue": dialogue(), "options": {"a": "b"}}),
         (
             questions.resumed_dialogue,
@@ -298,7 +295,7 @@ def of_functions() -> Iterator[Call]:
         (dialogue().skip, {"question": "fall", "at": "noon"}),
         (dialogue().undo, {"at": "noon"}),
         (dialogue().why, {"question": "fall"}),
-        (dialogue().stop_reason, {"stoppers": [questions.Certain(0.9)]}),
+        (dialogue().stop_reason, {"stoppers": ["certainty:0.9"]}),
         (
             questions.Inquiry.of,
             {
@@ -307,8 +304,8 @@ def of_functions() -> Iterator[Call]:
                 "among": ["wet"],
                 "evidence": {"count": "1"},
                 "costs": {"wet": 2.0},
-                "measure": questions.MarginalEntropies(),
-                "score": InformationOnly(),
+                "measure": "marginals",
+                "score": "information",
             },
         ),
         (

@@ -26,8 +26,8 @@ from bnmind.cli.shared.terminal import INTERRUPTED, interruptible, tell, tell_re
 from bnmind.errors import BnmindError, ModelFileError
 
 if TYPE_CHECKING:
-    from bnmind.questions import DialogueStopper
     from bnmind.questions.asked import DiagnosisMarks
+    from bnmind.questions.dialogue import DialogueStopper
     from bnmind.questions.value import Doubts
 
 # --- Answers, as they are typed -------------------------------------------------------------------
@@ -458,7 +458,10 @@ def ask(options: AskOptions) -> None:
     if options.session is not None and is_saved(options.session):
         saved = questions.read_dialogue(options.session)
     texts = _merge_options(options, None if saved is None else saved.options)
-    stoppers = questions.dialogue_stoppers_by_names(texts.get("--stop", ()))
+    stoppers = tuple(
+        made_by_name("stopper", questions.DIALOGUE_STOPPERS, text)
+        for text in texts.get("--stop", ())
+    )
     inquiry = _inquiry(options, texts)
     dialogue = (
         questions.Dialogue(inquiry)

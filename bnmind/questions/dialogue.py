@@ -6,35 +6,27 @@ probable the answer was, and how much is unknown before and after it.
 
 from __future__ import annotations
 
-import hashlib
-import json
-import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
-from functools import cached_property
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from types import MappingProxyType
-from typing import Annotated, Any, Protocol
-
-import numpy as np
-from annotated_types import Gt, Le
+from typing import Any, TypeAlias, TypeVar
 
 from bnmind._arguments import checked
 from bnmind._messages import counted, listed
-from bnmind._registry import COUNT, NUMBER, Registered, made_by_name
-from bnmind._values import Natural, NonNegative, ReadOnlyDict, Value
+from bnmind._registry import COUNT, NUMBER, Argument, Registered, as_member
+from bnmind._values import ReadOnlyDict, Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import unchecked_entropy
 from bnmind.junction.engine import Engine
 from bnmind.junction.inference.evidence import Evidence
-from bnmind.pgm.cpd import FunctionalCPD
-from bnmind.pgm.factor import Factor
-from bnmind.pgm.tabular import TabularCPD
 from bnmind.questions.asked import Asked, Costs, costs_of, opened
-from bnmind.questions.event_log import Event, EventKind, LogState, replayed, rounded
+from bnmind.questions.event_log import Event, EventKind, LogState, replayed
 from bnmind.questions.ranking import (
+    QUESTION_SCORES,
+    TARGET_MEASURES,
     Causes,
-    InformationOnly,
-    JointEntropy,
     QuestionEffect,
     QuestionRanking,
     QuestionScore,
@@ -72,9 +64,9 @@ class Inquiry(Value):
     """The evidence before the first question: states and likelihoods."""
     costs: Mapping[str, float] = field(default_factory=dict)
     """The cost of each question that has one."""
-    measure: TargetMeasure = field(default_factory=JointEntropy)
+    measure: str | TargetMeasure = "joint"
     """The measure of what is unknown about several targets."""
-    score: QuestionScore = field(default_factory=InformationOnly)
+    score: str | QuestionScore = "information"
     """The score by which questions are chosen."""
 
     @classmethod
@@ -87,8 +79,8 @@ class Inquiry(Value):
         among: str | Iterable[str] | None = None,
         evidence: Evidence | None = None,
         costs: Costs | None = None,
-        measure: TargetMeasure | None = None,
-        score: QuestionScore | None = None,
+        measure: str | TargetMeasure = "joint",
+        score: str | QuestionScore = "information",
     ) -> Inquiry:
         """Return an inquiry. The parameters and errors are those of `rank_questions`.
 
@@ -113,47 +105,12 @@ class Inquiry(Value):
             among=names,
             evidence=findings,
             costs={name: cost for name, cost in prices if cost},
-            measure=JointEntropy() if measure is None else measure,
-            score=InformationOnly() if score is None else score,
+            measure=as_member("measure", TARGET_MEASURES, measure),
+            score=as_member("score", QUESTION_SCORES, score),
         )
 
     def __repr__(self) -> str:
         return f"Inquiry(about {', '.join(self.about)}, {counted(len(self.among), 'question')})"
-
-
-def fingerprint(engine: Engine) -> str:
-    """Return a text that differs between networks with other variables, states, arcs or tables.
-
-    Noisy nodes count by their kind, links and leak, and functional nodes by their function.
-    """
-    digest = hashlib.sha256()
-    for v in engine.model.variables:
-        digest.update(json.dumps([v.name, v.states]).encode())
-    for potential in engine.model.potentials:
-        digest.update(json.dumps([v.name for v in potential.scope]).encode())
-        if isinstance(potential, TabularCPD | Factor):
-            digest.update(rounded(np.real(potential.values), "<f8"))
-            continue
-        digest.update(type(potential).__name__.encode())
-        if isinstance(potential, FunctionalCPD):
-            digest.update(_described(potential.function).encode())
-        else:
-            for contribution in potential.contributions:
-                digest.update(rounded(contribution, "<f8"))
-    return digest.hexdigest()[:32]
-
-
-def _described(part: Any) -> str:
-    """Return a function, or a part of one, as a text that is the same in every process."""
-    if isinstance(part, np.ndarray):
-        return f"{part.shape}{part.tolist()}"
-    if isinstance(part, tuple | list):
-        return f"({','.join(map(_described, part))})"
-    if is_dataclass(part):
-        values = (getattr(part, one.name) for one in fields(part))
-        return f"{type(part).__name__}({','.join(map(_described, values))})"
-    # An object without a repr of its own shows its address.
-    return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(part))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,117 +129,59 @@ class DialogueProgress(Value):
     """The largest information of an open question, in bits; 0 if there is none."""
 
 
-class DialogueStopper(Protocol):
-    """A rule that ends dialogues."""
-
-    def stop(self, progress: DialogueProgress) -> str:
-        """Return the reason to stop; an empty text to go on.
-
-        Parameters
-        ----------
-        progress
-            The questions, answers and beliefs so far.
-        """
-        ...
+DialogueStopper: TypeAlias = Callable[[DialogueProgress], str]
+"""A rule that ends dialogues: a function that returns the reason to stop, or an empty text."""
 
 
-@dataclass(frozen=True)
-class EntropyAtMost(Value):
-    """Stop once the entropy of the targets is at most this many bits."""
-
-    bits: NonNegative
-    """The entropy, at least 0."""
-
-    def stop(self, progress: DialogueProgress) -> str:
-        """Return the reason to stop."""
-        reached = progress.entropy <= self.bits
-        return f"at most {self.bits:g} bits are unknown" if reached else ""
+def _entropy(bits: float, progress: DialogueProgress) -> str:
+    return f"at most {bits:g} bits are unknown" if progress.entropy <= bits else ""
 
 
-@dataclass(frozen=True)
-class Certain(Value):
-    """Stop once one state of each target has at least this probability."""
-
-    probability: Annotated[float, Gt(0), Le(1)]
-    """The probability, above 0 and at most 1."""
-
-    def stop(self, progress: DialogueProgress) -> str:
-        """Return the reason to stop."""
-        reached = progress.certainty >= self.probability
-        return f"each target is {self.probability:g} certain or more" if reached else ""
+def _certainty(least: float, progress: DialogueProgress) -> str:
+    return f"each target is {least:g} certain or more" if progress.certainty >= least else ""
 
 
-@dataclass(frozen=True)
-class GainAtMost(Value):
-    """Stop once no open question has more information than this, in bits."""
-
-    bits: NonNegative
-    """The information, at least 0."""
-
-    def stop(self, progress: DialogueProgress) -> str:
-        """Return the reason to stop."""
-        reached = progress.gain <= self.bits
-        return f"no question tells more than {self.bits:g} bits" if reached else ""
+def _gain(bits: float, progress: DialogueProgress) -> str:
+    return f"no question tells more than {bits:g} bits" if progress.gain <= bits else ""
 
 
-@dataclass(frozen=True)
-class MostQuestions(Value):
-    """Stop once this many questions were asked."""
-
-    number: Natural
-    """The number of questions."""
-
-    def stop(self, progress: DialogueProgress) -> str:
-        """Return the reason to stop."""
-        if progress.n_asked < self.number:
-            return ""
-        return "1 question was asked" if self.number == 1 else f"{self.number} questions were asked"
+def _questions(number: int, progress: DialogueProgress) -> str:
+    were = f"{counted(number, 'question')} {'was' if number == 1 else 'were'} asked"
+    return were if progress.n_asked >= number else ""
 
 
-@dataclass(frozen=True)
-class MostCost(Value):
-    """Stop once the questions answered cost this much together."""
+def _cost(most: float, progress: DialogueProgress) -> str:
+    return f"the questions cost {progress.cost:g} together" if progress.cost >= most else ""
 
-    cost: NonNegative
-    """The sum of the costs, in their unit."""
 
-    def stop(self, progress: DialogueProgress) -> str:
-        """Return the reason to stop."""
-        reached = progress.cost >= self.cost
-        return f"the questions cost {progress.cost:g} together" if reached else ""
+_Number = TypeVar("_Number", int, float)
+
+
+def _limited(
+    about: str,
+    argument: Argument,
+    stop: Callable[[_Number, DialogueProgress], str],
+    most: float = math.inf,
+) -> Registered[DialogueStopper]:
+    def given(limit: _Number) -> DialogueStopper:
+        if not 0 <= limit <= most or not math.isfinite(limit):
+            wanted = "a finite number of at least 0" if most > 1 else "a number from 0 to 1"
+            raise InvalidArgumentError(f"expected {wanted}, got {limit}", limit)
+        return partial(stop, limit)
+
+    return Registered(about, None, argument, given)
 
 
 DIALOGUE_STOPPERS: Mapping[str, Registered[DialogueStopper]] = MappingProxyType(
     {
-        "entropy": Registered("at most this many bits are unknown", None, NUMBER, EntropyAtMost),
-        "certainty": Registered("one state of each target is this probable", None, NUMBER, Certain),
-        "gain": Registered(
-            "no question has more information than this, in bits", None, NUMBER, GainAtMost
-        ),
-        "questions": Registered("N questions were asked", None, COUNT, MostQuestions),
-        "cost": Registered("the answers cost this much together", None, NUMBER, MostCost),
+        "entropy": _limited("at most this many bits are unknown", NUMBER, _entropy),
+        "certainty": _limited("one state of each target is this probable", NUMBER, _certainty, 1),
+        "gain": _limited("no question has more information than this, in bits", NUMBER, _gain),
+        "questions": _limited("N questions were asked", COUNT, _questions),
+        "cost": _limited("the answers cost this much together", NUMBER, _cost),
     }
 )
-"""The stoppers by name."""
-
-
-@checked
-def dialogue_stoppers_by_names(texts: Sequence[str]) -> tuple[DialogueStopper, ...]:
-    """Return the stoppers of texts such as ``certainty:0.95``; any of them ends a dialogue.
-
-    Parameters
-    ----------
-    texts
-        Names, each with an argument after a colon.
-
-    Raises
-    ------
-    UnknownNameError
-        If no stopper has a name.
-    InvalidArgumentError
-        If an argument is missing or of another kind.
-    """
-    return tuple(made_by_name("stopper", DIALOGUE_STOPPERS, text) for text in texts)
+"""The stoppers by name; each takes a number, as in ``certainty:0.95``."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -351,9 +250,13 @@ class Dialogue(Value):
 
     @cached_property
     def _causes(self) -> tuple[Causes, ...]:
+        return self._causes_about(self.open_questions)
+
+    def _causes_about(self, names: Sequence[str]) -> tuple[Causes, ...]:
+        """Return the belief about the targets, with the channels of some questions."""
         inquiry = self.inquiry
-        groups = inquiry.measure.groups(inquiry.about)
-        return causes_of(inquiry.engine, groups, self.open_questions, self.evidence)
+        groups = as_member("measure", TARGET_MEASURES, inquiry.measure)(inquiry.about)
+        return causes_of(inquiry.engine, groups, names, self.evidence)
 
     @cached_property
     def belief(self) -> Mapping[str, Mapping[str, float]]:
@@ -393,18 +296,20 @@ class Dialogue(Value):
         )
 
     @checked
-    def stop_reason(self, stoppers: Sequence[DialogueStopper] = ()) -> str:
+    def stop_reason(self, stoppers: Sequence[str | DialogueStopper] = ()) -> str:
         """Return the reason why the dialogue is over; empty if it goes on.
 
         Parameters
         ----------
         stoppers
-            Any of them ends the dialogue. Without open questions it is over in any case.
+            Any of them ends the dialogue: names of `DIALOGUE_STOPPERS`, such as
+            ``certainty:0.95``, or functions, see `DialogueStopper`. Without open questions the
+            dialogue is over in any case.
         """
+        rules = [as_member("stopper", DIALOGUE_STOPPERS, stopper) for stopper in stoppers]
         if not self.open_questions:
             return "there is no question left to ask"
-        reasons = (stopper.stop(self.progress) for stopper in stoppers)
-        return next((reason for reason in reasons if reason), "")
+        return next(filter(None, (stop(self.progress) for stop in rules)), "")
 
     def next_question(self) -> str:
         """Return the question to ask next; raises `NothingToAskError` if there is none."""
@@ -503,8 +408,7 @@ class Dialogue(Value):
             )
         causes = self._causes
         if name not in causes[0].channels:
-            groups = self.inquiry.measure.groups(self.inquiry.about)
-            causes = causes_of(self.inquiry.engine, groups, [name], self.evidence)
+            causes = self._causes_about([name])
         return effect_of(causes, name)
 
     @cached_property

@@ -13,11 +13,15 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Annotated
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Annotated, Any
 
+import numpy as np
 from pydantic import Field
 
 from bnmind._arguments import checked
@@ -25,8 +29,12 @@ from bnmind._messages import one_line
 from bnmind._records import EXACTLY, FileRecord, LargeRecord, Names
 from bnmind._values import Value
 from bnmind.errors import BnmindError, ModelFileError
-from bnmind.questions.dialogue import Dialogue, Inquiry, fingerprint
-from bnmind.questions.event_log import Event, log_to_json, read_log, write_log
+from bnmind.junction.engine import Engine
+from bnmind.pgm.cpd import FunctionalCPD
+from bnmind.pgm.factor import Factor
+from bnmind.pgm.tabular import TabularCPD
+from bnmind.questions.dialogue import Dialogue, Inquiry
+from bnmind.questions.event_log import Event, log_to_json, read_log, rounded, write_log
 
 
 class _NetworkRecord(LargeRecord):
@@ -44,6 +52,41 @@ class DialogueRecord(FileRecord):
 
 
 _SCHEMA = "bnmind-dialogue"
+
+
+def fingerprint(engine: Engine) -> str:
+    """Return a text that differs between networks with other variables, states, arcs or tables.
+
+    Noisy nodes count by their kind, links and leak, and functional nodes by their function.
+    """
+    digest = hashlib.sha256()
+    for v in engine.model.variables:
+        digest.update(json.dumps([v.name, v.states]).encode())
+    for potential in engine.model.potentials:
+        digest.update(json.dumps([v.name for v in potential.scope]).encode())
+        if isinstance(potential, TabularCPD | Factor):
+            digest.update(rounded(np.real(potential.values), "<f8"))
+            continue
+        digest.update(type(potential).__name__.encode())
+        if isinstance(potential, FunctionalCPD):
+            digest.update(_described(potential.function).encode())
+        else:
+            for contribution in potential.contributions:
+                digest.update(rounded(contribution, "<f8"))
+    return digest.hexdigest()[:32]
+
+
+def _described(part: Any) -> str:
+    """Return a function, or a part of one, as a text that is the same in every process."""
+    if isinstance(part, np.ndarray):
+        return f"{part.shape}{part.tolist()}"
+    if isinstance(part, tuple | list):
+        return f"({','.join(map(_described, part))})"
+    if is_dataclass(part):
+        values = (getattr(part, one.name) for one in fields(part))
+        return f"{type(part).__name__}({','.join(map(_described, values))})"
+    # An object without a repr of its own shows its address.
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(part))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,6 +20,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from enum import Enum
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -63,30 +64,27 @@ class Event(Value):
 
 
 @dataclass(frozen=True)
-class Step(Value):
-    """An event that can be undone, and the state that it replaced."""
-
-    event: Event
-    is_first: bool
-    """Whether the item had not been asked before."""
-    previous_response: str | None
-    """The response before the event; None if there was none."""
-    n_set_aside: int
-    """The number of items that the event added to those set aside."""
-
-
-@dataclass(frozen=True)
 class LogState(Value):
     """The state of a test or a dialogue after some events."""
 
-    asked: tuple[str, ...] = ()
-    """The items answered or skipped, in the order in which they were first asked."""
-    responses: Mapping[str, str] = field(default_factory=dict)
-    """The name of the response to each item answered."""
-    set_aside: tuple[str, ...] = ()
-    """Items that exposure control withholds."""
-    steps: tuple[Step, ...] = ()
-    """The events that have not been undone, with all that is needed to undo them."""
+    events: tuple[Event, ...] = ()
+    """The events that have not been undone."""
+
+    @cached_property
+    def asked(self) -> tuple[str, ...]:
+        """The items answered or skipped, in the order in which they were first asked."""
+        return tuple({event.item: None for event in self.events})
+
+    @cached_property
+    def responses(self) -> Mapping[str, str]:
+        """The name of the response to each item answered."""
+        answers = {e.item: e.response for e in self.events if e.kind is not EventKind.SKIP}
+        return ReadOnlyDict(answers)
+
+    @cached_property
+    def set_aside(self) -> tuple[str, ...]:
+        """Items that exposure control withholds."""
+        return tuple({name: None for event in self.events for name in event.set_aside})
 
     @property
     def skipped(self) -> tuple[str, ...]:
@@ -107,86 +105,39 @@ class LogState(Value):
             If the item was answered or skipped already (or, to change an answer, was not
             answered), or there is nothing to undo.
         """
-        replay = Replay(self)
-        replay.add(event)
-        return replay.state()
-
-
-class Replay:
-    """The state of a test or a dialogue while events are added one by one.
-
-    Events, undos too, are added without a look at those before.
-
-    Parameters
-    ----------
-    state
-        The state to start from; default that without events.
-    """
-
-    def __init__(self, state: LogState | None = None) -> None:
-        start = LogState() if state is None else state
-        self._responses = dict(start.responses)
-        # Dictionaries keep the order of insertion, and membership tests are fast.
-        self._asked = dict.fromkeys(start.asked)
-        self._set_aside = dict.fromkeys(start.set_aside)
-        self._steps = list(start.steps)
-
-    def state(self) -> LogState:
-        """Return the state after all events added so far."""
+        latest = next((one for one in reversed(self.events) if one.item == event.item), None)
+        _refuse(event, latest, may_undo=bool(self.events))
+        is_undo = event.kind is EventKind.UNDO
         # All of it is valid by now.
-        return made(
-            LogState,
-            asked=tuple(self._asked),
-            responses=ReadOnlyDict(self._responses),
-            set_aside=tuple(self._set_aside),
-            steps=tuple(self._steps),
-        )
+        return made(LogState, events=self.events[:-1] if is_undo else (*self.events, event))
 
-    def add(self, event: Event) -> None:
-        """Add an event; errors are those of `LogState.after`."""
-        if event.kind is EventKind.UNDO:
-            self._undo()
-            return
-        item, previous = event.item, self._responses.get(event.item)
-        if event.kind is EventKind.CHANGE:
-            if previous is None:
-                raise InvalidArgumentError(
-                    f"{item} has no answer that could be changed; answer it first", item
-                )
-        elif previous is not None:
-            raise InvalidArgumentError(
-                f"{item} was answered already, with {previous}; change that answer, or undo it",
-                item,
-            )
-        elif event.kind is EventKind.SKIP and item in self._asked:
-            raise InvalidArgumentError(f"{item} was skipped already", item)
-        new = [name for name in dict.fromkeys(event.set_aside) if name not in self._set_aside]
-        self._steps.append(Step(event, item not in self._asked, previous, len(new)))
-        self._asked.setdefault(item)
-        if event.kind is not EventKind.SKIP:
-            self._responses[item] = event.response
-        self._set_aside.update(dict.fromkeys(new))
 
-    def _undo(self) -> None:
-        if not self._steps:
+def _refuse(event: Event, latest: Event | None, *, may_undo: bool) -> None:
+    """Raise unless an event may follow the latest one about its item that was not undone."""
+    item, is_answered = event.item, latest is not None and latest.kind is not EventKind.SKIP
+    if event.kind is EventKind.UNDO:
+        if not may_undo:
             raise InvalidArgumentError("there is nothing to undo")
-        step = self._steps.pop()
-        item = step.event.item
-        # The items that the last event added come last.
-        for _ in range(step.n_set_aside):
-            self._set_aside.popitem()
-        if step.is_first:
-            self._asked.popitem()
-        if step.previous_response is not None:
-            self._responses[item] = step.previous_response
-        else:
-            self._responses.pop(item, None)
+    elif event.kind is EventKind.CHANGE:
+        if not is_answered:
+            raise InvalidArgumentError(
+                f"{item} has no answer that could be changed; answer it first", item
+            )
+    elif latest is not None and is_answered:
+        raise InvalidArgumentError(
+            f"{item} was answered already, with {latest.response}; change that answer, or undo it",
+            item,
+        )
+    elif latest is not None and event.kind is EventKind.SKIP:
+        raise InvalidArgumentError(f"{item} was skipped already", item)
 
 
 def replayed(
     events: Iterable[Event], check: Callable[[Event], Any], *, place: str = ""
 ) -> LogState:
     """Return the state that events lead to.
+
+    Each event, an undo too, is added without a look at all those before.
 
     Parameters
     ----------
@@ -204,16 +155,23 @@ def replayed(
     ModelFileError
         Instead, if the events are from a file. The message names the event.
     """
-    replay = Replay()
+    left: list[Event] = []
+    about: dict[str, list[Event]] = {}
     for number, event in enumerate(events):
         try:
             check(event)
-            replay.add(event)
+            of_item = about.setdefault(event.item, [])
+            _refuse(event, of_item[-1] if of_item else None, may_undo=bool(left))
         except BnmindError as fault:
             if not place:
                 raise
             raise ModelFileError(f"{fault}, at events.{number} in {place}", place) from fault
-    return replay.state()
+        if event.kind is EventKind.UNDO:
+            about[left.pop().item].pop()
+        else:
+            left.append(event)
+            of_item.append(event)
+    return made(LogState, events=tuple(left))
 
 
 # --- Files ----------------------------------------------------------------------------------------

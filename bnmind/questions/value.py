@@ -43,15 +43,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 
 import numpy as np
 from annotated_types import MinLen
 
 from bnmind._arguments import checked
+from bnmind._display import Table
 from bnmind._messages import counted, listed, shown
-from bnmind._values import Distinct, ReadOnlyDict, Value
+from bnmind._values import Distinct, Finite, Value
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TooLargeError
 from bnmind.information import Floats, tied_best
 from bnmind.junction.engine import Engine
@@ -101,16 +101,15 @@ class Decision(Value):
 
     about: Annotated[tuple[str, ...], MinLen(1), Distinct]
     """The targets that the utilities depend on."""
-    utilities: Annotated[Mapping[str, Mapping[tuple[str, ...], float]], MinLen(1)]
+    utilities: Annotated[
+        Mapping[str, Mapping[tuple[str, ...], Annotated[float, Finite]]], MinLen(1)
+    ]
     """For each action, the utility of each configuration, a tuple of states."""
 
     def _faults(self) -> Iterator[str]:
-        for action, row in self.utilities.items():
-            for key, value in row.items():
-                if len(key) != len(self.about):
-                    yield f"expected a state of each of {', '.join(self.about)}, got {shown(key)}"
-                if not math.isfinite(value):
-                    yield f"expected a finite utility of {action} for {shown(key)}, got {value}"
+        for key in {key for row in self.utilities.values() for key in row}:
+            if len(key) != len(self.about):
+                yield f"expected a state of each of {', '.join(self.about)}, got {shown(key)}"
 
     def __repr__(self) -> str:
         return f"Decision({' or '.join(self.utilities)}, about {', '.join(self.about)})"
@@ -140,28 +139,22 @@ class Decision(Value):
             If there are no targets or no actions, or a utility is not a finite number.
         """
         names = (about,) if isinstance(about, str) else tuple(about)
-        table = utilities
-        to_dict: Any = getattr(utilities, "to_dict", None)
-        if to_dict is not None and hasattr(utilities, "columns"):
-            table = to_dict(orient="index")
-        if not isinstance(table, Mapping):
+        table: Any = utilities
+        if hasattr(table, "columns"):
+            table = table.to_dict(orient="index")
+        if not (
+            isinstance(table, Mapping) and all(isinstance(row, Mapping) for row in table.values())
+        ):
             raise InvalidArgumentError(
                 "expected utilities as {action: {state: utility}} or a data frame, got"
                 f" {shown(utilities)}",
                 utilities,
             )
-        rows: dict[str, Mapping[tuple[str, ...], float]] = {}
-        for action, row in table.items():
-            if not isinstance(row, Mapping):
-                raise InvalidArgumentError(
-                    f"expected the utilities of {shown(action)} as {{state: utility}}, got"
-                    f" {shown(row)}",
-                    utilities,
-                )
-            rows[format_label(action)] = ReadOnlyDict(
-                {_configuration(key): _number(action, key, value) for key, value in row.items()}
-            )
-        return cls(names, ReadOnlyDict(rows))
+        rows = {
+            format_label(action): {_configuration(key): value for key, value in row.items()}
+            for action, row in table.items()
+        }
+        return cls(names, rows)
 
     @checked
     def table(self, model: Network | FactorModel) -> Floats:
@@ -200,13 +193,9 @@ class Decision(Value):
                 if not math.isnan(values[cell]):
                     problems.append(f"{action} has two utilities for {', '.join(key)}")
                 values[cell] = value
-            missing = np.isnan(values[number])
-            if missing.any():
-                cells = product(*(v.states for v in targets))
-                lacking = [
-                    ", ".join(c) for c, gone in zip(cells, missing.flat, strict=True) if gone
-                ]
-                problems += [f"{action} has no utility for {text}" for text in lacking]
+            for places in np.argwhere(np.isnan(values[number])).tolist():
+                states = [v.states[place] for v, place in zip(targets, places, strict=True)]
+                problems.append(f"{action} has no utility for {', '.join(states)}")
         if problems:
             raise InvalidArgumentError(listed(problems), self.utilities)
         return values.reshape(len(self.utilities), math.prod(sizes))
@@ -216,16 +205,6 @@ def _configuration(key: Any) -> tuple[str, ...]:
     """Return a state, or a tuple of states, as a tuple of texts."""
     parts = key if isinstance(key, tuple) else (key,)
     return tuple(str(format_state(part)) for part in parts)
-
-
-def _number(action: Any, key: Any, value: Any) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise InvalidArgumentError(
-            f"the utility of {shown(action)} for {shown(key)} must be a number, got {shown(value)}",
-            value,
-        ) from None
 
 
 _TIE = 1e-9
@@ -444,7 +423,7 @@ class InformationValues(QuestionRows[ValuedQuestion], Value):
         """The questions whose value exceeds their cost."""
         return tuple(row for row in self.rows if row.net > 0)
 
-    def _shown(self) -> tuple[str, Sequence[str], Sequence[Sequence[str]]]:
+    def _shown(self) -> tuple[str, Table]:
         title = (
             f"{counted(len(self), 'question')} for a decision about"
             f" {self._topic()}\nnow {self.action}, expected utility"
@@ -454,7 +433,7 @@ class InformationValues(QuestionRows[ValuedQuestion], Value):
         rows = [
             [row.question, f"{row.value:.6g}", f"{row.cost:g}", f"{row.net:.6g}"] for row in self
         ]
-        return title, ["question", "value", "cost", "net"], rows
+        return title, Table(self.COLUMNS, rows)
 
 
 @checked
