@@ -281,7 +281,7 @@ def parse_table(text: str) -> dict[str, Any]:
 
 
 def record_from_table(
-    kind: type[_Record], content: Mapping[str, Any], *, between: str = ", "
+    kind: type[_Record], content: Mapping[str, Any], *, between: str = ", ", context: Any = None
 ) -> _Record:
     """Return the record with the content of a file.
 
@@ -294,6 +294,8 @@ def record_from_table(
     between
         What separates the keys of a place. Where it is a dot, unknown keys are compared with those
         of the table that they are in.
+    context
+        What validators of the record may need.
 
     Raises
     ------
@@ -302,7 +304,7 @@ def record_from_table(
         count from 1.
     """
     try:
-        return kind.model_validate(dict(content))
+        return kind.model_validate(dict(content), context=context)
     except ValidationError as fault:
         faults = fault.errors(include_url=False, include_input=False)
         problems = list(dict.fromkeys(_at_place(one, kind, between) for one in faults))

@@ -48,6 +48,7 @@ from bnmind.adaptive.classification import (
     KnownProfiles,
     SkillReliability,
 )
+from bnmind.adaptive.design import Outlook
 from bnmind.adaptive.learning.comparison import (
     ComparedModel,
     Comparison,
@@ -81,8 +82,7 @@ from bnmind.adaptive.learning.standard_errors import (
 )
 from bnmind.adaptive.selection.scores import RankedItem
 from bnmind.adaptive.selection.selector import BatchSelection
-from bnmind.adaptive.sessions.design import Outlook
-from bnmind.adaptive.sessions.session import SessionReport, SkillReport
+from bnmind.adaptive.sessions import SessionReport, SkillReport
 from bnmind.fitting.em import LearningRecord
 from bnmind.information import Choice, choose_question
 from bnmind.junction.approximate import (

@@ -1,4 +1,4 @@
-"""Files of adaptive tests: item banks, live tests, and designs.
+"""Files of adaptive tests: item banks and live tests.
 
 An item bank::
 
@@ -26,8 +26,7 @@ A live test, see `bnmind.questions.event_log`::
       {"kind": "undo", "at": "2026-03-01T10:15:09"}
      ]}
 
-A design is TOML; `bnmind.adaptive.sessions.design` makes it of its record. This module
-imports pydantic, so other modules import it when first needed.
+This module imports pydantic, so other modules import it when first needed.
 """
 
 from __future__ import annotations
@@ -38,10 +37,10 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from bnmind._messages import listed, many, shown
 from bnmind._records import (
@@ -49,15 +48,11 @@ from bnmind._records import (
     FileRecord,
     LargeRecord,
     Names,
-    Record,
-    Texts,
-    as_list,
     fields_given,
-    or_table,
     record_from_json,
     record_of,
 )
-from bnmind._values import Count, Natural
+from bnmind._values import Natural
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.item import (
     Certainty,
@@ -66,7 +61,6 @@ from bnmind.adaptive.items.item import (
     TableCertainty,
     table_certainty,
 )
-from bnmind.adaptive.items.skill_distributions import BANK_PRIOR
 from bnmind.adaptive.response_models.base import ResponseModel, parameter_vector
 from bnmind.adaptive.response_models.gates import NoisySkills
 from bnmind.adaptive.response_models.registry import FORMER_NAMES, RESPONSE_MODELS
@@ -446,123 +440,3 @@ def session_to_json(
         "about": dict(about),
     }
     return log_to_json(head, events)
-
-
-# --- Designs of tests -----------------------------------------------------------------------------
-
-
-def _as_range(value: Any) -> Any:
-    is_number = isinstance(value, int) and not isinstance(value, bool)
-    return {"min": value, "max": value} if is_number else value
-
-
-class StartRecord(Record):
-    """A stage at the start of the test."""
-
-    ask: Texts | None = None
-    number: Count | None = None
-    select: str | None = None
-    within: float | None = None
-    items: Texts | None = None
-    codes: Texts | None = None
-    skills: Texts | None = None
-
-
-class _SelectRecord(Record):
-    by: str | None = None
-    shadow: bool = False
-
-
-class ExposureRecord(Record):
-    """A method of exposure control."""
-
-    method: Literal["progressive", "randomesque", "sympson-hetter", "eligibility"]
-    b: float | None = None
-    best: Count | None = None
-    rates: dict[str, float] | None = None
-    r_max: float | None = None
-    counts: str | dict[str, list[int]] | None = None
-
-
-class _Range(Record):
-    """The least and the largest number of items of a group; a number means exactly this many."""
-
-    min: Natural = 0
-    max: Natural | None = None
-
-
-class _GroupRecord(_Range):
-    name: str = ""
-    items: Texts
-
-
-class ContentRecord(Record):
-    """The minima and maxima of a test."""
-
-    codes: dict[str, Annotated[_Range, BeforeValidator(_as_range)]] = Field(default={})
-    skills: dict[str, Annotated[_Range, BeforeValidator(_as_range)]] = Field(default={})
-    groups: list[_GroupRecord] = Field(default=[])
-
-
-class OrderRecord(Record):
-    """The order of the content."""
-
-    codes: Texts | None = None
-    skills: Texts | None = None
-    items: Texts | None = None
-
-
-class _TestletRecord(Record):
-    """Items that stay together."""
-
-    __test__ = False  # pytest should not collect it
-
-    items: Annotated[Texts, Field(min_length=2)]
-    name: str = ""
-    in_order: bool = False
-
-
-class _EnemiesRecord(Record):
-    items: Annotated[Texts, Field(min_length=2)]
-
-
-class _StopRecord(Record):
-    any: Texts
-
-
-class PilotRecord(Record):
-    """New items that are asked to learn their parameters."""
-
-    items: Texts
-    number: Count = 1
-    places: list[Count] = Field(default=[])
-    by: str | None = None
-    count: bool = False
-    complete: bool = True
-
-
-class _ReportRecord(Record):
-    skills: Texts = Field(default=[])
-    answers: bool = True
-    parameters: bool = False
-    during: bool = False
-    examinee: bool = True
-
-
-class DesignRecord(Record):
-    """The design of a test, as a file holds it."""
-
-    title: str = ""
-    seed: Natural | None = None
-    prior: Any = BANK_PRIOR
-    parameters: Literal["learned", "averaged"] = "learned"
-    start: Annotated[list[StartRecord], BeforeValidator(as_list)] = Field(default=[])
-    select: Annotated[_SelectRecord, or_table("by")] = _SelectRecord()
-    exposure: Annotated[list[ExposureRecord], BeforeValidator(as_list)] = Field(default=[])
-    content: ContentRecord = ContentRecord()
-    order: OrderRecord = OrderRecord()
-    testlet: Annotated[list[_TestletRecord], BeforeValidator(as_list)] = Field(default=[])
-    enemies: Annotated[list[_EnemiesRecord], BeforeValidator(as_list)] = Field(default=[])
-    stop: Annotated[_StopRecord, or_table("any")] | None = None
-    pilot: PilotRecord | None = None
-    report: _ReportRecord = _ReportRecord()

@@ -212,8 +212,8 @@ def _whole(
     bank: adaptive.ItemBank, test: DesignOptions, selector: str | None, seed: int | None
 ) -> adaptive.Design | None:
     """Return the whole design that a file or a prior makes; None if there is neither."""
+    from bnmind.adaptive.design_files import design_from, with_options
     from bnmind.adaptive.selection.stopping import default_stop
-    from bnmind.adaptive.sessions.design import design_from, with_options
 
     if test.design is None and test.prior is None:
         return None
@@ -231,7 +231,7 @@ def _whole(
 
 
 def _design(bank: adaptive.ItemBank, about: Mapping[str, str], seed: int | None) -> adaptive.Design:
-    from bnmind.adaptive.sessions.session import design_saved
+    from bnmind.adaptive.sessions import design_saved
 
     return design_saved(about, bank) or adaptive.Design(
         bank,
@@ -248,7 +248,7 @@ def _as_saved(
 
     ``named`` is the option that makes a design.
     """
-    from bnmind.adaptive.sessions.session import read_session
+    from bnmind.adaptive.sessions import read_session
 
     try:
         saved = read_session(path, None, salvage=salvage)
@@ -323,7 +323,7 @@ class _Items:
         if entry is Command.UNDO:
             tell("  undone")
         elif self.session.impossible and not before.impossible:
-            from bnmind.adaptive.sessions.session import IMPOSSIBLE
+            from bnmind.adaptive.sessions import IMPOSSIBLE
 
             tell(f"  {IMPOSSIBLE}")
         return True

@@ -86,12 +86,12 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
         "Choice",
         "Questions",
     ),
-    "bnmind.adaptive.sessions.design": ("Outlook",),
-    "bnmind.adaptive.sessions.session": (
+    "bnmind.adaptive.design": ("Outlook",),
+    "bnmind.adaptive.sessions": (
         "SessionReport",
         "SkillReport",
     ),
-    "bnmind.adaptive.simulation.simulate": ("ProgressOfTests",),
+    "bnmind.adaptive.simulation": ("ProgressOfTests",),
     "bnmind.adaptive.trees.aims": ("ProfileClasses",),
     "bnmind.adaptive.trees.item_trees": ("ItemTreeFormat",),
     "bnmind.dynamic.passes": ("Likelihoods",),

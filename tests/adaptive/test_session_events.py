@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from bnmind.adaptive import ItemBank, Session
 from bnmind.adaptive.records import session_to_json
-from bnmind.adaptive.sessions.session import state_in
+from bnmind.adaptive.sessions import state_in
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.questions.event_log import Event, EventKind, LogState, extended, replayed
 

@@ -22,6 +22,7 @@ from bnmind.adaptive.beliefs.belief import (
     updated_batch_anyway,
 )
 from bnmind.adaptive.beliefs.estimates import start_beliefs
+from bnmind.adaptive.design import DEFAULT_RULES, Design, Opening, openings
 from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of
 from bnmind.adaptive.pilot import PilotItems, chosen_pilots, drawn_places
 from bnmind.adaptive.responses.responses import Responses, fold_numbers
@@ -29,9 +30,15 @@ from bnmind.adaptive.selection.rules import Rule, asked_mask
 from bnmind.adaptive.selection.selector import Selector, generator_of
 from bnmind.adaptive.selection.selectors import ItemEligibility
 from bnmind.adaptive.selection.stopping import Stopper
-from bnmind.adaptive.sessions.design import DEFAULT_RULES, Design, Opening, openings
-from bnmind.adaptive.simulation.measures import Measure, Moment, default_measures
-from bnmind.adaptive.simulation.results import SelectorRun, SimulationResult, joined_runs
+from bnmind.adaptive.simulation_results import (
+    Measure,
+    Moment,
+    SelectorRun,
+    SimulationResult,
+    default_measures,
+    joined_runs,
+    measure_of,
+)
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 
@@ -88,9 +95,8 @@ def run_batch(
     places = drawn_places(design.pilot, design.seed, people.numbers)
     beliefs, rows = prior.take(np.zeros(n, dtype=np.intp)), np.arange(n)
     asked, aside = np.empty((n, 0), dtype=np.intp), np.zeros(may.shape, dtype=bool)
-    reasons, impossible = np.full(n, "", dtype=object), np.zeros(n, dtype=bool)
-    classified, profiles = (np.zeros(levels.shape, dtype=np.intp) for _ in range(2))
-    probabilities = np.zeros(n)
+    impossible = np.zeros(n, dtype=bool)
+    at_end: dict[str, NDArray[Any]] = {}
     values: list[Floats] = []
     marginals: list[Floats] = []
     while True:
@@ -111,11 +117,16 @@ def run_batch(
         ends = opening.reasons != ""
         if ends.any():
             ended = rows[ends]
-            reasons[ended] = opening.reasons[ends]
-            classified[ended] = moment.classified[ends]
-            profiles[ended] = moment.profile.levels[ends]
-            probabilities[ended] = moment.profile.probabilities[ends]
             marginals[-1][ended] = moment.marginals[ends]
+            now: dict[str, NDArray[Any]] = {
+                "reasons": opening.reasons.astype(object),
+                "classified": moment.classified,
+                "profiles": moment.profile.levels,
+                "probabilities": moment.profile.probabilities,
+            }
+            for key, found in now.items():
+                whole = at_end.setdefault(key, np.empty((n, *found.shape[1:]), dtype=found.dtype))
+                whole[ended] = found[ends]
             rows, beliefs, opening = rows[~ends], beliefs.take(~ends), opening.take(~ends)
         if not len(rows):
             break
@@ -132,14 +143,11 @@ def run_batch(
     return SelectorRun(
         selector=name,
         asked=asked,
-        reasons=reasons.astype(np.str_),
         set_aside=aside,
         values=np.stack(values, axis=2).swapaxes(0, 1),
-        classified=classified,
         impossible=impossible,
-        profiles=profiles,
-        probabilities=probabilities,
         posteriors=np.stack(marginals, axis=1),
+        **at_end | {"reasons": at_end["reasons"].astype(np.str_)},
     )
 
 
@@ -181,7 +189,8 @@ class SimulationOptions(Value):
     rules
         The rules, in the order of application.
     measures
-        The measures taken after every answer; default `default_measures`.
+        The measures taken after every answer: names of `MEASURES`, or measures of your own. By
+        default some of answers and of skills; if the truth is known, some of errors, too.
     seed
         At least 0, for selectors that draw at random; the same seed gives the same tests.
         Each examinee has a separate generator for each question, equal for all selectors.
@@ -206,7 +215,7 @@ class SimulationOptions(Value):
     """
 
     rules: Sequence[Rule] = DEFAULT_RULES
-    measures: Sequence[Measure] | None = None
+    measures: Sequence[str | Measure] | None = None
     seed: Natural = 0
     batch_size: Count | None = None
     posteriors: bool = False
@@ -327,10 +336,9 @@ def _simulated(
     bank, names = next(iter(designs.values())).bank, list(designs)
     examinees = examinees.for_bank(bank)
     responses, levels = examinees.codes, examinees.levels_in(bank)
-    measures = options.measures
-    if measures is None:
-        truth = np.any(levels != MISSING) or not np.isnan(examinees.abilities_in(bank)).all()
-        measures = default_measures(bank, truth=bool(truth))
+    truth = np.any(levels != MISSING) or not np.isnan(examinees.abilities_in(bank)).all()
+    asked = default_measures(bank, truth=bool(truth))
+    measures = tuple(map(measure_of, asked if options.measures is None else options.measures))
     priors = {name: start_beliefs(design.bank, 1) for name, design in designs.items()}
     size = options.batch_size or _batch_size(bank, priors[names[0]])
     tasks = []
@@ -345,7 +353,7 @@ def _simulated(
                 priors[name],
                 people,
                 eligible[name][rows] & (responses[rows] != MISSING),
-                measures=tuple(measures),
+                measures=measures,
                 posteriors=options.posteriors,
             )
             for name, design in designs.items()
@@ -364,7 +372,7 @@ def _simulated(
     return SimulationResult(
         items=bank.item_names,
         skills=bank.skills,
-        measures=tuple(measures),
+        measures=measures,
         responses=responses[order],
         levels=levels[order],
         runs=tuple(joined_runs(parts[n :: len(designs)], order) for n in range(len(designs))),

@@ -30,12 +30,12 @@ from bnmind.adaptive.beliefs.estimates import (
     skill_intervals,
     start_belief,
 )
+from bnmind.adaptive.design import Design, Outlook, ReportOptions
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.pilot import selected_pilot
 from bnmind.adaptive.selection.scores import RankedItem, Ranking, rank_items
 from bnmind.adaptive.selection.selector import Selection
 from bnmind.adaptive.selection.stopping import NOTHING_LEFT, Progress
-from bnmind.adaptive.sessions.design import Design, Outlook, ReportOptions, design_from
 from bnmind.errors import ImpossibleEvidenceError, ModelFileError, NothingToAskError
 from bnmind.questions.event_log import (
     Event,
@@ -661,6 +661,8 @@ def resume_session(
 
 def design_saved(about: Mapping[str, str], bank: ItemBank) -> Design | None:
     """Return the design among the texts of a saved session; None if there is none."""
+    from bnmind.adaptive.design_files import design_from
+
     if "design" not in about:
         return None
     try:
