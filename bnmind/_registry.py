@@ -142,13 +142,6 @@ def made_by_name(
         raise InvalidArgumentError(f"in {whole}: {fault}", text) from fault
 
 
-def as_member(
-    kind: str, registry: Mapping[str, Registered[_Member]], given: str | _Member
-) -> _Member:
-    """Return a member that is given by its text, see `made_by_name`, or itself."""
-    return made_by_name(kind, registry, given) if isinstance(given, str) else given
-
-
 def leads_to(find: Callable[[Any], object], name: Any, part: object) -> bool:
     """Return whether what a function finds by a name is the same as a part.
 

@@ -113,7 +113,7 @@ from bnmind.pgm import (
 from bnmind.pgm.encoded_names import Alphabet, FileNames
 from bnmind.pgm.files import file_names
 from bnmind.questions.asked import DiagnosisMarks
-from bnmind.questions.dialogue import AnswerStep, DialogueProgress
+from bnmind.questions.dialogue import AnswerStep
 from bnmind.questions.dialogue_files import SavedDialogue
 from bnmind.questions.event_log import Event, LogState
 from bnmind.questions.ranking import AnswerEffect, QuestionEffect, QuestionRanking, RankedQuestion
@@ -593,19 +593,19 @@ def _dynamic() -> Any:
 
 
 @cache
-def decision() -> questions.Decision:
-    """Return a decision about the example network."""
-    return questions.Decision.of("rain", {"go": {"no": 1, "yes": -3}, "stay": {"no": 0, "yes": 0}})
+def utilities() -> Any:
+    """Return the utilities of a decision about the example network."""
+    return {"go": {"no": 1, "yes": -3}, "stay": {"no": 0, "yes": 0}}
 
 
 @_add(
     *(QuestionRanking, RankedQuestion),
-    *(questions.Decision, InformationValues, ValuedQuestion),
+    *(InformationValues, ValuedQuestion),
 )
 def _questions() -> Any:
     ranking = questions.rank_questions(network(), about=["rain"], costs={"wet": 2})
-    values = questions.value_of_information(network(), decision())
-    return [ranking, ranking.best, decision(), values, values.best]
+    values = questions.value_of_information(network(), utilities(), about="rain")
+    return [ranking, ranking.best, values, values.best]
 
 
 @cache
@@ -623,7 +623,7 @@ def _marks() -> Any:
 @_add(
     *(questions.Dialogue, questions.Inquiry, AnswerStep, LogState),
     *(Event, QuestionEffect, AnswerEffect, Doubts),
-    *(AnswerDoubt, DialogueProgress, SavedDialogue),
+    *(AnswerDoubt, SavedDialogue),
 )
 def _dialogues() -> Any:
     told, step = dialogue().skip("count")
@@ -634,7 +634,7 @@ def _dialogues() -> Any:
     effect = dialogue().why()
     return [
         *(told, told.inquiry, step, told.state, told.events[0], effect, effect.answers[0]),
-        *(doubts, doubts.answers[0], told.progress, saved),
+        *(doubts, doubts.answers[0], saved),
     ]
 
 

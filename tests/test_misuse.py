@@ -42,12 +42,12 @@ from tests.examples import (
     RAIN,
     TURN,
     WET,
-    decision,
     dialogue,
     dynamic_network,
     examples_of,
     network,
     plan,
+    utilities,
 )
 
 PACKAGES = (
@@ -264,7 +264,8 @@ def of_functions() -> Iterator[Call]:
             questions.value_of_information,
             {
                 "network": network(),
-                "decision": decision(),
+                "utilities": utilities(),
+                "about": ["rain"],
                 "among": ["wet", "slip"],
                 "evidence": {"count": "1"},
                 "costs": {"wet": 2.0},
@@ -307,10 +308,6 @@ def of_functions() -> Iterator[Call]:
                 "measure": "marginals",
                 "score": "information",
             },
-        ),
-        (
-            questions.Decision.of,
-            {"about": ["rain"], "utilities": {"go": {"no": 1, "yes": -3}}},
         ),
         (
             junction.compile_plan,

@@ -52,7 +52,7 @@ from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.design import Design, ReportOptions
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.skill_distributions import BANK_PRIOR
-from bnmind.adaptive.pilot import PILOT_RULES, PilotItems, pilot_faults
+from bnmind.adaptive.pilot import PILOT_RULES, PilotItems, PilotRule, pilot_faults
 from bnmind.adaptive.selection.blueprint import Blueprint, ShadowTest
 from bnmind.adaptive.selection.rules import (
     Bound,
@@ -296,20 +296,23 @@ class _Stop(Record):
     any: Texts
 
 
+def _pilot_rule(name: str) -> PilotRule:
+    return made_by_name("rule for pilot items", PILOT_RULES, name)
+
+
 class _Pilot(Record):
     """New items that are asked to learn their parameters."""
 
     items: _Items
     number: Count = 1
     places: list[Count] = Field(default=[])
-    by: str = "least-calibrated"
+    by: Annotated[str, _fits(lambda _, name: _pilot_rule(name))] = "least-calibrated"
     count: bool = False
     complete: bool = True
 
     def pilot(self) -> PilotItems:
         """Return the pilot items."""
-        rule = made_by_name("rule for pilot items", PILOT_RULES, self.by)
-        return PilotItems(**self.model_dump(exclude={"by"}), rule=rule)
+        return PilotItems(**self.model_dump(exclude={"by"}), rule=_pilot_rule(self.by))
 
 
 def _check_pilot(bank: ItemBank, record: _Pilot) -> None:

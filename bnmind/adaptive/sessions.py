@@ -9,7 +9,6 @@ import dataclasses
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -30,13 +29,13 @@ from bnmind.adaptive.beliefs.estimates import (
     skill_intervals,
     start_belief,
 )
-from bnmind.adaptive.design import Design, Outlook, ReportOptions
+from bnmind.adaptive.design import Design, Outlook
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.pilot import selected_pilot
 from bnmind.adaptive.selection.scores import RankedItem, Ranking, rank_items
 from bnmind.adaptive.selection.selector import Selection
-from bnmind.adaptive.selection.stopping import NOTHING_LEFT, Progress
-from bnmind.errors import ImpossibleEvidenceError, ModelFileError, NothingToAskError
+from bnmind.adaptive.selection.stopping import NOTHING_LEFT
+from bnmind.errors import ModelFileError, NothingToAskError
 from bnmind.questions.event_log import (
     Event,
     EventKind,
@@ -91,9 +90,9 @@ def believed(
     before: Mapping[str, int | str],
     now: Mapping[str, int | str],
     *,
-    error_chance: float,
+    prior: SkillBelief,
 ) -> SkillBelief:
-    """Return a belief given other responses.
+    """Return a belief given other responses; impossible ones count as errors.
 
     Parameters
     ----------
@@ -101,19 +100,15 @@ def believed(
         The belief given the responses before.
     before, now
         The response to each item, by position or by name.
-    error_chance
-        That of the belief if the responses are possible; otherwise see `updated_anyway`.
+    prior
+        The belief before the first response.
     """
-    changed = [item for item in belief.responses if now.get(item) != before.get(item)]
-    for item in changed:
-        belief = belief.without(item)
-    if changed and belief.error_chance != error_chance:
-        # Without a response that was changed the others may be possible.
-        with suppress(ImpossibleEvidenceError):
-            belief = belief.with_errors(error_chance)
+    if any(now.get(item) != response for item, response in before.items()):
+        belief, before = prior, {}
     for item, response in now.items():
-        if item not in belief.responses:
-            belief = updated_anyway(belief, item, response)
+        if item not in before:
+            others = belief.without(item) if item in belief.responses else belief
+            belief = updated_anyway(others, item, response)
     return belief
 
 
@@ -143,71 +138,93 @@ IMPOSSIBLE = (
 """What to know about the belief after answers that no profile of the skills explains."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class SessionReport(Result, Value):
-    """The result of a test."""
+    """The result of a test: a view of its session."""
 
-    title: str
-    """The title of the bank."""
-    asked: tuple[str, ...]
-    """The items asked, in order."""
-    skipped: tuple[str, ...]
-    """The items asked and not answered."""
-    answers: tuple[AnswerFit, ...]
-    """The answers, in order, with the person fit of each."""
-    skills: tuple[SkillReport, ...]
-    """The skills, in the order of the bank."""
-    profile: Mapping[str, str]
-    """The most probable levels of all skills together."""
-    profile_probability: float
-    """The probability of that profile as a whole."""
-    entropy_before: float
-    """The entropy of all skills before the test, in bits."""
-    entropy: float
-    """The entropy of all skills now, in bits."""
-    log_evidence: float
-    """Natural logarithm of the probability of all answers."""
-    cost: float
-    """The total cost of the items asked."""
-    time: float
-    """The total time of the items asked, as stated in the bank."""
-    stop_reason: str
-    """The reason why the test is over; empty if it continues."""
-    impossible: bool = False
-    """Whether no profile of the skills explains all answers; see `Session.impossible`."""
-    pilot: tuple[str, ...] = ()
-    """The items asked whose answers do not count; see `PilotItems`."""
-    ability: tuple[float, float] | None = None
-    """The expected ability and its standard deviation; None if the bank has other skills."""
-    options: ReportOptions = field(default_factory=ReportOptions)
-    """The parts that are shown."""
+    session: Session
+    """The test."""
+
+    @cached_property
+    def answers(self) -> tuple[AnswerFit, ...]:
+        """The answers, in order, with the person fit of each."""
+        return self.session.person_fit()
+
+    @cached_property
+    def skills(self) -> tuple[SkillReport, ...]:
+        """The skills, in the order of the bank."""
+        session, skills = self.session, []
+        bank, shown = session.bank, session.design.report
+        intervals = skill_intervals(session.belief) if shown.parameters else None
+        for name, label in zip(bank.skills, bank.labels, strict=True):
+            levels = session.posterior[name]
+            level = max(levels, key=levels.__getitem__)
+            skills.append(
+                SkillReport(
+                    skill=name,
+                    label=label,
+                    level=level,
+                    probability=levels[level],
+                    levels=levels,
+                    interval=None if intervals is None else intervals[name][level],
+                )
+            )
+        return tuple(skills)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain data, for JSON."""
-        record = dataclasses.asdict(self)
-        return {key: part for key, part in record.items() if key not in ("ability", "options")}
+        """Return the report as plain data, for JSON.
+
+        ``skipped`` are the items asked and not answered, ``pilot`` those whose answers do not count
+        (see `PilotItems`), ``profile`` are the most probable levels of all skills together,
+        entropies are in bits, ``log_evidence`` is the natural logarithm of the probability of all
+        answers, and ``cost`` and ``time`` are those of all items asked, as stated in the bank.
+        """
+        session = self.session
+        bank, asked, belief = session.bank, session.state.asked, session.belief
+        profile, items = belief.profile(), [bank.item(name) for name in asked]
+        levels = zip(bank.skills, profile.levels, strict=True)
+        return {
+            "title": bank.title,
+            "asked": asked,
+            "skipped": session.state.skipped,
+            "answers": [dataclasses.asdict(one) for one in self.answers],
+            "skills": [dataclasses.asdict(one) for one in self.skills],
+            "profile": {skill: bank.variable(skill).states[level] for skill, level in levels},
+            "profile_probability": profile.probability,
+            "entropy_before": session.prior.entropy,
+            "entropy": belief.entropy,
+            "log_evidence": belief.log_evidence,
+            "cost": sum(item.cost for item in items),
+            "time": sum(item.time for item in items),
+            "stop_reason": session.stop_reason,
+            "impossible": session.impossible,
+            "pilot": session.design.pilots_among(asked),
+        }
 
     def _shown(self) -> Iterator[str | Table]:
-        if self.impossible:
+        session, state = self.session, self.session.state
+        if session.impossible:
             yield f"{IMPOSSIBLE}\n"
-        items = counted(len(self.asked), "item")
-        if self.pilot:
-            items += f" ({len(self.pilot)} new, which do not count)"
-        skipped = f", {len(self.skipped)} skipped" if self.skipped else ""
+        items = counted(len(state.asked), "item")
+        if pilot := session.design.pilots_among(state.asked):
+            items += f" ({len(pilot)} new, which do not count)"
+        skipped = f", {len(state.skipped)} skipped" if state.skipped else ""
         yield (
-            f"{items} asked{skipped}; {self.entropy_before:.2f} bits unknown before,"
-            f" {self.entropy:.2f} now."
+            f"{items} asked{skipped}; {session.prior.entropy:.2f} bits unknown before,"
+            f" {session.belief.entropy:.2f} now."
         )
-        if self.answers and self.options.answers:
+        if self.answers and session.design.report.answers:
             rows = [(one.item, one.response, percent(one.p_value)) for one in self.answers]
             yield Table(("item", "answer", "as surprising or more"), rows)
         yield self._skill_table()
 
     def _skill_table(self) -> Table:
-        if self.ability is not None:
-            row = (self.skills[0].label, "{:.2f} ± {:.2f}".format(*self.ability))
+        belief, options = self.session.belief, self.session.design.report
+        if has_ability(belief.bank):
+            ability = float(expected_ability(belief)), float(ability_deviation(belief))
+            row = (self.skills[0].label, "{:.2f} ± {:.2f}".format(*ability))
             return Table(("", "expected value ± standard deviation"), [row])
-        options, heads = self.options, ["skill", "level", "probability"]
+        heads = ["skill", "level", "probability"]
         heads += ["if the parameters were others (90 %)"] * options.parameters
         results = []
         for one in self.skills:
@@ -363,7 +380,7 @@ class Session(Value):
         prior = start_belief(design.bank) if belief is None else belief
         state = state_in(design.bank, events, place=place)
         counted = design.counted(state.responses)
-        now = believed(prior, {}, counted, error_chance=prior.error_chance)
+        now = believed(prior, {}, counted, prior=prior)
         return cls(design, prior, tuple(events), state=state, belief=now, about=about or {})
 
     def __repr__(self) -> str:
@@ -386,13 +403,6 @@ class Session(Value):
     def allowed(self) -> tuple[str, ...]:
         """The items that may be asked next, in bank order."""
         return self._outlook.allowed
-
-    @property
-    def progress(self) -> Progress:
-        """The progress of the test, as input to a stopper."""
-        asked, pilots = self.state.asked, self.design.pilots_among(self.state.asked)
-        allowed = self.design.allowed(asked, self.state.set_aside)
-        return Progress(self.belief, tuple(n for n in asked if n not in pilots), allowed)
 
     @property
     def stop_reason(self) -> str:
@@ -546,49 +556,7 @@ class Session(Value):
 
     def report(self) -> SessionReport:
         """Return the report of the test."""
-        bank, state, belief = self.bank, self.state, self.belief
-        profile = belief.profile()
-        intervals = skill_intervals(belief) if self.design.report.parameters else None
-        skills = []
-        for name, label in zip(bank.skills, bank.labels, strict=True):
-            levels = self.posterior[name]
-            level = max(levels, key=levels.__getitem__)
-            skills.append(
-                SkillReport(
-                    skill=name,
-                    label=label,
-                    level=level,
-                    probability=levels[level],
-                    levels=levels,
-                    interval=None if intervals is None else intervals[name][level],
-                )
-            )
-        ability = None
-        if has_ability(bank):
-            ability = float(expected_ability(belief)), float(ability_deviation(belief))
-        asked = [bank.item(name) for name in state.asked]
-        return SessionReport(
-            title=bank.title,
-            asked=state.asked,
-            skipped=state.skipped,
-            answers=self.person_fit(),
-            skills=tuple(skills),
-            profile={
-                skill: bank.variable(skill).states[level]
-                for skill, level in zip(bank.skills, profile.levels, strict=True)
-            },
-            profile_probability=profile.probability,
-            entropy_before=self.prior.entropy,
-            entropy=belief.entropy,
-            log_evidence=belief.log_evidence,
-            cost=sum(item.cost for item in asked),
-            time=sum(item.time for item in asked),
-            stop_reason=self.stop_reason,
-            impossible=self.impossible,
-            pilot=self.design.pilots_among(state.asked),
-            ability=ability,
-            options=self.design.report,
-        )
+        return SessionReport(self)
 
     def _withheld(self, item: str) -> tuple[str, ...]:
         """Return the items that exposure control sets aside if the item is asked."""
@@ -609,9 +577,9 @@ class Session(Value):
         state = self.state.after(event)
         belief = believed(
             self.belief,
-            self.state.responses,
+            self.design.counted(self.state.responses),
             self.design.counted({**state.responses, **told}),
-            error_chance=self.prior.error_chance,
+            prior=self.prior,
         )
         # The fields are valid by now; each event need not be checked again.
         fields = {one.name: getattr(self, one.name) for one in dataclasses.fields(self)}

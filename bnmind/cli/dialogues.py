@@ -579,8 +579,6 @@ def _inquiry(options: AskOptions, texts: Mapping[str, Sequence[str]]) -> questio
     from bnmind.pgm.files import read
 
     named = {name: values[0] for name, values in texts.items() if values}
-    score = made_by_name("score", questions.QUESTION_SCORES, named.get("--score", "information"))
-    measure = made_by_name("measure", questions.TARGET_MEASURES, named.get("--measure", "joint"))
     tables = map(questions.read_costs, texts.get("--costs", ()))
     costs = {name: cost for table in tables for name, cost in table.items()}
     network = options.model.read(read)
@@ -602,8 +600,8 @@ def _inquiry(options: AskOptions, texts: Mapping[str, Sequence[str]]) -> questio
             among=among or None,
             evidence=evidence,
             costs=costs,
-            measure=measure,
-            score=score,
+            measure=named.get("--measure", "joint"),
+            score=named.get("--score", "information"),
         ),
     )
 

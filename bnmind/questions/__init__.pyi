@@ -11,6 +11,5 @@ from bnmind.questions.dialogue_files import write_dialogue as write_dialogue
 from bnmind.questions.ranking import QUESTION_SCORES as QUESTION_SCORES
 from bnmind.questions.ranking import TARGET_MEASURES as TARGET_MEASURES
 from bnmind.questions.ranking import rank_questions as rank_questions
-from bnmind.questions.value import Decision as Decision
 from bnmind.questions.value import doubt_answers as doubt_answers
 from bnmind.questions.value import value_of_information as value_of_information

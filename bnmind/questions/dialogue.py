@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from bnmind._arguments import checked
 from bnmind._messages import counted, listed
-from bnmind._registry import COUNT, NUMBER, Argument, Registered, as_member
+from bnmind._registry import COUNT, NUMBER, Argument, Registered, made_by_name
 from bnmind._values import ReadOnlyDict, Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import unchecked_entropy
@@ -29,8 +29,6 @@ from bnmind.questions.ranking import (
     Causes,
     QuestionEffect,
     QuestionRanking,
-    QuestionScore,
-    TargetMeasure,
     causes_of,
     effect_of,
     ranking_of,
@@ -64,9 +62,9 @@ class Inquiry(Value):
     """The evidence before the first question: states and likelihoods."""
     costs: Mapping[str, float] = field(default_factory=dict)
     """The cost of each question that has one."""
-    measure: str | TargetMeasure = "joint"
+    measure: str = "joint"
     """The measure of what is unknown about several targets."""
-    score: str | QuestionScore = "information"
+    score: str = "information"
     """The score by which questions are chosen."""
 
     @classmethod
@@ -79,8 +77,8 @@ class Inquiry(Value):
         among: str | Iterable[str] | None = None,
         evidence: Evidence | None = None,
         costs: Costs | None = None,
-        measure: str | TargetMeasure = "joint",
-        score: str | QuestionScore = "information",
+        measure: str = "joint",
+        score: str = "information",
     ) -> Inquiry:
         """Return an inquiry. The parameters and errors are those of `rank_questions`.
 
@@ -99,59 +97,46 @@ class Inquiry(Value):
         everything = [v.name for v in engine.model.variables]
         prices = zip(everything, costs_of(engine.model, costs, everything).tolist(), strict=True)
         engine.posterior([()], findings)  # raises if they are impossible
+        made_by_name("measure", TARGET_MEASURES, measure)
+        made_by_name("score", QUESTION_SCORES, score)
         return cls(
             engine=engine,
             about=targets,
             among=names,
             evidence=findings,
             costs={name: cost for name, cost in prices if cost},
-            measure=as_member("measure", TARGET_MEASURES, measure),
-            score=as_member("score", QUESTION_SCORES, score),
+            measure=measure,
+            score=score,
         )
 
     def __repr__(self) -> str:
         return f"Inquiry(about {', '.join(self.about)}, {counted(len(self.among), 'question')})"
 
 
-@dataclass(frozen=True, kw_only=True)
-class DialogueProgress(Value):
-    """The progress of a dialogue, as input to a stopper."""
-
-    entropy: float
-    """The entropy of the targets, in bits."""
-    certainty: float
-    """The probability of the most probable state, the smallest of all targets."""
-    n_asked: int
-    """The number of questions answered or skipped."""
-    cost: float
-    """The cost of the questions answered."""
-    gain: float
-    """The largest information of an open question, in bits; 0 if there is none."""
+DialogueStopper: TypeAlias = Callable[[Any], str]
+"""A rule that ends dialogues: a function of a `Dialogue` that returns the reason to stop, or an
+empty text."""
 
 
-DialogueStopper: TypeAlias = Callable[[DialogueProgress], str]
-"""A rule that ends dialogues: a function that returns the reason to stop, or an empty text."""
+def _entropy(bits: float, dialogue: Dialogue) -> str:
+    return f"at most {bits:g} bits are unknown" if dialogue.entropy <= bits else ""
 
 
-def _entropy(bits: float, progress: DialogueProgress) -> str:
-    return f"at most {bits:g} bits are unknown" if progress.entropy <= bits else ""
+def _certainty(least: float, dialogue: Dialogue) -> str:
+    return f"each target is {least:g} certain or more" if dialogue.certainty >= least else ""
 
 
-def _certainty(least: float, progress: DialogueProgress) -> str:
-    return f"each target is {least:g} certain or more" if progress.certainty >= least else ""
+def _gain(bits: float, dialogue: Dialogue) -> str:
+    return f"no question tells more than {bits:g} bits" if dialogue.gain <= bits else ""
 
 
-def _gain(bits: float, progress: DialogueProgress) -> str:
-    return f"no question tells more than {bits:g} bits" if progress.gain <= bits else ""
-
-
-def _questions(number: int, progress: DialogueProgress) -> str:
+def _questions(number: int, dialogue: Dialogue) -> str:
     were = f"{counted(number, 'question')} {'was' if number == 1 else 'were'} asked"
-    return were if progress.n_asked >= number else ""
+    return were if len(dialogue.state.asked) >= number else ""
 
 
-def _cost(most: float, progress: DialogueProgress) -> str:
-    return f"the questions cost {progress.cost:g} together" if progress.cost >= most else ""
+def _cost(most: float, dialogue: Dialogue) -> str:
+    return f"the questions cost {dialogue.cost:g} together" if dialogue.cost >= most else ""
 
 
 _Number = TypeVar("_Number", int, float)
@@ -160,7 +145,7 @@ _Number = TypeVar("_Number", int, float)
 def _limited(
     about: str,
     argument: Argument,
-    stop: Callable[[_Number, DialogueProgress], str],
+    stop: Callable[[_Number, Dialogue], str],
     most: float = math.inf,
 ) -> Registered[DialogueStopper]:
     def given(limit: _Number) -> DialogueStopper:
@@ -255,7 +240,7 @@ class Dialogue(Value):
     def _causes_about(self, names: Sequence[str]) -> tuple[Causes, ...]:
         """Return the belief about the targets, with the channels of some questions."""
         inquiry = self.inquiry
-        groups = as_member("measure", TARGET_MEASURES, inquiry.measure)(inquiry.about)
+        groups = made_by_name("measure", TARGET_MEASURES, inquiry.measure)(inquiry.about)
         return causes_of(inquiry.engine, groups, names, self.evidence)
 
     @cached_property
@@ -284,16 +269,15 @@ class Dialogue(Value):
         """The cost of the questions answered."""
         return float(sum(self.inquiry.costs.get(name, 0.0) for name in self.state.responses))
 
-    @cached_property
-    def progress(self) -> DialogueProgress:
-        """The progress of the dialogue, as input to a stopper."""
-        return DialogueProgress(
-            entropy=self.entropy,
-            certainty=min(max(chances.values()) for chances in self.belief.values()),
-            n_asked=len(self.state.asked),
-            cost=self.cost,
-            gain=max((row.information for row in self.ranking), default=0.0),
-        )
+    @property
+    def certainty(self) -> float:
+        """The probability of the most probable state, the smallest of all targets."""
+        return min(max(chances.values()) for chances in self.belief.values())
+
+    @property
+    def gain(self) -> float:
+        """The largest information of an open question, in bits; 0 if there is none."""
+        return max((row.information for row in self.ranking), default=0.0)
 
     @checked
     def stop_reason(self, stoppers: Sequence[str | DialogueStopper] = ()) -> str:
@@ -306,10 +290,13 @@ class Dialogue(Value):
             ``certainty:0.95``, or functions, see `DialogueStopper`. Without open questions the
             dialogue is over in any case.
         """
-        rules = [as_member("stopper", DIALOGUE_STOPPERS, stopper) for stopper in stoppers]
+        rules = [
+            made_by_name("stopper", DIALOGUE_STOPPERS, one) if isinstance(one, str) else one
+            for one in stoppers
+        ]
         if not self.open_questions:
             return "there is no question left to ask"
-        return next(filter(None, (stop(self.progress) for stop in rules)), "")
+        return next(filter(None, (stop(self) for stop in rules)), "")
 
     def next_question(self) -> str:
         """Return the question to ask next; raises `NothingToAskError` if there is none."""

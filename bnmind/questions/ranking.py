@@ -45,7 +45,7 @@ from numpy.typing import NDArray
 from bnmind._arguments import checked
 from bnmind._display import Table, aligned, frame_html
 from bnmind._messages import counted, format_bytes, many
-from bnmind._registry import NUMBER, Registered, as_member
+from bnmind._registry import NUMBER, Registered, made_by_name
 from bnmind._values import Sealed, Value
 from bnmind.errors import (
     ImpossibleEvidenceError,
@@ -135,9 +135,8 @@ class QuestionRows(Sequence[_Row]):
         return pandas.DataFrame({c: [getattr(r, c) for r in self.rows] for c in self.COLUMNS})
 
 
-TargetMeasure: TypeAlias = Callable[[tuple[str, ...]], Sequence[tuple[str, ...]]]
-"""A measure of what is unknown: a function that returns, of the names of the targets, the groups
-whose joint entropies are added."""
+_TargetMeasure: TypeAlias = Callable[[tuple[str, ...]], Sequence[tuple[str, ...]]]
+"""Returns, of the names of the targets, the groups whose joint entropies are added."""
 
 
 def _jointly(about: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
@@ -148,7 +147,7 @@ def _each_by_itself(about: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     return tuple((name,) for name in about)
 
 
-TARGET_MEASURES: Mapping[str, Registered[TargetMeasure]] = MappingProxyType(
+TARGET_MEASURES: Mapping[str, Registered[_TargetMeasure]] = MappingProxyType(
     {
         "joint": Registered("the entropy of all targets together", lambda: _jointly),
         "marginals": Registered(
@@ -164,9 +163,8 @@ dependence between targets counts several times, and what only a combination of 
 not at all."""
 
 
-QuestionScore: TypeAlias = Callable[[Floats, Floats], Floats]
-"""A score by which questions are ranked, the largest first: a function of their information in bits
-and of their costs, both ``(questions,)``."""
+_QuestionScore: TypeAlias = Callable[[Floats, Floats], Floats]
+"""Returns scores, the largest first, of the information in bits and the costs, ``(questions,)``."""
 
 
 def _information(information: Floats, costs: Floats) -> Floats:
@@ -183,7 +181,7 @@ def _per_cost(information: Floats, costs: Floats) -> Floats:
     return information / costs
 
 
-def _less_cost(alpha: float) -> QuestionScore:
+def _less_cost(alpha: float) -> _QuestionScore:
     if alpha < 0:
         raise InvalidArgumentError(f"expected at least 0 bits for each cost, got {alpha}", alpha)
     return partial(_minus, alpha)
@@ -193,7 +191,7 @@ def _minus(alpha: float, information: Floats, costs: Floats) -> Floats:
     return information - alpha * costs
 
 
-QUESTION_SCORES: Mapping[str, Registered[QuestionScore]] = MappingProxyType(
+QUESTION_SCORES: Mapping[str, Registered[_QuestionScore]] = MappingProxyType(
     {
         "information": Registered("the information in bits", lambda: _information),
         "per-cost": Registered("the information for each unit of cost", lambda: _per_cost),
@@ -513,8 +511,8 @@ def rank_questions(
     among: str | Iterable[str] | None = None,
     evidence: Evidence | None = None,
     costs: Costs | None = None,
-    measure: str | TargetMeasure = "joint",
-    score: str | QuestionScore = "information",
+    measure: str = "joint",
+    score: str = "information",
     limits: Limits | None = None,
 ) -> QuestionRanking:
     """Return the variables of a network, ranked by their information about some targets.
@@ -540,13 +538,11 @@ def rank_questions(
         The cost of each question, at least 0; questions that are not named cost 0. The costs count
         only for scores such as ``per-cost``.
     measure
-        The measure of what is unknown about several targets: the name of one of `TARGET_MEASURES`,
-        or a function, see `TargetMeasure`.
+        The measure of what is unknown about several targets: the name of one of `TARGET_MEASURES`.
     score
         The score by which questions are ranked: the name of one of `QUESTION_SCORES`, such as
-        ``"per-cost"`` or ``"less-cost:0.01"``, or a function, see `QuestionScore`. Scores that
-        differ by at most 1e-9 count as equal; such questions are in the order of the network's
-        variables.
+        ``"per-cost"`` or ``"less-cost:0.01"``. Scores that differ by at most 1e-9 count as equal;
+        such questions are in the order of the network's variables.
     limits
         The limits of the computation, as in `compile_plan`; by default those of the engine.
 
@@ -581,7 +577,7 @@ def rank_questions(
     """
     engine, findings, targets, names = opened(network, about, among, evidence, limits=limits)
     costs_in_order = costs_of(engine.model, costs, names)
-    groups = as_member("measure", TARGET_MEASURES, measure)(targets)
+    groups = made_by_name("measure", TARGET_MEASURES, measure)(targets)
     causes = causes_of(engine, groups, names, findings)
     return ranking_of(causes, names, costs_in_order, score, about=targets)
 
@@ -590,7 +586,7 @@ def ranking_of(
     causes: Sequence[Causes],
     names: Sequence[str],
     costs: Floats,
-    score: str | QuestionScore,
+    score: str,
     *,
     about: tuple[str, ...],
 ) -> QuestionRanking:
@@ -600,7 +596,7 @@ def ranking_of(
     for part in causes:
         bits += [float(information(part.masses, part.channels[name])) for name in names]
     bits[bits < _ROUNDING] = 0.0
-    scores = as_member("score", QUESTION_SCORES, score)(bits, costs)
+    scores = made_by_name("score", QUESTION_SCORES, score)(bits, costs)
     rows = []
     for i in ranked_order(scores, TOLERANCE):
         rows.append(

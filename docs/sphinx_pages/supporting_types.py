@@ -159,21 +159,15 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
         "Costs",
         "DiagnosisMarks",
     ),
-    "bnmind.questions.dialogue": (
-        "AnswerStep",
-        "DialogueProgress",
-    ),
+    "bnmind.questions.dialogue": ("AnswerStep",),
     "bnmind.questions.dialogue_files": ("SavedDialogue",),
     "bnmind.questions.event_log": (
         "Event",
         "EventKind",
         "LogState",
-        "Step",
     ),
     "bnmind.questions.ranking": (
         "AnswerEffect",
-        "InformationOnly",
-        "JointEntropy",
         "QuestionEffect",
         "QuestionRanking",
         "RankedQuestion",

@@ -184,7 +184,7 @@ def test_stoppers_say_why() -> None:
     assert told.stop_reason(["questions:1"]) == "1 question was asked"
     assert "left to ask" in after(told, leak="no", heat="low").stop_reason()
     assert told.stop_reason(["certainty:0.7"]) == "each target is 0.7 certain or more"
-    assert told.stop_reason([lambda progress: f"{progress.n_asked} asked"]) == "1 asked"
+    assert told.stop_reason([lambda one: f"{len(one.state.asked)} asked"]) == "1 asked"
     with pytest.raises(UnknownNameError, match="certain"):
         told.stop_reason(["certain:0.7"])
     for wrong in ("certainty:1.5", "certainty", "entropy:inf", "questions:0.5", "gain:-1"):
@@ -198,7 +198,7 @@ def test_stoppers_contract(name: str) -> None:
     assert member.argument is not None
     assert member.given is not None
     stopper = member.given(member.argument.read(member.argument.example))
-    reasons = [stopper(begin().progress), stopper(after(begin(), noise="no").progress)]
+    reasons = [stopper(begin()), stopper(after(begin(), noise="no"))]
     assert all(isinstance(reason, str) for reason in reasons)
     with pytest.raises(BnmindError):
         member.given(-1)

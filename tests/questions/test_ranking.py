@@ -20,7 +20,6 @@ from bnmind.errors import (
     TooLargeError,
     UnknownNameError,
 )
-from bnmind.information import Floats
 from bnmind.junction import Limits, compile_model
 from bnmind.pgm import Factor, FactorModel, Network, Variable
 from bnmind.questions import (
@@ -308,16 +307,6 @@ def test_alpha_is_not_negative() -> None:
         InvalidArgumentError, match="in 'less-cost:-1': expected at least 0 bits for each"
     ):
         rank_questions(MACHINE, about="fault", score="less-cost:-1")
-
-
-def test_scores_and_measures_may_be_functions() -> None:
-    def cheapest(information: Floats, costs: Floats) -> Floats:
-        return -costs
-
-    costs = {"noise": 3, "leak": 1}
-    ranking = rank_questions(MACHINE, about="fault", costs=costs, score=cheapest)
-    assert [row.question for row in ranking] == sorted(costs, key=costs.__getitem__)
-    assert ranking.entropy == rank_questions(MACHINE, about="fault", measure=lambda n: [n]).entropy
 
 
 def test_an_argument_without_its_name_is_answered_with_the_name() -> None:
