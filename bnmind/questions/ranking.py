@@ -35,7 +35,6 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, overload
 
@@ -138,20 +137,12 @@ class QuestionRows(Sequence[_Row]):
 _TargetMeasure: TypeAlias = Callable[[tuple[str, ...]], Sequence[tuple[str, ...]]]
 """Returns, of the names of the targets, the groups whose joint entropies are added."""
 
-
-def _jointly(about: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-    return (about,)
-
-
-def _each_by_itself(about: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-    return tuple((name,) for name in about)
-
-
 TARGET_MEASURES: Mapping[str, Registered[_TargetMeasure]] = MappingProxyType(
     {
-        "joint": Registered("the entropy of all targets together", lambda: _jointly),
+        "joint": Registered("the entropy of all targets together", lambda: lambda about: [about]),
         "marginals": Registered(
-            "the sum of the entropies of single targets", lambda: _each_by_itself
+            "the sum of the entropies of single targets",
+            lambda: lambda about: [(name,) for name in about],
         ),
     }
 )
@@ -167,10 +158,6 @@ _QuestionScore: TypeAlias = Callable[[Floats, Floats], Floats]
 """Returns scores, the largest first, of the information in bits and the costs, ``(questions,)``."""
 
 
-def _information(information: Floats, costs: Floats) -> Floats:
-    return information + 0.0 * costs
-
-
 def _per_cost(information: Floats, costs: Floats) -> Floats:
     if not np.all(costs > 0):
         raise InvalidArgumentError(
@@ -184,16 +171,12 @@ def _per_cost(information: Floats, costs: Floats) -> Floats:
 def _less_cost(alpha: float) -> _QuestionScore:
     if alpha < 0:
         raise InvalidArgumentError(f"expected at least 0 bits for each cost, got {alpha}", alpha)
-    return partial(_minus, alpha)
-
-
-def _minus(alpha: float, information: Floats, costs: Floats) -> Floats:
-    return information - alpha * costs
+    return lambda information, costs: information - alpha * costs
 
 
 QUESTION_SCORES: Mapping[str, Registered[_QuestionScore]] = MappingProxyType(
     {
-        "information": Registered("the information in bits", lambda: _information),
+        "information": Registered("the information in bits", lambda: lambda bits, costs: bits),
         "per-cost": Registered("the information for each unit of cost", lambda: _per_cost),
         "less-cost": Registered(
             "the information minus this times the cost", None, NUMBER, _less_cost
