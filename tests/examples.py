@@ -113,9 +113,8 @@ from bnmind.pgm import (
 from bnmind.pgm.encoded_names import Alphabet, FileNames
 from bnmind.pgm.files import file_names
 from bnmind.questions.asked import DiagnosisMarks
-from bnmind.questions.dialogue import AnswerStep
-from bnmind.questions.dialogue_files import SavedDialogue
-from bnmind.questions.event_log import Event, LogState
+from bnmind.questions.dialogue import AnswerStep, SavedDialogue
+from bnmind.questions.event_log import Event, LogState, LogSubject
 from bnmind.questions.ranking import AnswerEffect, QuestionEffect, QuestionRanking, RankedQuestion
 from bnmind.questions.value import AnswerDoubt, Doubts, InformationValues, ValuedQuestion
 from bnmind.rank_one import factorize
@@ -623,18 +622,22 @@ def _marks() -> Any:
 @_add(
     *(questions.Dialogue, questions.Inquiry, AnswerStep, LogState),
     *(Event, QuestionEffect, AnswerEffect, Doubts),
-    *(AnswerDoubt, SavedDialogue),
+    *(AnswerDoubt, SavedDialogue, LogSubject),
 )
 def _dialogues() -> Any:
     told, step = dialogue().skip("count")
     doubts = told.doubts
     saved = SavedDialogue(
-        fingerprint="0", about=("rain",), events=told.events, options={"a": "b"}, text="{}"
+        network=LogSubject(variables=4, fingerprint="0"),
+        about=("rain",),
+        events=told.events,
+        options={"a": "b"},
+        text="{}",
     )
     effect = dialogue().why()
     return [
         *(told, told.inquiry, step, told.state, told.events[0], effect, effect.answers[0]),
-        *(doubts, doubts.answers[0], saved),
+        *(doubts, doubts.answers[0], saved, saved.network),
     ]
 
 

@@ -34,7 +34,8 @@ from bnmind.errors import BnmindError
 from bnmind.mastermind import Channel, Reply
 from bnmind.pgm import Factor, FactorModel, Variable
 from bnmind.pgm.formats import from_pgmpy
-from bnmind.questions.dialogue_files import SavedDialogue, dialogue_to_json, fingerprint
+from bnmind.questions.dialogue import SavedDialogue, dialogue_to_json, fingerprint
+from bnmind.questions.event_log import LogSubject
 from tests.examples import (
     BOARD,
     KEPT,
@@ -121,7 +122,7 @@ class Call:
 def saved_dialogue() -> SavedDialogue:
     """Return the example dialogue as it is read from a file."""
     return SavedDialogue(
-        fingerprint=fingerprint(dialogue().inquiry.engine),
+        network=LogSubject(fingerprint=fingerprint(dialogue().inquiry.engine)),
         about=("rain",),
         events=dialogue().events,
     )

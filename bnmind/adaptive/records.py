@@ -1,6 +1,6 @@
-"""Files of adaptive tests: item banks and live tests.
+"""Files of item banks.
 
-An item bank::
+::
 
     {"schema": "bnmind-bank", "version": 2, "title": "…", "source": "…",
      "skills": [{"name": "borrow", "label": "borrowing"}, …],
@@ -16,35 +16,22 @@ The network holds the hidden variables, and the items without a registered respo
 other items are restored from their response models, stored as ``gate``. Omitted fields of an
 item have their defaults.
 
-A live test, see `bnmind.questions.event_log`::
-
-    {"schema": "bnmind-session", "version": 1,
-     "bank": {"title": "…", "items": 20, "skills": 8, "fingerprint": "…"},
-     "seed": 0, "about": {"selector": "entropy"},
-     "events": [
-      {"kind": "answer", "item": "item_7", "response": "1", "at": "2026-03-01T10:15:02"},
-      {"kind": "undo", "at": "2026-03-01T10:15:09"}
-     ]}
-
 This module imports pydantic, so other modules import it when first needed.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-from pydantic import Field
 
 from bnmind._messages import listed, many, shown
 from bnmind._records import (
-    EXACTLY,
     FileRecord,
     LargeRecord,
     Names,
@@ -52,7 +39,6 @@ from bnmind._records import (
     record_from_json,
     record_of,
 )
-from bnmind._values import Natural
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.item import (
     Certainty,
@@ -76,9 +62,6 @@ from bnmind.pgm import Network, Variable
 from bnmind.pgm.files import FILE_CELLS
 from bnmind.pgm.formats.records import model_to_json, network_from_json
 from bnmind.pgm.tabular import DEFAULT_CELLS
-from bnmind.questions.event_log import Event, log_to_json, rounded
-
-# --- Item banks -----------------------------------------------------------------------------------
 
 BANK_CELLS = 2**22
 """The default limit of cells in the tables of all items: 32 MB, or one item with 21 skills."""
@@ -376,67 +359,3 @@ def _bank(network: Network, record: _RolesRecord, items: Sequence[Item]) -> Item
         source=record.source,
         labels=tuple(skill.label or skill.name for skill in record.skills),
     )
-
-
-# --- Live tests -----------------------------------------------------------------------------------
-
-SESSION = "bnmind-session"
-"""The schema of session files."""
-
-
-class _BankOfSession(LargeRecord):
-    title: str = ""
-    items: int
-    skills: int
-    fingerprint: str
-
-
-class SavedSession(FileRecord):
-    """The content of a session file."""
-
-    bank: _BankOfSession
-    seed: Natural = 0
-    about: dict[str, str] = Field(default_factory=dict)
-    """Other texts saved with the test."""
-    events: tuple[Annotated[Event, EXACTLY], ...]
-
-
-def bank_fingerprint(bank: ItemBank) -> str:
-    """Return a text that differs between banks with different skills, items or probabilities.
-
-    It does not depend on wording, titles, costs and content codes, which may be corrected
-    during a session.
-    """
-    digest = hashlib.sha256()
-
-    def enter(*parts: object) -> None:
-        digest.update(json.dumps(parts).encode())
-
-    enter(bank.skills, [(v.name, v.states) for v in bank.hidden])
-    for cpd in bank.hidden_network().cpds:
-        factor = cpd.to_factor()
-        enter(factor.names, factor.values.shape)
-        digest.update(rounded(np.real(factor.values), "<i8"))
-    for name in bank.item_names:
-        enter(name, bank.responses(name), bank.cause(name))
-        digest.update(rounded(bank.channel(name), "<i8"))
-    return digest.hexdigest()[:32]
-
-
-def session_to_json(
-    bank: ItemBank, seed: int, about: Mapping[str, str], events: Sequence[Event]
-) -> str:
-    """Return a session as JSON text with one event on each line."""
-    head = {
-        "schema": SESSION,
-        "version": 1,
-        "bank": {
-            "title": bank.title,
-            "items": len(bank.items),
-            "skills": len(bank.skills),
-            "fingerprint": bank_fingerprint(bank),
-        },
-        "seed": seed,
-        "about": dict(about),
-    }
-    return log_to_json(head, events)

@@ -1,11 +1,21 @@
 """Live tests of one examinee, saved after every answer, and the reports of their results.
 
 A session file is replayed when it is read, and is written unless another program has written to it.
+Its form is that of `bnmind.questions.event_log`::
+
+    {"schema": "bnmind-session", "version": 1,
+     "bank": {"title": "…", "items": 20, "skills": 8, "fingerprint": "…"},
+     "seed": 0, "about": {"selector": "entropy"},
+     "events": [
+      {"kind": "answer", "item": "item_7", "response": "1", "at": "2026-03-01T10:15:02"},
+      {"kind": "undo", "at": "2026-03-01T10:15:09"}
+     ]}
 """
 
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,12 +23,14 @@ from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from bnmind._arguments import checked, checked_if_it_fails
 from bnmind._display import Result, Table
 from bnmind._messages import counted, percent
-from bnmind._values import ReadOnlyDict, Value, made
+from bnmind._values import Natural, ReadOnlyDict, Value, made
 from bnmind.adaptive.beliefs.belief import SkillBelief, skills_html, updated_anyway
 from bnmind.adaptive.beliefs.estimates import (
     AnswerFit,
@@ -40,16 +52,72 @@ from bnmind.questions.event_log import (
     Event,
     EventKind,
     LogState,
+    LogSubject,
+    SavedLog,
     extended,
     log_from_json,
+    log_to_json,
     read_log,
     replace_log,
     replayed,
+    rounded,
     write_log,
 )
 
-if TYPE_CHECKING:
-    from bnmind.adaptive.records import SavedSession
+_SCHEMA = "bnmind-session"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SavedSession(SavedLog):
+    """The content of a session file."""
+
+    bank: LogSubject
+    """The bank."""
+    seed: Natural = 0
+    """The seed of the design."""
+    about: Mapping[str, str] = field(default_factory=dict)
+    """Other texts saved with the test."""
+
+
+def bank_fingerprint(bank: ItemBank) -> str:
+    """Return a text that differs between banks with different skills, items or probabilities.
+
+    It does not depend on wording, titles, costs and content codes, which may be corrected
+    during a session.
+    """
+    digest = hashlib.sha256()
+
+    def enter(*parts: object) -> None:
+        digest.update(json.dumps(parts).encode())
+
+    enter(bank.skills, [(v.name, v.states) for v in bank.hidden])
+    for cpd in bank.hidden_network().cpds:
+        factor = cpd.to_factor()
+        enter(factor.names, factor.values.shape)
+        digest.update(rounded(np.real(factor.values), "<i8"))
+    for name in bank.item_names:
+        enter(name, bank.responses(name), bank.cause(name))
+        digest.update(rounded(bank.channel(name), "<i8"))
+    return digest.hexdigest()[:32]
+
+
+def session_to_json(
+    bank: ItemBank, seed: int, about: Mapping[str, str], events: Sequence[Event]
+) -> str:
+    """Return a session as JSON text with one event on each line."""
+    head = {
+        "schema": _SCHEMA,
+        "version": 1,
+        "bank": {
+            "title": bank.title,
+            "items": len(bank.items),
+            "skills": len(bank.skills),
+            "fingerprint": bank_fingerprint(bank),
+        },
+        "seed": seed,
+        "about": dict(about),
+    }
+    return log_to_json(head, events)
 
 
 def read_session(place: Path, bank: ItemBank | None, *, salvage: bool = False) -> SavedSession:
@@ -60,9 +128,7 @@ def read_session(place: Path, bank: ItemBank | None, *, salvage: bool = False) -
     ModelFileError
         If the file is not a session, or is a session of another bank than one that is given.
     """
-    from bnmind.adaptive.records import SESSION, SavedSession, bank_fingerprint
-
-    saved, _ = read_log(place, SESSION, SavedSession, salvage=salvage)
+    saved = read_log(place, _SCHEMA, SavedSession, salvage=salvage)
     if bank is not None and saved.bank.fingerprint != bank_fingerprint(bank):
         raise ModelFileError(
             f"expected a session of the bank {bank.title or 'given'}, got a session of"
@@ -511,8 +577,6 @@ class Session(Value):
 
     @cached_property
     def _content(self) -> str:
-        from bnmind.adaptive.records import session_to_json
-
         return session_to_json(self.bank, self.design.seed, self.about, self.events)
 
     @property
@@ -592,9 +656,7 @@ class Session(Value):
 
     def _is_in(self, text: str) -> bool:
         """Return whether a text holds the events of this session, however it is written."""
-        from bnmind.adaptive.records import SESSION, SavedSession
-
-        return log_from_json(text, SESSION, SavedSession).events == self.events
+        return log_from_json(text, _SCHEMA, SavedSession).events == self.events
 
 
 @checked

@@ -5,9 +5,9 @@ from bnmind.questions.asked import read_diagnosis as read_diagnosis
 from bnmind.questions.dialogue import DIALOGUE_STOPPERS as DIALOGUE_STOPPERS
 from bnmind.questions.dialogue import Dialogue as Dialogue
 from bnmind.questions.dialogue import Inquiry as Inquiry
-from bnmind.questions.dialogue_files import read_dialogue as read_dialogue
-from bnmind.questions.dialogue_files import resumed_dialogue as resumed_dialogue
-from bnmind.questions.dialogue_files import write_dialogue as write_dialogue
+from bnmind.questions.dialogue import read_dialogue as read_dialogue
+from bnmind.questions.dialogue import resumed_dialogue as resumed_dialogue
+from bnmind.questions.dialogue import write_dialogue as write_dialogue
 from bnmind.questions.ranking import QUESTION_SCORES as QUESTION_SCORES
 from bnmind.questions.ranking import TARGET_MEASURES as TARGET_MEASURES
 from bnmind.questions.ranking import rank_questions as rank_questions

@@ -2,7 +2,7 @@
 
 A question is asked by its name, and answered by the name of a response. Nothing is removed from a
 log: a changed answer and an undo are events, too. The file is JSON with one event on each line, so
-that all complete lines of a truncated file can be read, see `salvaged`::
+that all complete lines of a truncated file can be read::
 
     {"schema": "bnmind-session", "version": 1, …,
      "events": [
@@ -18,11 +18,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, fields
 from enum import Enum
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 
@@ -30,11 +30,6 @@ from bnmind._files import SMALL_FILE, OvertakenError, locked, parse_json, read_t
 from bnmind._messages import counted, shown
 from bnmind._values import ReadOnlyDict, Value, made
 from bnmind.errors import BnmindError, InvalidArgumentError, ModelFileError
-
-if TYPE_CHECKING:
-    from bnmind._records import FileRecord
-
-_Saved = TypeVar("_Saved", bound="FileRecord")
 
 
 class EventKind(Enum):
@@ -176,6 +171,35 @@ def replayed(
 
 # --- Files ----------------------------------------------------------------------------------------
 
+
+@dataclass(frozen=True, kw_only=True)
+class LogSubject(Value):
+    """The bank or the network that a log is about, as its file names it."""
+
+    title: str = ""
+    """The title of the bank."""
+    items: int = 0
+    """The number of items of the bank."""
+    skills: int = 0
+    """The number of skills of the bank."""
+    variables: int = 0
+    """The number of variables of the network."""
+    fingerprint: str
+    """A text that differs between banks or networks with other tables."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SavedLog(Value):
+    """The content of the file of a log."""
+
+    events: tuple[Event, ...]
+    """All events, undone ones and undos too."""
+    text: str = ""
+    """The text of the file."""
+
+
+_Saved = TypeVar("_Saved", bound=SavedLog)
+
 _NONE, _BETWEEN, _END = "[\n", ",\n", "\n ]}\n"
 """The text before the first event, between two, and after the last."""
 
@@ -220,7 +244,7 @@ def _line(event: Event, *, also: bool = False) -> str:
     return f"  {json.dumps(record, ensure_ascii=False)}"
 
 
-def log_from_json(text: str, schema: str, record: type[_Saved]) -> _Saved:
+def log_from_json(text: str, schema: str, kind: type[_Saved], *, salvage: bool = False) -> _Saved:
     """Return the content of a log.
 
     Parameters
@@ -229,18 +253,38 @@ def log_from_json(text: str, schema: str, record: type[_Saved]) -> _Saved:
         The content of the file.
     schema
         The name of its format, such as ``bnmind-session``.
-    record
-        The record of its version 1.
+    kind
+        The class of its content, whose fields are those of the file.
+    salvage
+        Whether to return only what is in complete lines of a truncated or damaged log.
 
     Raises
     ------
     ModelFileError
         If the text is truncated, with the line and column of the fault and the number of
-        complete events; is not of this form; or is of a newer version.
+        complete events; is not of this form; or is of a newer version. With ``salvage``, if its
+        first line is not complete.
     """
-    from bnmind._records import record_from_json
+    from bnmind._records import FileRecord, record_from_json, record_of
 
-    what = schema.removeprefix("bnmind-")
+    whole = _whole_events(text) if salvage else ()
+    head = text.split("\n", 1)[0].rstrip().rstrip(",")
+    if not salvage:
+        _refuse_damaged(text, schema.removeprefix("bnmind-"))
+    record = record_from_json(
+        f'{head}, "events": []}}' if salvage else text,
+        schema,
+        {1: record_of(kind, "text", base=FileRecord)},  # type: ignore[arg-type]
+    )
+    values = {one.name: getattr(record, one.name) for one in fields(kind) if one.name != "text"}
+    try:
+        return kind(**{**values, **({"events": whole} if salvage else {})}, text=text)
+    except InvalidArgumentError as fault:
+        raise ModelFileError(f"expected {schema} 1, got {fault}") from fault
+
+
+def _refuse_damaged(text: str, what: str) -> None:
+    """Raise unless a text is JSON."""
     try:
         parse_json(text)
     except ModelFileError as fault:
@@ -255,27 +299,6 @@ def log_from_json(text: str, schema: str, record: type[_Saved]) -> _Saved:
             line=line,
             column=column,
         ) from fault
-    return record_from_json(text, schema, {1: record})
-
-
-def salvaged(text: str, schema: str, record: type[_Saved]) -> _Saved:
-    """Return the content of the complete lines of a truncated or damaged log.
-
-    Parameters
-    ----------
-    text, schema, record
-        As for `log_from_json`.
-
-    Raises
-    ------
-    ModelFileError
-        If its first line is not complete.
-    """
-    from bnmind._records import record_from_json
-
-    head = text.split("\n", 1)[0].rstrip().rstrip(",")
-    saved = record_from_json(f'{head}, "events": []}}', schema, {1: record})
-    return saved.model_copy(update={"events": _whole_events(text)})
 
 
 def _whole_events(text: str) -> tuple[Event, ...]:
@@ -295,18 +318,9 @@ def _whole_events(text: str) -> tuple[Event, ...]:
 
 
 def read_log(
-    path: str | os.PathLike[str], schema: str, record: type[_Saved], *, salvage: bool = False
-) -> tuple[_Saved, str]:
-    """Return the content of the file of a log, and its text.
-
-    Parameters
-    ----------
-    path
-        The file.
-    schema, record
-        As for `log_from_json`.
-    salvage
-        Whether to return only what is in complete lines.
+    path: str | os.PathLike[str], schema: str, kind: type[_Saved], *, salvage: bool = False
+) -> _Saved:
+    """Return the content of the file of a log; the others as for `log_from_json`.
 
     Raises
     ------
@@ -316,7 +330,7 @@ def read_log(
     place = os.fspath(path)
     try:
         text = read_text(place, most=SMALL_FILE, damaged=True)
-        return (salvaged if salvage else log_from_json)(text, schema, record), text
+        return log_from_json(text, schema, kind, salvage=salvage)
     except ModelFileError as fault:
         told = str(fault) if place in str(fault) else f"{fault}, in {place}"
         raise ModelFileError(told, place, line=fault.line, column=fault.column) from fault

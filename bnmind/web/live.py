@@ -36,8 +36,9 @@ from bnmind.adaptive import (
 )
 from bnmind.adaptive.beliefs.tables import n_profiles
 from bnmind.adaptive.design_files import design_from
-from bnmind.adaptive.records import bank_fingerprint, bank_from_json, bank_to_json
+from bnmind.adaptive.records import bank_from_json, bank_to_json
 from bnmind.adaptive.selection.stopping import default_stop, most_items_of
+from bnmind.adaptive.sessions import bank_fingerprint
 from bnmind.datasets import example_path
 from bnmind.errors import BnmindError, InvalidModelError, ModelFileError
 from bnmind.lab.mastermind import words

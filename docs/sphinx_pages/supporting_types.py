@@ -159,12 +159,15 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
         "Costs",
         "DiagnosisMarks",
     ),
-    "bnmind.questions.dialogue": ("AnswerStep",),
-    "bnmind.questions.dialogue_files": ("SavedDialogue",),
+    "bnmind.questions.dialogue": (
+        "AnswerStep",
+        "SavedDialogue",
+    ),
     "bnmind.questions.event_log": (
         "Event",
         "EventKind",
         "LogState",
+        "LogSubject",
     ),
     "bnmind.questions.ranking": (
         "AnswerEffect",

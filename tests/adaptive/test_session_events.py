@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bnmind.adaptive import ItemBank, Session
-from bnmind.adaptive.records import session_to_json
-from bnmind.adaptive.sessions import state_in
+from bnmind.adaptive.sessions import session_to_json, state_in
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.questions.event_log import Event, EventKind, LogState, extended, replayed
 

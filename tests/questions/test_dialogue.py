@@ -32,7 +32,7 @@ from bnmind.questions import (
     resumed_dialogue,
     write_dialogue,
 )
-from bnmind.questions.dialogue_files import dialogue_to_json, fingerprint
+from bnmind.questions.dialogue import dialogue_to_json, fingerprint
 from bnmind.questions.event_log import Event, EventKind
 from tests.modes import examples
 from tests.questions.enumeration import bits, joint_given, situations, table, table_over
