@@ -302,9 +302,71 @@ def simulate(
     >>> bool(more[2] > 2 * error[2])
     True
     """
-    if not selectors:
-        raise InvalidArgumentError("at least one selector is needed", selectors)
     bank, asked = bank_of(bank), options or SimulationOptions()
+    designs = {
+        name: Design(
+            bank, one, stopper, rules=tuple(asked.rules), seed=asked.seed, pilot=asked.pilot
+        )
+        for name, one in selectors.items()
+    }
+    return simulate_designs(designs, examinees, eligible=eligible, options=asked, progress=progress)
+
+
+def _batch_size(bank: ItemBank, prior: BatchBelief) -> int:
+    """Return the number of examinees computed at once, which depends on the bank alone."""
+    widest = max(math.prod(bank.channel(name).shape[:1]) for name in bank.item_names)
+    cells = max(prior.space.n_cells, widest * len(bank.items))
+    most: int = _BATCH_CELLS // cells
+    return max(1, min(_MOST_EXAMINEES, most))
+
+
+_TOGETHER = 20
+"""The tests after which the exposure of items is counted again."""
+
+_ROUNDS = 20
+"""The most rounds of all tests that find the probabilities of eligibility."""
+
+
+@checked
+def simulate_designs(
+    designs: Mapping[str, Design],
+    examinees: Responses,
+    *,
+    eligible: ArrayLike | None = None,
+    options: SimulationOptions | None = None,
+    progress: ProgressOfTests | None = None,
+) -> SimulationResult:
+    """Simulate adaptive tests of the same examinees with each of several designs.
+
+    A simulated test asks the same items and stops at the same question as a live test of the
+    same design with the same answers; selectors that draw do so for the first examinee.
+
+    Parameters
+    ----------
+    designs
+        The designs, by their names in the results. Their banks have the same items and skills.
+    examinees
+        The examinees; see `simulate`.
+    eligible
+        As for `simulate`; what the exposure control of a design sets aside is not asked either.
+    options
+        The measures and the number of workers. The rules, the pilot items and
+        the seed are those of the designs.
+    progress
+        Called from time to time with the number of finished tests and of all tests.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there is no design, the banks have different items or skills, or ``eligible`` does not
+        fit.
+    """
+    if not designs:
+        raise InvalidArgumentError("at least one selector or design is needed", designs)
+    bank, names = next(iter(designs.values())).bank, list(designs)
+    for name, design in designs.items():
+        if (design.bank.item_names, design.bank.skills) != (bank.item_names, bank.skills):
+            raise InvalidArgumentError(f"the bank of {name} has other items or skills", name)
     shape = (len(examinees), len(bank.items))
     mask = np.ones(shape, dtype=bool) if eligible is None else np.asarray(eligible)
     if mask.shape != shape or mask.dtype != np.bool_:
@@ -313,27 +375,8 @@ def simulate(
             f" shape {mask.shape} of {mask.dtype}",
             mask.dtype,
         )
-    designs = {
-        name: Design(
-            bank, one, stopper, rules=tuple(asked.rules), seed=asked.seed, pilot=asked.pilot
-        )
-        for name, one in selectors.items()
-    }
-    return _simulated(designs, examinees, dict.fromkeys(designs, mask), asked, progress)
-
-
-def _simulated(
-    designs: Mapping[str, Design],
-    examinees: Responses,
-    eligible: Mapping[str, NDArray[np.bool_]],
-    options: SimulationOptions,
-    progress: ProgressOfTests | None,
-) -> SimulationResult:
-    """Return the tests of designs whose banks have the same items and skills.
-
-    For each design there is a mask of the items that may be asked, ``(examinees, items)``.
-    """
-    bank, names = next(iter(designs.values())).bank, list(designs)
+    options = options or SimulationOptions()
+    may = {name: mask & _eligible(design, examinees) for name, design in designs.items()}
     examinees = examinees.for_bank(bank)
     responses, levels = examinees.codes, examinees.levels_in(bank)
     truth = np.any(levels != MISSING) or not np.isnan(examinees.abilities_in(bank)).all()
@@ -352,7 +395,7 @@ def _simulated(
                 design,
                 priors[name],
                 people,
-                eligible[name][rows] & (responses[rows] != MISSING),
+                may[name][rows] & (responses[rows] != MISSING),
                 measures=measures,
                 posteriors=options.posteriors,
             )
@@ -378,61 +421,6 @@ def _simulated(
         runs=tuple(joined_runs(parts[n :: len(designs)], order) for n in range(len(designs))),
         states=tuple(bank.variable(skill).states for skill in bank.skills),
     )
-
-
-def _batch_size(bank: ItemBank, prior: BatchBelief) -> int:
-    """Return the number of examinees computed at once, which depends on the bank alone."""
-    widest = max(math.prod(bank.channel(name).shape[:1]) for name in bank.item_names)
-    cells = max(prior.space.n_cells, widest * len(bank.items))
-    most: int = _BATCH_CELLS // cells
-    return max(1, min(_MOST_EXAMINEES, most))
-
-
-_TOGETHER = 20
-"""The tests after which the exposure of items is counted again."""
-
-_ROUNDS = 20
-"""The most rounds of all tests that find the probabilities of eligibility."""
-
-
-@checked
-def simulate_designs(
-    designs: Mapping[str, Design],
-    examinees: Responses,
-    *,
-    options: SimulationOptions | None = None,
-    progress: ProgressOfTests | None = None,
-) -> SimulationResult:
-    """Simulate adaptive tests of the same examinees with each of several designs.
-
-    A simulated test asks the same items and stops at the same question as a live test of the
-    same design with the same answers; selectors that draw do so for the first examinee.
-
-    Parameters
-    ----------
-    designs
-        The designs, by their names in the results. Their banks have the same items and skills.
-    examinees
-        The examinees; see `simulate`.
-    options
-        The measures and the number of workers. The rules, the pilot items and
-        the seed are those of the designs.
-    progress
-        Called from time to time with the number of finished tests and of all tests.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If there is no design, or the banks have different items or skills.
-    """
-    if not designs:
-        raise InvalidArgumentError("at least one design is needed", designs)
-    first = next(iter(designs.values())).bank
-    for name, design in designs.items():
-        if (design.bank.item_names, design.bank.skills) != (first.item_names, first.skills):
-            raise InvalidArgumentError(f"the bank of {name} has other items or skills", name)
-    eligible = {name: _eligible(design, examinees) for name, design in designs.items()}
-    return _simulated(designs, examinees, eligible, options or SimulationOptions(), progress)
 
 
 def _eligible(design: Design, examinees: Responses) -> NDArray[np.bool_]:
