@@ -303,20 +303,24 @@ def parts_of(result: Result) -> tuple[str | Table, ...]:
 
 def text_of(result: Result) -> str:
     """Return the lines of text and the tables of a result as one text."""
-    lines = []
+    lines: list[str] = []
     for part in result._shown():
-        if isinstance(part, str):
-            lines.append(part)
-            continue
-        rows = [part.heads, *part.rows] if any(part.heads) else part.rows
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        for row in rows:
-            cells = [
-                cell.ljust(width) if place in part.left else cell.rjust(width)
-                for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-            ]
-            lines.append(f"  {'   '.join(cells)}".rstrip())
+        lines += [part] if isinstance(part, str) else aligned(part, indent="  ", gap="   ")
     return "\n".join(lines)
+
+
+def aligned(table: Table, *, indent: str = "", gap: str = "  ") -> list[str]:
+    """Return the lines of a table, its columns side by side."""
+    rows = [table.heads, *table.rows] if any(table.heads) else table.rows
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        cells = [
+            cell.ljust(width) if place in table.left else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append(f"{indent}{gap.join(cells)}".rstrip())
+    return lines
 
 
 def picked(value: object, *names: str, **others: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from functools import cache
 from itertools import islice
@@ -102,22 +102,33 @@ class LargeRecord(Record):
         return self
 
 
-def record_of(kind: type[Any], *left_out: str) -> Any:
+@cache
+def record_of(kind: Any, *left_out: str, base: type[BaseModel] = LargeRecord) -> Any:
     """Return the record with the fields of a dataclass, but for some."""
     hints = get_type_hints(kind)
     parts: dict[str, Any] = {}
     for field in fields(kind):
         if field.name not in left_out:
-            found = hints[field.name]
-            found = Annotated[found, FailFast()] if get_origin(found) is tuple else found
+            found = _in_file(hints[field.name])
+            if get_origin(found) is tuple and base is LargeRecord:
+                found = Annotated[found, FailFast()]
             names = AliasChoices(field.name, *field.metadata.get("also", ()))
             default = ... if field.default is MISSING else field.default
+            if field.default_factory is not MISSING:
+                default = field.default_factory()
             parts[field.name] = (found, Field(default, validation_alias=names))
-    return create_model(kind.__name__, __base__=LargeRecord, **parts)
+    return create_model(kind.__name__, __base__=base, **parts)
+
+
+def _in_file(annotation: Any) -> Any:
+    """Return an annotation for a record: dataclasses are those with exactly their fields."""
+    if get_origin(annotation) is tuple:
+        return tuple[tuple(map(_in_file, get_args(annotation)))]  # type: ignore[misc]
+    return Annotated[annotation, EXACTLY] if is_dataclass(annotation) else annotation
 
 
 def _exactly(kind: type[Any], handler: GetCoreSchemaHandler) -> CoreSchema:
-    record = record_of(kind)
+    record = record_of(kind)  # type: ignore[arg-type]
     return no_info_after_validator_function(lambda read: kind(**vars(read)), handler(record))
 
 
@@ -281,7 +292,7 @@ def parse_table(text: str) -> dict[str, Any]:
 
 
 def record_from_table(
-    kind: type[_Record], content: Mapping[str, Any], *, between: str = ", "
+    kind: type[_Record], content: Mapping[str, Any], *, between: str = ", ", context: Any = None
 ) -> _Record:
     """Return the record with the content of a file.
 
@@ -294,6 +305,8 @@ def record_from_table(
     between
         What separates the keys of a place. Where it is a dot, unknown keys are compared with those
         of the table that they are in.
+    context
+        What validators of the record may need.
 
     Raises
     ------
@@ -302,7 +315,7 @@ def record_from_table(
         count from 1.
     """
     try:
-        return kind.model_validate(dict(content))
+        return kind.model_validate(dict(content), context=context)
     except ValidationError as fault:
         faults = fault.errors(include_url=False, include_input=False)
         problems = list(dict.fromkeys(_at_place(one, kind, between) for one in faults))

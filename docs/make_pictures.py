@@ -91,12 +91,12 @@ def testing() -> Figure:
 
 def expected(session: Session) -> float:
     """Return the EAP estimate of the ability."""
-    return float(expected_ability(session.progress.belief))
+    return float(expected_ability(session.belief))
 
 
 def deviation(session: Session) -> float:
     """Return the standard deviation of the ability."""
-    return float(ability_deviation(session.progress.belief))
+    return float(ability_deviation(session.belief))
 
 
 def networks() -> str:

@@ -116,7 +116,7 @@ def by_a_session() -> None:
             f"{len(session.state.asked):3}  {item:4}  {channel.reports[heard]}   {told:5.3f}"
             f"  {session.belief.entropy:9.2f}  {about:10}  {own:26.3f}"
         )
-    profile = session.report().profile
+    profile = session.report().to_dict()["profile"]
     found = "".join(profile.values())
     print(f"\n{session.stop_reason}: {found}; it is {board.format(board.code(secret))}")
 

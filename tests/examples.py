@@ -32,7 +32,6 @@ import bnmind.rank_one as rank_one
 import bnmind.sensitivity as sensitivity
 import bnmind.strategies as strategies
 import bnmind.views as views
-from bnmind.adaptive import LearnedSummary
 from bnmind.adaptive.beliefs.belief import BatchProfiles, Profile
 from bnmind.adaptive.beliefs.estimates import AnswerFit
 from bnmind.adaptive.calibration import (
@@ -49,6 +48,7 @@ from bnmind.adaptive.classification import (
     Reliability,
     SkillReliability,
 )
+from bnmind.adaptive.design import Outlook
 from bnmind.adaptive.learning.comparison import (
     ComparedModel,
     Comparison,
@@ -78,8 +78,7 @@ from bnmind.adaptive.learning.model_fit import (
 )
 from bnmind.adaptive.selection.scores import RankedItem
 from bnmind.adaptive.selection.selector import BatchSelection
-from bnmind.adaptive.sessions.design import Outlook
-from bnmind.adaptive.sessions.session import SessionReport, SkillReport
+from bnmind.adaptive.sessions import SessionReport, SkillReport
 from bnmind.fitting.em import LearningRecord
 from bnmind.information import Choice, choose_question
 from bnmind.junction.case_answers import CaseAnswers, FileAnswers
@@ -105,9 +104,8 @@ from bnmind.pgm import (
 from bnmind.pgm.encoded_names import Alphabet, FileNames
 from bnmind.pgm.files import file_names
 from bnmind.questions.asked import DiagnosisMarks
-from bnmind.questions.dialogue import AnswerStep, DialogueProgress
-from bnmind.questions.dialogue_files import SavedDialogue
-from bnmind.questions.event_log import Event, LogState
+from bnmind.questions.dialogue import AnswerStep, SavedDialogue
+from bnmind.questions.event_log import Event, LogState, LogSubject
 from bnmind.questions.ranking import AnswerEffect, QuestionEffect, QuestionRanking, RankedQuestion
 from bnmind.questions.value import AnswerDoubt, Doubts, InformationValues, ValuedQuestion
 from bnmind.rank_one import factorize
@@ -569,20 +567,19 @@ def _dynamic() -> Any:
 
 
 @cache
-def decision() -> questions.Decision:
-    """Return a decision about the example network."""
-    return questions.Decision.of("rain", {"go": {"no": 1, "yes": -3}, "stay": {"no": 0, "yes": 0}})
+def utilities() -> Any:
+    """Return the utilities of a decision about the example network."""
+    return {"go": {"no": 1, "yes": -3}, "stay": {"no": 0, "yes": 0}}
 
 
 @_add(
-    *(QuestionRanking, RankedQuestion, questions.InformationLessCost),
-    *(questions.Decision, InformationValues, ValuedQuestion),
+    *(QuestionRanking, RankedQuestion),
+    *(InformationValues, ValuedQuestion),
 )
 def _questions() -> Any:
     ranking = questions.rank_questions(network(), about=["rain"], costs={"wet": 2})
-    values = questions.value_of_information(network(), decision())
-    less = questions.InformationLessCost(0.5)
-    return [ranking, ranking.best, less, decision(), values, values.best]
+    values = questions.value_of_information(network(), utilities(), about="rain")
+    return [ranking, ranking.best, values, values.best]
 
 
 @cache
@@ -600,29 +597,22 @@ def _marks() -> Any:
 @_add(
     *(questions.Dialogue, questions.Inquiry, AnswerStep, LogState),
     *(Event, QuestionEffect, AnswerEffect, Doubts),
-    *(AnswerDoubt, DialogueProgress, SavedDialogue),
+    *(AnswerDoubt, SavedDialogue, LogSubject),
 )
 def _dialogues() -> Any:
     told, step = dialogue().skip("count")
     doubts = told.doubts
     saved = SavedDialogue(
-        fingerprint="0", about=("rain",), events=told.events, options={"a": "b"}, text="{}"
+        network=LogSubject(variables=4, fingerprint="0"),
+        about=("rain",),
+        events=told.events,
+        options={"a": "b"},
+        text="{}",
     )
     effect = dialogue().why()
     return [
         *(told, told.inquiry, step, told.state, told.events[0], effect, effect.answers[0]),
-        *(doubts, doubts.answers[0], told.progress, saved),
-    ]
-
-
-@_add(
-    *(questions.Certain, questions.EntropyAtMost, questions.GainAtMost),
-    *(questions.MostCost, questions.MostQuestions),
-)
-def _dialogue_stoppers() -> Any:
-    return [
-        *(questions.Certain(0.9), questions.EntropyAtMost(0.1), questions.GainAtMost(0.01)),
-        *(questions.MostCost(3.0), questions.MostQuestions(2)),
+        *(doubts, doubts.answers[0], saved, saved.network),
     ]
 
 

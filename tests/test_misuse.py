@@ -34,9 +34,8 @@ from bnmind.errors import BnmindError
 from bnmind.mastermind import Channel, Reply
 from bnmind.pgm import Factor, FactorModel, Variable
 from bnmind.pgm.formats import from_pgmpy
-from bnmind.questions.dialogue import dialogue_stoppers_by_names, fingerprint
-from bnmind.questions.dialogue_files import SavedDialogue, dialogue_to_json
-from bnmind.questions.ranking import InformationOnly
+from bnmind.questions.dialogue import SavedDialogue, dialogue_to_json, fingerprint
+from bnmind.questions.event_log import LogSubject
 from tests.dynamic.test_files import pgmpy_weather
 from tests.examples import (
     BOARD,
@@ -45,12 +44,12 @@ from tests.examples import (
     RAIN,
     TURN,
     WET,
-    decision,
     dialogue,
     dynamic_network,
     examples_of,
     network,
     plan,
+    utilities,
 )
 
 PACKAGES = (
@@ -124,7 +123,7 @@ class Call:
 def saved_dialogue() -> SavedDialogue:
     """Return the example dialogue as it is read from a file."""
     return SavedDialogue(
-        fingerprint=fingerprint(dialogue().inquiry.engine),
+        network=LogSubject(fingerprint=fingerprint(dialogue().inquiry.engine)),
         about=("rain",),
         events=dialogue().events,
     )
@@ -238,8 +237,8 @@ def of_functions() -> Iterator[Call]:
                 "among": ["wet", "slip"],
                 "evidence": {"count": "1"},
                 "costs": {"wet": 2.0},
-                "measure": questions.MarginalEntropies(),
-                "score": questions.InformationLessCost(0.1),
+                "measure": "marginals",
+                "score": "less-cost:0.1",
                 "limits": junction.Limits(),
             },
         ),
@@ -247,7 +246,8 @@ def of_functions() -> Iterator[Call]:
             questions.value_of_information,
             {
                 "network": network(),
-                "decision": decision(),
+                "utilities": utilities(),
+                "about": ["rain"],
                 "among": ["wet", "slip"],
                 "evidence": {"count": "1"},
                 "costs": {"wet": 2.0},
@@ -264,7 +264,6 @@ def of_functions() -> Iterator[Call]:
                 "limits": junction.Limits(),
             },
         ),
-        (dialogue_stoppers_by_names, {"texts": ["certainty:0.9"]}),
         (dialogue_to_json, {"dialogue": dialogue(), "options": {"a": "b"}}),
         (
             questions.resumed_dialogue,
@@ -279,7 +278,7 @@ def of_functions() -> Iterator[Call]:
         (dialogue().skip, {"question": "fall", "at": "noon"}),
         (dialogue().undo, {"at": "noon"}),
         (dialogue().why, {"question": "fall"}),
-        (dialogue().stop_reason, {"stoppers": [questions.Certain(0.9)]}),
+        (dialogue().stop_reason, {"stoppers": ["certainty:0.9"]}),
         (
             questions.Inquiry.of,
             {
@@ -288,13 +287,9 @@ def of_functions() -> Iterator[Call]:
                 "among": ["wet"],
                 "evidence": {"count": "1"},
                 "costs": {"wet": 2.0},
-                "measure": questions.MarginalEntropies(),
-                "score": InformationOnly(),
+                "measure": "marginals",
+                "score": "information",
             },
-        ),
-        (
-            questions.Decision.of,
-            {"about": ["rain"], "utilities": {"go": {"no": 1, "yes": -3}}},
         ),
         (
             junction.compile_plan,

@@ -32,7 +32,7 @@ from bnmind.adaptive.response_models.links import LOGIT
 from bnmind.adaptive.responses.responses import fold_numbers
 from bnmind.adaptive.selection.rules import allowed_items
 from bnmind.adaptive.selection.selectors import item_cost, item_time
-from bnmind.adaptive.simulation.measures import default_measures
+from bnmind.adaptive.simulation_results import default_measures
 from bnmind.adaptive.trees.aims import ProfileClasses
 from bnmind.errors import BnmindError
 from bnmind.mastermind import Channel

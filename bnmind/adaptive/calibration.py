@@ -123,7 +123,7 @@ from bnmind.adaptive.learning.learn import LearningModel, item_certainties
 from bnmind.adaptive.learning.options import LearningOptions
 from bnmind.adaptive.response_models.base import model_table
 from bnmind.adaptive.responses.responses import Responses, require_known, responses_to
-from bnmind.adaptive.sessions.session import design_saved, read_session, state_in
+from bnmind.adaptive.sessions import design_saved, read_session, state_in
 from bnmind.errors import InvalidArgumentError, ModelFileError
 from bnmind.information import Floats
 

@@ -1,6 +1,6 @@
-"""Files of adaptive tests: item banks, live tests, and designs.
+"""Files of item banks.
 
-An item bank::
+::
 
     {"schema": "bnmind-bank", "version": 2, "title": "…", "source": "…",
      "skills": [{"name": "borrow", "label": "borrowing"}, …],
@@ -16,48 +16,29 @@ The network holds the hidden variables, and the items without a registered respo
 other items are restored from their response models, stored as ``gate``. Omitted fields of an
 item have their defaults.
 
-A live test, see `bnmind.questions.event_log`::
-
-    {"schema": "bnmind-session", "version": 1,
-     "bank": {"title": "…", "items": 20, "skills": 8, "fingerprint": "…"},
-     "seed": 0, "about": {"selector": "entropy"},
-     "events": [
-      {"kind": "answer", "item": "item_7", "response": "1", "at": "2026-03-01T10:15:02"},
-      {"kind": "undo", "at": "2026-03-01T10:15:09"}
-     ]}
-
-A design is TOML; `bnmind.adaptive.sessions.design` makes it of its record. This module
-imports pydantic, so other modules import it when first needed.
+This module imports pydantic, so other modules import it when first needed.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import numpy as np
-from pydantic import BeforeValidator, Field
 
 from bnmind._messages import listed, many, shown
 from bnmind._records import (
-    EXACTLY,
     FileRecord,
     LargeRecord,
     Names,
-    Record,
-    Texts,
-    as_list,
     fields_given,
-    or_table,
     record_from_json,
     record_of,
 )
-from bnmind._values import Count, Natural
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.item import (
     Certainty,
@@ -66,7 +47,6 @@ from bnmind.adaptive.items.item import (
     TableCertainty,
     table_certainty,
 )
-from bnmind.adaptive.items.skill_distributions import BANK_PRIOR
 from bnmind.adaptive.response_models.base import ResponseModel, parameter_vector
 from bnmind.adaptive.response_models.gates import NoisySkills
 from bnmind.adaptive.response_models.registry import FORMER_NAMES, RESPONSE_MODELS
@@ -82,9 +62,6 @@ from bnmind.pgm import Network, Variable
 from bnmind.pgm.files import FILE_CELLS
 from bnmind.pgm.formats.records import model_to_json, network_from_json
 from bnmind.pgm.tabular import DEFAULT_CELLS
-from bnmind.questions.event_log import Event, log_to_json, rounded
-
-# --- Item banks -----------------------------------------------------------------------------------
 
 BANK_CELLS = 2**22
 """The default limit of cells in the tables of all items: 32 MB, or one item with 21 skills."""
@@ -382,187 +359,3 @@ def _bank(network: Network, record: _RolesRecord, items: Sequence[Item]) -> Item
         source=record.source,
         labels=tuple(skill.label or skill.name for skill in record.skills),
     )
-
-
-# --- Live tests -----------------------------------------------------------------------------------
-
-SESSION = "bnmind-session"
-"""The schema of session files."""
-
-
-class _BankOfSession(LargeRecord):
-    title: str = ""
-    items: int
-    skills: int
-    fingerprint: str
-
-
-class SavedSession(FileRecord):
-    """The content of a session file."""
-
-    bank: _BankOfSession
-    seed: Natural = 0
-    about: dict[str, str] = Field(default_factory=dict)
-    """Other texts saved with the test."""
-    events: tuple[Annotated[Event, EXACTLY], ...]
-
-
-def bank_fingerprint(bank: ItemBank) -> str:
-    """Return a text that differs between banks with different skills, items or probabilities.
-
-    It does not depend on wording, titles, costs and content codes, which may be corrected
-    during a session.
-    """
-    digest = hashlib.sha256()
-
-    def enter(*parts: object) -> None:
-        digest.update(json.dumps(parts).encode())
-
-    enter(bank.skills, [(v.name, v.states) for v in bank.hidden])
-    for cpd in bank.hidden_network().cpds:
-        factor = cpd.to_factor()
-        enter(factor.names, factor.values.shape)
-        digest.update(rounded(np.real(factor.values), "<i8"))
-    for name in bank.item_names:
-        enter(name, bank.responses(name), bank.cause(name))
-        digest.update(rounded(bank.channel(name), "<i8"))
-    return digest.hexdigest()[:32]
-
-
-def session_to_json(
-    bank: ItemBank, seed: int, about: Mapping[str, str], events: Sequence[Event]
-) -> str:
-    """Return a session as JSON text with one event on each line."""
-    head = {
-        "schema": SESSION,
-        "version": 1,
-        "bank": {
-            "title": bank.title,
-            "items": len(bank.items),
-            "skills": len(bank.skills),
-            "fingerprint": bank_fingerprint(bank),
-        },
-        "seed": seed,
-        "about": dict(about),
-    }
-    return log_to_json(head, events)
-
-
-# --- Designs of tests -----------------------------------------------------------------------------
-
-
-def _as_range(value: Any) -> Any:
-    is_number = isinstance(value, int) and not isinstance(value, bool)
-    return {"min": value, "max": value} if is_number else value
-
-
-class StartRecord(Record):
-    """A stage at the start of the test."""
-
-    ask: Texts | None = None
-    number: Count | None = None
-    select: str | None = None
-    within: float | None = None
-    items: Texts | None = None
-    codes: Texts | None = None
-    skills: Texts | None = None
-
-
-class _SelectRecord(Record):
-    by: str | None = None
-    shadow: bool = False
-
-
-class ExposureRecord(Record):
-    """A method of exposure control."""
-
-    method: Literal["progressive", "randomesque", "sympson-hetter", "eligibility"]
-    b: float | None = None
-    best: Count | None = None
-    rates: dict[str, float] | None = None
-    r_max: float | None = None
-    counts: str | dict[str, list[int]] | None = None
-
-
-class _Range(Record):
-    """The least and the largest number of items of a group; a number means exactly this many."""
-
-    min: Natural = 0
-    max: Natural | None = None
-
-
-class _GroupRecord(_Range):
-    name: str = ""
-    items: Texts
-
-
-class ContentRecord(Record):
-    """The minima and maxima of a test."""
-
-    codes: dict[str, Annotated[_Range, BeforeValidator(_as_range)]] = Field(default={})
-    skills: dict[str, Annotated[_Range, BeforeValidator(_as_range)]] = Field(default={})
-    groups: list[_GroupRecord] = Field(default=[])
-
-
-class OrderRecord(Record):
-    """The order of the content."""
-
-    codes: Texts | None = None
-    skills: Texts | None = None
-    items: Texts | None = None
-
-
-class _TestletRecord(Record):
-    """Items that stay together."""
-
-    __test__ = False  # pytest should not collect it
-
-    items: Annotated[Texts, Field(min_length=2)]
-    name: str = ""
-    in_order: bool = False
-
-
-class _EnemiesRecord(Record):
-    items: Annotated[Texts, Field(min_length=2)]
-
-
-class _StopRecord(Record):
-    any: Texts
-
-
-class PilotRecord(Record):
-    """New items that are asked to learn their parameters."""
-
-    items: Texts
-    number: Count = 1
-    places: list[Count] = Field(default=[])
-    by: str | None = None
-    count: bool = False
-    complete: bool = True
-
-
-class _ReportRecord(Record):
-    skills: Texts = Field(default=[])
-    answers: bool = True
-    parameters: bool = False
-    during: bool = False
-    examinee: bool = True
-
-
-class DesignRecord(Record):
-    """The design of a test, as a file holds it."""
-
-    title: str = ""
-    seed: Natural | None = None
-    prior: Any = BANK_PRIOR
-    parameters: Literal["learned", "averaged"] = "learned"
-    start: Annotated[list[StartRecord], BeforeValidator(as_list)] = Field(default=[])
-    select: Annotated[_SelectRecord, or_table("by")] = _SelectRecord()
-    exposure: Annotated[list[ExposureRecord], BeforeValidator(as_list)] = Field(default=[])
-    content: ContentRecord = ContentRecord()
-    order: OrderRecord = OrderRecord()
-    testlet: Annotated[list[_TestletRecord], BeforeValidator(as_list)] = Field(default=[])
-    enemies: Annotated[list[_EnemiesRecord], BeforeValidator(as_list)] = Field(default=[])
-    stop: Annotated[_StopRecord, or_table("any")] | None = None
-    pilot: PilotRecord | None = None
-    report: _ReportRecord = _ReportRecord()

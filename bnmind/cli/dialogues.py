@@ -26,8 +26,8 @@ from bnmind.cli.shared.terminal import INTERRUPTED, interruptible, tell, tell_re
 from bnmind.errors import BnmindError, ModelFileError
 
 if TYPE_CHECKING:
-    from bnmind.questions import DialogueStopper
     from bnmind.questions.asked import DiagnosisMarks
+    from bnmind.questions.dialogue import DialogueStopper
     from bnmind.questions.value import Doubts
 
 # --- Answers, as they are typed -------------------------------------------------------------------
@@ -212,8 +212,8 @@ def _whole(
     bank: adaptive.ItemBank, test: DesignOptions, selector: str | None, seed: int | None
 ) -> adaptive.Design | None:
     """Return the whole design that a file or a prior makes; None if there is neither."""
+    from bnmind.adaptive.design_files import design_from, with_options
     from bnmind.adaptive.selection.stopping import default_stop
-    from bnmind.adaptive.sessions.design import design_from, with_options
 
     if test.design is None and test.prior is None:
         return None
@@ -231,7 +231,7 @@ def _whole(
 
 
 def _design(bank: adaptive.ItemBank, about: Mapping[str, str], seed: int | None) -> adaptive.Design:
-    from bnmind.adaptive.sessions.session import design_saved
+    from bnmind.adaptive.sessions import design_saved
 
     return design_saved(about, bank) or adaptive.Design(
         bank,
@@ -248,7 +248,7 @@ def _as_saved(
 
     ``named`` is the option that makes a design.
     """
-    from bnmind.adaptive.sessions.session import read_session
+    from bnmind.adaptive.sessions import read_session
 
     try:
         saved = read_session(path, None, salvage=salvage)
@@ -323,7 +323,7 @@ class _Items:
         if entry is Command.UNDO:
             tell("  undone")
         elif self.session.impossible and not before.impossible:
-            from bnmind.adaptive.sessions.session import IMPOSSIBLE
+            from bnmind.adaptive.sessions import IMPOSSIBLE
 
             tell(f"  {IMPOSSIBLE}")
         return True
@@ -458,7 +458,10 @@ def ask(options: AskOptions) -> None:
     if options.session is not None and is_saved(options.session):
         saved = questions.read_dialogue(options.session)
     texts = _merge_options(options, None if saved is None else saved.options)
-    stoppers = questions.dialogue_stoppers_by_names(texts.get("--stop", ()))
+    stoppers = tuple(
+        made_by_name("stopper", questions.DIALOGUE_STOPPERS, text)
+        for text in texts.get("--stop", ())
+    )
     inquiry = _inquiry(options, texts)
     dialogue = (
         questions.Dialogue(inquiry)
@@ -576,8 +579,6 @@ def _inquiry(options: AskOptions, texts: Mapping[str, Sequence[str]]) -> questio
     from bnmind.pgm.files import read
 
     named = {name: values[0] for name, values in texts.items() if values}
-    score = made_by_name("score", questions.QUESTION_SCORES, named.get("--score", "information"))
-    measure = made_by_name("measure", questions.TARGET_MEASURES, named.get("--measure", "joint"))
     tables = map(questions.read_costs, texts.get("--costs", ()))
     costs = {name: cost for table in tables for name, cost in table.items()}
     network = options.model.read(read)
@@ -599,8 +600,8 @@ def _inquiry(options: AskOptions, texts: Mapping[str, Sequence[str]]) -> questio
             among=among or None,
             evidence=evidence,
             costs=costs,
-            measure=measure,
-            score=score,
+            measure=named.get("--measure", "joint"),
+            score=named.get("--score", "information"),
         ),
     )
 

@@ -320,7 +320,7 @@ def _designs_of(
     The designs of the other selectors differ from that in the file in nothing else. A file that
     names no selector leaves the choice to the others, if there are any.
     """
-    from bnmind.adaptive.sessions.design import design_content, design_from, with_options
+    from bnmind.adaptive.design_files import design_content, design_from, with_options
 
     given: dict[str, Any] = {"stop": test.stop or (), "seed": seed, "prior": test.prior}
     content = design_content(path)

@@ -11,7 +11,7 @@ import numpy as np
 
 from bnmind._arguments import checked
 from bnmind._messages import counted
-from bnmind.adaptive import ABILITY, SimulationResult
+from bnmind.adaptive import SimulationResult
 from bnmind.lab.plots import (
     Curve,
     band,
@@ -248,7 +248,7 @@ def save_simulation(
         "test-lengths": plot_test_lengths(result),
     }
     # Whether the very point of a grid is found says nothing of an ability.
-    if len(attributes) and ABILITY not in result.measures:
+    if len(attributes) and all(measure.name != "ability" for measure in result.measures):
         frames["attributes"] = attributes
         figures["attributes"] = plot_attributes(result)
     if result.measures:

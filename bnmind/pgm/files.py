@@ -383,7 +383,7 @@ def read_with_report(
     drop_decisions
         Whether an influence diagram is read without its decision and utility nodes. A decision on
         which chance nodes depend becomes a variable with a uniform distribution, so give it as
-        evidence. A note names the nodes. `bnmind.questions.Decision` takes utilities.
+        evidence. A note names the nodes. `bnmind.questions.value_of_information` takes utilities.
 
     Raises
     ------

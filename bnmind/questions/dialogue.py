@@ -2,27 +2,38 @@
 
 A dialogue is an immutable state. Its steps return the next state and a record for people: how
 probable the answer was, and how much is unknown before and after it.
+
+A file of a dialogue is JSON with one event on each line, see `bnmind.questions.event_log`::
+
+    {"schema": "bnmind-dialogue", "version": 1,
+     "network": {"variables": 8, "fingerprint": "…"}, "about": ["fault"],
+     "options": {"--among": "noise,leak"},
+     "events": [
+      {"kind": "answer", "question": "noise", "answer": "yes", "at": "2026-03-01T10:15:02"},
+      {"kind": "undo", "at": "2026-03-01T10:15:09"}
+     ]}
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import math
+import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
-from typing import Annotated, Any, Protocol
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
-from annotated_types import Gt, Le
 
 from bnmind._arguments import checked
-from bnmind._messages import counted, listed
-from bnmind._registry import COUNT, NUMBER, Registered, made_by_name
-from bnmind._values import Natural, NonNegative, ReadOnlyDict, Value
-from bnmind.errors import InvalidArgumentError
+from bnmind._messages import counted, listed, one_line
+from bnmind._registry import COUNT, NUMBER, Argument, Registered, made_by_name
+from bnmind._values import ReadOnlyDict, Value
+from bnmind.errors import BnmindError, InvalidArgumentError, ModelFileError
 from bnmind.information import unchecked_entropy
 from bnmind.junction.engine import Engine
 from bnmind.junction.evidence import Evidence
@@ -30,15 +41,24 @@ from bnmind.pgm.cpd import FunctionalCPD
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.tabular import TabularCPD
 from bnmind.questions.asked import Asked, Costs, costs_of, opened
-from bnmind.questions.event_log import Event, EventKind, LogState, replayed, rounded
+from bnmind.questions.event_log import (
+    Event,
+    EventKind,
+    LogState,
+    LogSubject,
+    SavedLog,
+    log_to_json,
+    read_log,
+    replayed,
+    rounded,
+    write_log,
+)
 from bnmind.questions.ranking import (
+    QUESTION_SCORES,
+    TARGET_MEASURES,
     Causes,
-    InformationOnly,
-    JointEntropy,
     QuestionEffect,
     QuestionRanking,
-    QuestionScore,
-    TargetMeasure,
     causes_of,
     effect_of,
     ranking_of,
@@ -72,9 +92,9 @@ class Inquiry(Value):
     """The evidence before the first question: states and likelihoods."""
     costs: Mapping[str, float] = field(default_factory=dict)
     """The cost of each question that has one."""
-    measure: TargetMeasure = field(default_factory=JointEntropy)
+    measure: str = "joint"
     """The measure of what is unknown about several targets."""
-    score: QuestionScore = field(default_factory=InformationOnly)
+    score: str = "information"
     """The score by which questions are chosen."""
 
     @classmethod
@@ -87,8 +107,8 @@ class Inquiry(Value):
         among: str | Iterable[str] | None = None,
         evidence: Evidence | None = None,
         costs: Costs | None = None,
-        measure: TargetMeasure | None = None,
-        score: QuestionScore | None = None,
+        measure: str = "joint",
+        score: str = "information",
     ) -> Inquiry:
         """Return an inquiry. The parameters and errors are those of `rank_questions`.
 
@@ -107,182 +127,76 @@ class Inquiry(Value):
         everything = [v.name for v in engine.model.variables]
         prices = zip(everything, costs_of(engine.model, costs, everything).tolist(), strict=True)
         engine.posterior([()], findings)  # raises if they are impossible
+        made_by_name("measure", TARGET_MEASURES, measure)
+        made_by_name("score", QUESTION_SCORES, score)
         return cls(
             engine=engine,
             about=targets,
             among=names,
             evidence=findings,
             costs={name: cost for name, cost in prices if cost},
-            measure=JointEntropy() if measure is None else measure,
-            score=InformationOnly() if score is None else score,
+            measure=measure,
+            score=score,
         )
 
     def __repr__(self) -> str:
         return f"Inquiry(about {', '.join(self.about)}, {counted(len(self.among), 'question')})"
 
 
-def fingerprint(engine: Engine) -> str:
-    """Return a text that differs between networks with other variables, states, arcs or tables.
-
-    Noisy nodes count by their kind, links and leak, and functional nodes by their function.
-    """
-    digest = hashlib.sha256()
-    for v in engine.model.variables:
-        digest.update(json.dumps([v.name, v.states]).encode())
-    for potential in engine.model.potentials:
-        digest.update(json.dumps([v.name for v in potential.scope]).encode())
-        if isinstance(potential, TabularCPD | Factor):
-            digest.update(rounded(np.real(potential.values), "<f8"))
-            continue
-        digest.update(type(potential).__name__.encode())
-        if isinstance(potential, FunctionalCPD):
-            digest.update(_described(potential.function).encode())
-        else:
-            for contribution in potential.contributions:
-                digest.update(rounded(contribution, "<f8"))
-    return digest.hexdigest()[:32]
+DialogueStopper: TypeAlias = Callable[[Any], str]
+"""A rule that ends dialogues: a function of a `Dialogue` that returns the reason to stop, or an
+empty text."""
 
 
-def _described(part: Any) -> str:
-    """Return a function, or a part of one, as a text that is the same in every process."""
-    if isinstance(part, np.ndarray):
-        return f"{part.shape}{part.tolist()}"
-    if isinstance(part, tuple | list):
-        return f"({','.join(map(_described, part))})"
-    if is_dataclass(part):
-        values = (getattr(part, one.name) for one in fields(part))
-        return f"{type(part).__name__}({','.join(map(_described, values))})"
-    # An object without a repr of its own shows its address.
-    return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(part))
+def _entropy(bits: float, dialogue: Dialogue) -> str:
+    return f"at most {bits:g} bits are unknown" if dialogue.entropy <= bits else ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class DialogueProgress(Value):
-    """The progress of a dialogue, as input to a stopper."""
-
-    entropy: float
-    """The entropy of the targets, in bits."""
-    certainty: float
-    """The probability of the most probable state, the smallest of all targets."""
-    n_asked: int
-    """The number of questions answered or skipped."""
-    cost: float
-    """The cost of the questions answered."""
-    gain: float
-    """The largest information of an open question, in bits; 0 if there is none."""
+def _certainty(least: float, dialogue: Dialogue) -> str:
+    return f"each target is {least:g} certain or more" if dialogue.certainty >= least else ""
 
 
-class DialogueStopper(Protocol):
-    """A rule that ends dialogues."""
-
-    def stop(self, progress: DialogueProgress) -> str:
-        """Return the reason to stop; an empty text to go on.
-
-        Parameters
-        ----------
-        progress
-            The questions, answers and beliefs so far.
-        """
-        ...
+def _gain(bits: float, dialogue: Dialogue) -> str:
+    return f"no question tells more than {bits:g} bits" if dialogue.gain <= bits else ""
 
 
-@dataclass(frozen=True)
-class EntropyAtMost(Value):
-    """Stop once the entropy of the targets is at most this many bits."""
-
-    bits: NonNegative
-    """The entropy, at least 0."""
-
-    def stop(self, progress: DialogueProgress) -> str:
-        """Return the reason to stop."""
-        reached = progress.entropy <= self.bits
-        return f"at most {self.bits:g} bits are unknown" if reached else ""
+def _questions(number: int, dialogue: Dialogue) -> str:
+    were = f"{counted(number, 'question')} {'was' if number == 1 else 'were'} asked"
+    return were if len(dialogue.state.asked) >= number else ""
 
 
-@dataclass(frozen=True)
-class Certain(Value):
-    """Stop once one state of each target has at least this probability."""
-
-    probability: Annotated[float, Gt(0), Le(1)]
-    """The probability, above 0 and at most 1."""
-
-    def stop(self, progress: DialogueProgress) -> str:
-        """Return the reason to stop."""
-        reached = progress.certainty >= self.probability
-        return f"each target is {self.probability:g} certain or more" if reached else ""
+def _cost(most: float, dialogue: Dialogue) -> str:
+    return f"the questions cost {dialogue.cost:g} together" if dialogue.cost >= most else ""
 
 
-@dataclass(frozen=True)
-class GainAtMost(Value):
-    """Stop once no open question has more information than this, in bits."""
-
-    bits: NonNegative
-    """The information, at least 0."""
-
-    def stop(self, progress: DialogueProgress) -> str:
-        """Return the reason to stop."""
-        reached = progress.gain <= self.bits
-        return f"no question tells more than {self.bits:g} bits" if reached else ""
+_Number = TypeVar("_Number", int, float)
 
 
-@dataclass(frozen=True)
-class MostQuestions(Value):
-    """Stop once this many questions were asked."""
+def _limited(
+    about: str,
+    argument: Argument,
+    stop: Callable[[_Number, Dialogue], str],
+    most: float = math.inf,
+) -> Registered[DialogueStopper]:
+    def given(limit: _Number) -> DialogueStopper:
+        if not 0 <= limit <= most or not math.isfinite(limit):
+            wanted = "a finite number of at least 0" if most > 1 else "a number from 0 to 1"
+            raise InvalidArgumentError(f"expected {wanted}, got {limit}", limit)
+        return partial(stop, limit)
 
-    number: Natural
-    """The number of questions."""
-
-    def stop(self, progress: DialogueProgress) -> str:
-        """Return the reason to stop."""
-        if progress.n_asked < self.number:
-            return ""
-        return "1 question was asked" if self.number == 1 else f"{self.number} questions were asked"
-
-
-@dataclass(frozen=True)
-class MostCost(Value):
-    """Stop once the questions answered cost this much together."""
-
-    cost: NonNegative
-    """The sum of the costs, in their unit."""
-
-    def stop(self, progress: DialogueProgress) -> str:
-        """Return the reason to stop."""
-        reached = progress.cost >= self.cost
-        return f"the questions cost {progress.cost:g} together" if reached else ""
+    return Registered(about, None, argument, given)
 
 
 DIALOGUE_STOPPERS: Mapping[str, Registered[DialogueStopper]] = MappingProxyType(
     {
-        "entropy": Registered("at most this many bits are unknown", None, NUMBER, EntropyAtMost),
-        "certainty": Registered("one state of each target is this probable", None, NUMBER, Certain),
-        "gain": Registered(
-            "no question has more information than this, in bits", None, NUMBER, GainAtMost
-        ),
-        "questions": Registered("N questions were asked", None, COUNT, MostQuestions),
-        "cost": Registered("the answers cost this much together", None, NUMBER, MostCost),
+        "entropy": _limited("at most this many bits are unknown", NUMBER, _entropy),
+        "certainty": _limited("one state of each target is this probable", NUMBER, _certainty, 1),
+        "gain": _limited("no question has more information than this, in bits", NUMBER, _gain),
+        "questions": _limited("N questions were asked", COUNT, _questions),
+        "cost": _limited("the answers cost this much together", NUMBER, _cost),
     }
 )
-"""The stoppers by name."""
-
-
-@checked
-def dialogue_stoppers_by_names(texts: Sequence[str]) -> tuple[DialogueStopper, ...]:
-    """Return the stoppers of texts such as ``certainty:0.95``; any of them ends a dialogue.
-
-    Parameters
-    ----------
-    texts
-        Names, each with an argument after a colon.
-
-    Raises
-    ------
-    UnknownNameError
-        If no stopper has a name.
-    InvalidArgumentError
-        If an argument is missing or of another kind.
-    """
-    return tuple(made_by_name("stopper", DIALOGUE_STOPPERS, text) for text in texts)
+"""The stoppers by name; each takes a number, as in ``certainty:0.95``."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -351,9 +265,13 @@ class Dialogue(Value):
 
     @cached_property
     def _causes(self) -> tuple[Causes, ...]:
+        return self._causes_about(self.open_questions)
+
+    def _causes_about(self, names: Sequence[str]) -> tuple[Causes, ...]:
+        """Return the belief about the targets, with the channels of some questions."""
         inquiry = self.inquiry
-        groups = inquiry.measure.groups(inquiry.about)
-        return causes_of(inquiry.engine, groups, self.open_questions, self.evidence)
+        groups = made_by_name("measure", TARGET_MEASURES, inquiry.measure)(inquiry.about)
+        return causes_of(inquiry.engine, groups, names, self.evidence)
 
     @cached_property
     def belief(self) -> Mapping[str, Mapping[str, float]]:
@@ -381,30 +299,34 @@ class Dialogue(Value):
         """The cost of the questions answered."""
         return float(sum(self.inquiry.costs.get(name, 0.0) for name in self.state.responses))
 
-    @cached_property
-    def progress(self) -> DialogueProgress:
-        """The progress of the dialogue, as input to a stopper."""
-        return DialogueProgress(
-            entropy=self.entropy,
-            certainty=min(max(chances.values()) for chances in self.belief.values()),
-            n_asked=len(self.state.asked),
-            cost=self.cost,
-            gain=max((row.information for row in self.ranking), default=0.0),
-        )
+    @property
+    def certainty(self) -> float:
+        """The probability of the most probable state, the smallest of all targets."""
+        return min(max(chances.values()) for chances in self.belief.values())
+
+    @property
+    def gain(self) -> float:
+        """The largest information of an open question, in bits; 0 if there is none."""
+        return max((row.information for row in self.ranking), default=0.0)
 
     @checked
-    def stop_reason(self, stoppers: Sequence[DialogueStopper] = ()) -> str:
+    def stop_reason(self, stoppers: Sequence[str | DialogueStopper] = ()) -> str:
         """Return the reason why the dialogue is over; empty if it goes on.
 
         Parameters
         ----------
         stoppers
-            Any of them ends the dialogue. Without open questions it is over in any case.
+            Any of them ends the dialogue: names of `DIALOGUE_STOPPERS`, such as
+            ``certainty:0.95``, or functions, see `DialogueStopper`. Without open questions the
+            dialogue is over in any case.
         """
+        rules = [
+            made_by_name("stopper", DIALOGUE_STOPPERS, one) if isinstance(one, str) else one
+            for one in stoppers
+        ]
         if not self.open_questions:
             return "there is no question left to ask"
-        reasons = (stopper.stop(self.progress) for stopper in stoppers)
-        return next((reason for reason in reasons if reason), "")
+        return next(filter(None, (stop(self) for stop in rules)), "")
 
     def next_question(self) -> str:
         """Return the question to ask next; raises `NothingToAskError` if there is none."""
@@ -503,8 +425,7 @@ class Dialogue(Value):
             )
         causes = self._causes
         if name not in causes[0].channels:
-            groups = self.inquiry.measure.groups(self.inquiry.about)
-            causes = causes_of(self.inquiry.engine, groups, [name], self.evidence)
+            causes = self._causes_about([name])
         return effect_of(causes, name)
 
     @cached_property
@@ -560,3 +481,169 @@ class Dialogue(Value):
         others = {name: value for name, value in self.evidence.items() if name != event.item}
         posterior = self.inquiry.engine.posterior([event.item], others)
         return float(posterior[event.item][event.response])
+
+
+# --- Files ----------------------------------------------------------------------------------------
+
+_SCHEMA = "bnmind-dialogue"
+
+
+def fingerprint(engine: Engine) -> str:
+    """Return a text that differs between networks with other variables, states, arcs or tables.
+
+    Noisy nodes count by their kind, links and leak, and functional nodes by their function.
+    """
+    digest = hashlib.sha256()
+    for v in engine.model.variables:
+        digest.update(json.dumps([v.name, v.states]).encode())
+    for potential in engine.model.potentials:
+        digest.update(json.dumps([v.name for v in potential.scope]).encode())
+        if isinstance(potential, TabularCPD | Factor):
+            digest.update(rounded(np.real(potential.values), "<f8"))
+            continue
+        digest.update(type(potential).__name__.encode())
+        if isinstance(potential, FunctionalCPD):
+            digest.update(_described(potential.function).encode())
+        else:
+            for contribution in potential.contributions:
+                digest.update(rounded(contribution, "<f8"))
+    return digest.hexdigest()[:32]
+
+
+def _described(part: Any) -> str:
+    """Return a function, or a part of one, as a text that is the same in every process."""
+    if isinstance(part, np.ndarray):
+        return f"{part.shape}{part.tolist()}"
+    if isinstance(part, tuple | list):
+        return f"({','.join(map(_described, part))})"
+    if is_dataclass(part):
+        values = (getattr(part, one.name) for one in fields(part))
+        return f"{type(part).__name__}({','.join(map(_described, values))})"
+    # An object without a repr of its own shows its address.
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(part))
+
+
+@dataclass(frozen=True, kw_only=True)
+class SavedDialogue(SavedLog):
+    """The content of a file with a dialogue."""
+
+    network: LogSubject
+    """The network."""
+    about: tuple[str, ...]
+    """The targets."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    """Other texts saved with the dialogue, such as the options of a command."""
+
+
+@checked
+def dialogue_to_json(dialogue: Dialogue, *, options: Mapping[str, str] | None = None) -> str:
+    """Return a dialogue as JSON text, with one event on each line.
+
+    Parameters
+    ----------
+    dialogue
+        The dialogue.
+    options
+        Other texts to save with it.
+    """
+    engine = dialogue.inquiry.engine
+    head = {
+        "schema": _SCHEMA,
+        "version": 1,
+        "network": {"variables": len(engine.model.variables), "fingerprint": fingerprint(engine)},
+        "about": list(dialogue.inquiry.about),
+        "options": dict(options or {}),
+    }
+    return log_to_json(head, dialogue.events, also=True)
+
+
+@checked
+def write_dialogue(
+    path: str | os.PathLike[str],
+    dialogue: Dialogue,
+    *,
+    options: Mapping[str, str] | None = None,
+    before: str | None = None,
+) -> str:
+    """Write a dialogue to a file, unless another program has written to it; return the text.
+
+    Parameters
+    ----------
+    path
+        The file.
+    dialogue, options
+        As for `dialogue_to_json`.
+    before
+        The text that the file has if this program was the last to write it; None if the file must
+        not exist. A file that was removed in the meantime is written again.
+
+    Raises
+    ------
+    OvertakenError
+        If the file holds something else.
+    ModelFileError
+        If it is too long to be read again, or cannot be written. An existing file is then
+        unchanged.
+    """
+    text = dialogue_to_json(dialogue, options=options)
+    write_log(path, text, before=before)
+    return text
+
+
+@checked
+def read_dialogue(path: str | os.PathLike[str], *, salvage: bool = False) -> SavedDialogue:
+    """Return the content of a file with a dialogue.
+
+    Parameters
+    ----------
+    path
+        The file, which `write_dialogue` wrote.
+    salvage
+        Whether to read the complete lines of a truncated or damaged file.
+
+    Raises
+    ------
+    ModelFileError
+        If the file cannot be read, is not such a file, is damaged or from a newer version.
+    """
+    return read_log(path, _SCHEMA, SavedDialogue, salvage=salvage)
+
+
+@checked
+def resumed_dialogue(
+    saved: SavedDialogue, inquiry: Inquiry, *, path: str | os.PathLike[str] = ""
+) -> Dialogue:
+    """Return the dialogue of a file, as it was after its last event.
+
+    Parameters
+    ----------
+    saved
+        The content of the file.
+    inquiry
+        The network, the targets and the options.
+    path
+        The file, for messages.
+
+    Raises
+    ------
+    ModelFileError
+        If it is a dialogue about another network or other targets, or an event is not valid.
+    """
+    place = os.fspath(path) or "the file"
+    if saved.network.fingerprint != fingerprint(inquiry.engine):
+        raise ModelFileError(
+            f"the dialogue in {place} is about a network with other variables, states or tables",
+            place,
+        )
+    if saved.about != inquiry.about:
+        raise ModelFileError(
+            f"the dialogue in {place} is about {one_line(', '.join(saved.about))}, not about"
+            f" {', '.join(inquiry.about)}",
+            place,
+        )
+    try:
+        dialogue = Dialogue(inquiry, saved.events)
+        _ = dialogue.belief  # raises if the answers are impossible
+    except BnmindError as fault:
+        raise ModelFileError(f"{fault}, in {place}", place) from fault
+    return dialogue

@@ -2,7 +2,7 @@
 
 A question is asked by its name, and answered by the name of a response. Nothing is removed from a
 log: a changed answer and an undo are events, too. The file is JSON with one event on each line, so
-that all complete lines of a truncated file can be read, see `salvaged`::
+that all complete lines of a truncated file can be read::
 
     {"schema": "bnmind-session", "version": 1, …,
      "events": [
@@ -18,10 +18,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, fields
 from enum import Enum
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 
@@ -29,11 +30,6 @@ from bnmind._files import SMALL_FILE, OvertakenError, locked, parse_json, read_t
 from bnmind._messages import counted, shown
 from bnmind._values import ReadOnlyDict, Value, made
 from bnmind.errors import BnmindError, InvalidArgumentError, ModelFileError
-
-if TYPE_CHECKING:
-    from bnmind._records import FileRecord
-
-_Saved = TypeVar("_Saved", bound="FileRecord")
 
 
 class EventKind(Enum):
@@ -63,30 +59,27 @@ class Event(Value):
 
 
 @dataclass(frozen=True)
-class Step(Value):
-    """An event that can be undone, and the state that it replaced."""
-
-    event: Event
-    is_first: bool
-    """Whether the item had not been asked before."""
-    previous_response: str | None
-    """The response before the event; None if there was none."""
-    n_set_aside: int
-    """The number of items that the event added to those set aside."""
-
-
-@dataclass(frozen=True)
 class LogState(Value):
     """The state of a test or a dialogue after some events."""
 
-    asked: tuple[str, ...] = ()
-    """The items answered or skipped, in the order in which they were first asked."""
-    responses: Mapping[str, str] = field(default_factory=dict)
-    """The name of the response to each item answered."""
-    set_aside: tuple[str, ...] = ()
-    """Items that exposure control withholds."""
-    steps: tuple[Step, ...] = ()
-    """The events that have not been undone, with all that is needed to undo them."""
+    events: tuple[Event, ...] = ()
+    """The events that have not been undone."""
+
+    @cached_property
+    def asked(self) -> tuple[str, ...]:
+        """The items answered or skipped, in the order in which they were first asked."""
+        return tuple({event.item: None for event in self.events})
+
+    @cached_property
+    def responses(self) -> Mapping[str, str]:
+        """The name of the response to each item answered."""
+        answers = {e.item: e.response for e in self.events if e.kind is not EventKind.SKIP}
+        return ReadOnlyDict(answers)
+
+    @cached_property
+    def set_aside(self) -> tuple[str, ...]:
+        """Items that exposure control withholds."""
+        return tuple({name: None for event in self.events for name in event.set_aside})
 
     @property
     def skipped(self) -> tuple[str, ...]:
@@ -107,86 +100,39 @@ class LogState(Value):
             If the item was answered or skipped already (or, to change an answer, was not
             answered), or there is nothing to undo.
         """
-        replay = Replay(self)
-        replay.add(event)
-        return replay.state()
-
-
-class Replay:
-    """The state of a test or a dialogue while events are added one by one.
-
-    Events, undos too, are added without a look at those before.
-
-    Parameters
-    ----------
-    state
-        The state to start from; default that without events.
-    """
-
-    def __init__(self, state: LogState | None = None) -> None:
-        start = LogState() if state is None else state
-        self._responses = dict(start.responses)
-        # Dictionaries keep the order of insertion, and membership tests are fast.
-        self._asked = dict.fromkeys(start.asked)
-        self._set_aside = dict.fromkeys(start.set_aside)
-        self._steps = list(start.steps)
-
-    def state(self) -> LogState:
-        """Return the state after all events added so far."""
+        latest = next((one for one in reversed(self.events) if one.item == event.item), None)
+        _refuse(event, latest, may_undo=bool(self.events))
+        is_undo = event.kind is EventKind.UNDO
         # All of it is valid by now.
-        return made(
-            LogState,
-            asked=tuple(self._asked),
-            responses=ReadOnlyDict(self._responses),
-            set_aside=tuple(self._set_aside),
-            steps=tuple(self._steps),
-        )
+        return made(LogState, events=self.events[:-1] if is_undo else (*self.events, event))
 
-    def add(self, event: Event) -> None:
-        """Add an event; errors are those of `LogState.after`."""
-        if event.kind is EventKind.UNDO:
-            self._undo()
-            return
-        item, previous = event.item, self._responses.get(event.item)
-        if event.kind is EventKind.CHANGE:
-            if previous is None:
-                raise InvalidArgumentError(
-                    f"{item} has no answer that could be changed; answer it first", item
-                )
-        elif previous is not None:
-            raise InvalidArgumentError(
-                f"{item} was answered already, with {previous}; change that answer, or undo it",
-                item,
-            )
-        elif event.kind is EventKind.SKIP and item in self._asked:
-            raise InvalidArgumentError(f"{item} was skipped already", item)
-        new = [name for name in dict.fromkeys(event.set_aside) if name not in self._set_aside]
-        self._steps.append(Step(event, item not in self._asked, previous, len(new)))
-        self._asked.setdefault(item)
-        if event.kind is not EventKind.SKIP:
-            self._responses[item] = event.response
-        self._set_aside.update(dict.fromkeys(new))
 
-    def _undo(self) -> None:
-        if not self._steps:
+def _refuse(event: Event, latest: Event | None, *, may_undo: bool) -> None:
+    """Raise unless an event may follow the latest one about its item that was not undone."""
+    item, is_answered = event.item, latest is not None and latest.kind is not EventKind.SKIP
+    if event.kind is EventKind.UNDO:
+        if not may_undo:
             raise InvalidArgumentError("there is nothing to undo")
-        step = self._steps.pop()
-        item = step.event.item
-        # The items that the last event added come last.
-        for _ in range(step.n_set_aside):
-            self._set_aside.popitem()
-        if step.is_first:
-            self._asked.popitem()
-        if step.previous_response is not None:
-            self._responses[item] = step.previous_response
-        else:
-            self._responses.pop(item, None)
+    elif event.kind is EventKind.CHANGE:
+        if not is_answered:
+            raise InvalidArgumentError(
+                f"{item} has no answer that could be changed; answer it first", item
+            )
+    elif latest is not None and is_answered:
+        raise InvalidArgumentError(
+            f"{item} was answered already, with {latest.response}; change that answer, or undo it",
+            item,
+        )
+    elif latest is not None and event.kind is EventKind.SKIP:
+        raise InvalidArgumentError(f"{item} was skipped already", item)
 
 
 def replayed(
     events: Iterable[Event], check: Callable[[Event], Any], *, place: str = ""
 ) -> LogState:
     """Return the state that events lead to.
+
+    Each event, an undo too, is added without a look at all those before.
 
     Parameters
     ----------
@@ -204,19 +150,55 @@ def replayed(
     ModelFileError
         Instead, if the events are from a file. The message names the event.
     """
-    replay = Replay()
+    left: list[Event] = []
+    about: dict[str, list[Event]] = {}
     for number, event in enumerate(events):
         try:
             check(event)
-            replay.add(event)
+            of_item = about.setdefault(event.item, [])
+            _refuse(event, of_item[-1] if of_item else None, may_undo=bool(left))
         except BnmindError as fault:
             if not place:
                 raise
             raise ModelFileError(f"{fault}, at events.{number} in {place}", place) from fault
-    return replay.state()
+        if event.kind is EventKind.UNDO:
+            about[left.pop().item].pop()
+        else:
+            left.append(event)
+            of_item.append(event)
+    return made(LogState, events=tuple(left))
 
 
 # --- Files ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogSubject(Value):
+    """The bank or the network that a log is about, as its file names it."""
+
+    title: str = ""
+    """The title of the bank."""
+    items: int = 0
+    """The number of items of the bank."""
+    skills: int = 0
+    """The number of skills of the bank."""
+    variables: int = 0
+    """The number of variables of the network."""
+    fingerprint: str
+    """A text that differs between banks or networks with other tables."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SavedLog(Value):
+    """The content of the file of a log."""
+
+    events: tuple[Event, ...]
+    """All events, undone ones and undos too."""
+    text: str = ""
+    """The text of the file."""
+
+
+_Saved = TypeVar("_Saved", bound=SavedLog)
 
 _NONE, _BETWEEN, _END = "[\n", ",\n", "\n ]}\n"
 """The text before the first event, between two, and after the last."""
@@ -262,7 +244,7 @@ def _line(event: Event, *, also: bool = False) -> str:
     return f"  {json.dumps(record, ensure_ascii=False)}"
 
 
-def log_from_json(text: str, schema: str, record: type[_Saved]) -> _Saved:
+def log_from_json(text: str, schema: str, kind: type[_Saved], *, salvage: bool = False) -> _Saved:
     """Return the content of a log.
 
     Parameters
@@ -271,18 +253,38 @@ def log_from_json(text: str, schema: str, record: type[_Saved]) -> _Saved:
         The content of the file.
     schema
         The name of its format, such as ``bnmind-session``.
-    record
-        The record of its version 1.
+    kind
+        The class of its content, whose fields are those of the file.
+    salvage
+        Whether to return only what is in complete lines of a truncated or damaged log.
 
     Raises
     ------
     ModelFileError
         If the text is truncated, with the line and column of the fault and the number of
-        complete events; is not of this form; or is of a newer version.
+        complete events; is not of this form; or is of a newer version. With ``salvage``, if its
+        first line is not complete.
     """
-    from bnmind._records import record_from_json
+    from bnmind._records import FileRecord, record_from_json, record_of
 
-    what = schema.removeprefix("bnmind-")
+    whole = _whole_events(text) if salvage else ()
+    head = text.split("\n", 1)[0].rstrip().rstrip(",")
+    if not salvage:
+        _refuse_damaged(text, schema.removeprefix("bnmind-"))
+    record = record_from_json(
+        f'{head}, "events": []}}' if salvage else text,
+        schema,
+        {1: record_of(kind, "text", base=FileRecord)},  # type: ignore[arg-type]
+    )
+    values = {one.name: getattr(record, one.name) for one in fields(kind) if one.name != "text"}
+    try:
+        return kind(**{**values, **({"events": whole} if salvage else {})}, text=text)
+    except InvalidArgumentError as fault:
+        raise ModelFileError(f"expected {schema} 1, got {fault}") from fault
+
+
+def _refuse_damaged(text: str, what: str) -> None:
+    """Raise unless a text is JSON."""
     try:
         parse_json(text)
     except ModelFileError as fault:
@@ -297,27 +299,6 @@ def log_from_json(text: str, schema: str, record: type[_Saved]) -> _Saved:
             line=line,
             column=column,
         ) from fault
-    return record_from_json(text, schema, {1: record})
-
-
-def salvaged(text: str, schema: str, record: type[_Saved]) -> _Saved:
-    """Return the content of the complete lines of a truncated or damaged log.
-
-    Parameters
-    ----------
-    text, schema, record
-        As for `log_from_json`.
-
-    Raises
-    ------
-    ModelFileError
-        If its first line is not complete.
-    """
-    from bnmind._records import record_from_json
-
-    head = text.split("\n", 1)[0].rstrip().rstrip(",")
-    saved = record_from_json(f'{head}, "events": []}}', schema, {1: record})
-    return saved.model_copy(update={"events": _whole_events(text)})
 
 
 def _whole_events(text: str) -> tuple[Event, ...]:
@@ -337,18 +318,9 @@ def _whole_events(text: str) -> tuple[Event, ...]:
 
 
 def read_log(
-    path: str | os.PathLike[str], schema: str, record: type[_Saved], *, salvage: bool = False
-) -> tuple[_Saved, str]:
-    """Return the content of the file of a log, and its text.
-
-    Parameters
-    ----------
-    path
-        The file.
-    schema, record
-        As for `log_from_json`.
-    salvage
-        Whether to return only what is in complete lines.
+    path: str | os.PathLike[str], schema: str, kind: type[_Saved], *, salvage: bool = False
+) -> _Saved:
+    """Return the content of the file of a log; the others as for `log_from_json`.
 
     Raises
     ------
@@ -358,7 +330,7 @@ def read_log(
     place = os.fspath(path)
     try:
         text = read_text(place, most=SMALL_FILE, damaged=True)
-        return (salvaged if salvage else log_from_json)(text, schema, record), text
+        return log_from_json(text, schema, kind, salvage=salvage)
     except ModelFileError as fault:
         told = str(fault) if place in str(fault) else f"{fault}, in {place}"
         raise ModelFileError(told, place, line=fault.line, column=fault.column) from fault

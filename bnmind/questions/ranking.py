@@ -22,7 +22,8 @@ symbol             name here
 I(X; T)            ``information``: H(m N) − Σ_t m(t) H(N[t, :]), in bits
 EH                 ``expected_entropy``: H(T | e) − I(X; T)
 c(X)               ``costs``, in any unit, at least 0
-α                  ``alpha``: the bits that one unit of cost must pay for
+α                  of the score ``less-cost``: the bits that one unit of cost must
+                   pay for
 =================  ==========================================================
 
 The function `bnmind.information.information` computes it, as for guesses and for items of tests.
@@ -32,19 +33,19 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._arguments import checked, checked_if_it_fails
-from bnmind._display import frame_html
+from bnmind._arguments import checked
+from bnmind._display import Table, aligned, frame_html
 from bnmind._messages import counted, format_bytes, many
-from bnmind._registry import NUMBER, Registered
-from bnmind._values import NonNegative, Sealed, Value
+from bnmind._registry import NUMBER, Registered, made_by_name
+from bnmind._values import Sealed, Value
 from bnmind.errors import (
     ImpossibleEvidenceError,
     InvalidArgumentError,
@@ -112,26 +113,15 @@ class QuestionRows(Sequence[_Row]):
         return f"{first} and {more:,} more" if more > 0 else first
 
     @abstractmethod
-    def _shown(self) -> tuple[str, Sequence[str], Sequence[Sequence[str]]]:
-        """Return a title, the heads of a table, and its rows, each of a question."""
+    def _shown(self) -> tuple[str, Table]:
+        """Return a title, and a table with a row for each question."""
 
     def __repr__(self) -> str:
-        """Return a title and a table: the first column to the left, the others to the right.
-
-        Long tables are cut, and end with the number of the other rows.
-        """
-        title, header, rows = self._shown()
-        shown = rows if len(rows) <= _MOST_ROWS else rows[: _MOST_ROWS - 1]
-        lines = [title]
-        if rows:
-            cells = [header, *([label(row[0]), *row[1:]] for row in shown)]
-            widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-            for row in cells:
-                first, rest = row[0].ljust(widths[0]), map(str.rjust, row[1:], widths[1:])
-                lines.append("  ".join([first, *rest]).rstrip())
-        if len(shown) < len(rows):
-            lines.append(f"… and {len(rows) - len(shown):,} more")
-        return "\n".join(lines)
+        title, table = self._shown()
+        most = _MOST_ROWS if len(self) <= _MOST_ROWS else _MOST_ROWS - 1
+        rows = [[label(row[0]), *row[1:]] for row in table.rows[:most]]
+        more = [f"… and {len(self) - most:,} more"] if len(self) > most else []
+        return "\n".join([title, *(aligned(Table(table.heads, rows)) if rows else []), *more])
 
     def _repr_html_(self) -> str | None:
         """Return the first rows as an HTML table, which notebooks display."""
@@ -144,164 +134,60 @@ class QuestionRows(Sequence[_Row]):
         return pandas.DataFrame({c: [getattr(r, c) for r in self.rows] for c in self.COLUMNS})
 
 
-class TargetMeasure(Protocol):
-    """A measure of what is unknown: a sum of entropies of groups of targets."""
+_TargetMeasure: TypeAlias = Callable[[tuple[str, ...]], Sequence[tuple[str, ...]]]
+"""Returns, of the names of the targets, the groups whose joint entropies are added."""
 
-    def groups(self, about: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-        """Return the groups of targets whose joint entropies are added.
-
-        Parameters
-        ----------
-        about
-            The names of the targets.
-        """
-        ...
-
-
-@dataclass(frozen=True)
-class JointEntropy:
-    """The entropy of all targets together, the default.
-
-    The computation takes a run for each configuration of the targets, so their number is limited.
-
-    Examples
-    --------
-    >>> JointEntropy().groups(("pump", "valve"))
-    (('pump', 'valve'),)
-    """
-
-    def groups(self, about: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-        """Return one group of all targets."""
-        return (about,)
-
-
-@dataclass(frozen=True)
-class MarginalEntropies:
-    """The sum of the entropies of the targets, each by itself.
-
-    Dependence between targets counts several times, and what only a combination of targets
-    tells counts not at all. The computation takes a run for each state of each target, so there may
-    be many targets.
-
-    Examples
-    --------
-    >>> MarginalEntropies().groups(("pump", "valve"))
-    (('pump',), ('valve',))
-    """
-
-    def groups(self, about: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-        """Return a group for each target."""
-        return tuple((name,) for name in about)
-
-
-TARGET_MEASURES: Mapping[str, Registered[TargetMeasure]] = MappingProxyType(
+TARGET_MEASURES: Mapping[str, Registered[_TargetMeasure]] = MappingProxyType(
     {
-        "joint": Registered("the entropy of all targets together", JointEntropy),
-        "marginals": Registered("the sum of the entropies of single targets", MarginalEntropies),
-    }
-)
-"""The measures by name."""
-
-
-class QuestionScore(Protocol):
-    """A score by which questions are ranked; the largest comes first."""
-
-    def scores(self, information: Floats, costs: Floats) -> Floats:
-        """Return the score of each question, ``(questions,)``.
-
-        Parameters
-        ----------
-        information
-            ``(questions,)``, in bits.
-        costs
-            ``(questions,)``, at least 0.
-        """
-        ...
-
-
-@dataclass(frozen=True)
-class InformationOnly:
-    """The information in bits, whatever the question costs; the default.
-
-    Examples
-    --------
-    >>> InformationOnly().scores(np.array([0.5, 0.2]), np.array([10.0, 1.0])).tolist()
-    [0.5, 0.2]
-    """
-
-    @checked_if_it_fails
-    def scores(self, information: Floats, costs: Floats) -> Floats:
-        """Return the information."""
-        return information + 0.0 * costs
-
-
-@dataclass(frozen=True)
-class InformationPerCost:
-    """The bits for each unit of cost. Every question must have a cost above 0.
-
-    Examples
-    --------
-    >>> InformationPerCost().scores(np.array([0.5, 0.2]), np.array([10.0, 1.0])).tolist()
-    [0.05, 0.2]
-    """
-
-    @checked_if_it_fails
-    def scores(self, information: Floats, costs: Floats) -> Floats:
-        """Return the information divided by the costs.
-
-        Raises
-        ------
-        InvalidArgumentError
-            If a cost is not positive.
-        """
-        if not np.all(costs > 0):
-            raise InvalidArgumentError(
-                "the information per cost needs a cost above 0 for every question, got"
-                f" {float(np.min(costs)):g}; give each question a cost, or use"
-                " InformationLessCost",
-                costs,
-            )
-        ratio: Floats = information / costs
-        return ratio
-
-
-@dataclass(frozen=True)
-class InformationLessCost(Value):
-    """The information in bits minus α times the cost, as in the diagnosis of GeNIe.
-
-    Parameters
-    ----------
-    alpha
-        The bits for one unit of cost, at least 0.
-
-    References
-    ----------
-    GeNIe Modeler, *Support for diagnosis: cost of observation* (the "entropy/cost ratio").
-
-    Examples
-    --------
-    >>> InformationLessCost(0.25).scores(np.array([0.5, 0.2]), np.array([1.0, 0.0])).tolist()
-    [0.25, 0.2]
-    """
-
-    alpha: NonNegative
-
-    @checked_if_it_fails
-    def scores(self, information: Floats, costs: Floats) -> Floats:
-        """Return the information minus α times the costs."""
-        return information - self.alpha * costs
-
-
-QUESTION_SCORES: Mapping[str, Registered[QuestionScore]] = MappingProxyType(
-    {
-        "information": Registered("the information in bits", InformationOnly),
-        "per-cost": Registered("the information for each unit of cost", InformationPerCost),
-        "less-cost": Registered(
-            "the information minus this times the cost", None, NUMBER, InformationLessCost
+        "joint": Registered("the entropy of all targets together", lambda: lambda about: [about]),
+        "marginals": Registered(
+            "the sum of the entropies of single targets",
+            lambda: lambda about: [(name,) for name in about],
         ),
     }
 )
-"""The scores by name."""
+"""The measures by name.
+
+``joint`` takes a run for each configuration of the targets, so their number is limited.
+``marginals`` takes a run for each state of each target, so there may be many targets. With it,
+dependence between targets counts several times, and what only a combination of targets tells counts
+not at all."""
+
+
+_QuestionScore: TypeAlias = Callable[[Floats, Floats], Floats]
+"""Returns scores, the largest first, of the information in bits and the costs, ``(questions,)``."""
+
+
+def _per_cost(information: Floats, costs: Floats) -> Floats:
+    if not np.all(costs > 0):
+        raise InvalidArgumentError(
+            "the information per cost needs a cost above 0 for every question, got"
+            f" {float(np.min(costs)):g}; give each question a cost, or use less-cost",
+            costs,
+        )
+    return information / costs
+
+
+def _less_cost(alpha: float) -> _QuestionScore:
+    if alpha < 0:
+        raise InvalidArgumentError(f"expected at least 0 bits for each cost, got {alpha}", alpha)
+    return lambda information, costs: information - alpha * costs
+
+
+QUESTION_SCORES: Mapping[str, Registered[_QuestionScore]] = MappingProxyType(
+    {
+        "information": Registered("the information in bits", lambda: lambda bits, costs: bits),
+        "per-cost": Registered("the information for each unit of cost", lambda: _per_cost),
+        "less-cost": Registered(
+            "the information minus this times the cost", None, NUMBER, _less_cost
+        ),
+    }
+)
+"""The scores by name.
+
+``less-cost:0.01`` is the "entropy/cost ratio" of GeNIe (GeNIe Modeler, *Support for diagnosis: cost
+of observation*): the number is α, the bits that one unit of cost must pay for. ``per-cost`` needs a
+cost above 0 for every question."""
 
 
 _QUICK = 2**26
@@ -311,8 +197,8 @@ _BELOW_ZERO = 1e-9
 """Probabilities may be below zero by this much, where terms of opposite signs cancel."""
 
 _WAY_OUT = (
-    "Ask about fewer targets, use the measure MarginalEntropies(), name fewer questions in among,"
-    " observe more variables, or raise the limit."
+    "Ask about fewer targets, use the measure marginals, name fewer questions in among, observe"
+    " more variables, or raise the limit."
 )
 
 
@@ -522,9 +408,6 @@ TOLERANCE = 1e-9
 _ROUNDING = 1e-12
 """Bits below this are rounding errors of the computation, and count as zero."""
 
-JOINTLY: TargetMeasure = JointEntropy()
-BY_INFORMATION: QuestionScore = InformationOnly()
-
 
 @dataclass(frozen=True, kw_only=True)
 class RankedQuestion(Value):
@@ -587,7 +470,7 @@ class QuestionRanking(QuestionRows[RankedQuestion], Value):
                 return row
         raise InvalidArgumentError(f"{question} is not among the ranked questions", question)
 
-    def _shown(self) -> tuple[str, Sequence[str], Sequence[Sequence[str]]]:
+    def _shown(self) -> tuple[str, Table]:
         title = (
             f"{counted(len(self), 'question')} about {self._topic()},"
             f" of which {self.entropy:.3f} bits are unknown"
@@ -600,7 +483,7 @@ class QuestionRanking(QuestionRows[RankedQuestion], Value):
             cells = [row.question, f"{row.information:.3f}", f"{row.expected_entropy:.3f}"]
             cells += [f"{row.cost:g}"] * with_costs + [f"{row.score:.4g}"] * with_scores
             rows.append(cells)
-        return title, header, rows
+        return title, Table(header, rows)
 
 
 @checked
@@ -611,8 +494,8 @@ def rank_questions(
     among: str | Iterable[str] | None = None,
     evidence: Evidence | None = None,
     costs: Costs | None = None,
-    measure: TargetMeasure = JOINTLY,
-    score: QuestionScore = BY_INFORMATION,
+    measure: str = "joint",
+    score: str = "information",
     limits: Limits | None = None,
 ) -> QuestionRanking:
     """Return the variables of a network, ranked by their information about some targets.
@@ -636,13 +519,13 @@ def rank_questions(
         that nothing was observed.
     costs
         The cost of each question, at least 0; questions that are not named cost 0. The costs count
-        only for scores such as `InformationPerCost`.
+        only for scores such as ``per-cost``.
     measure
-        The measure of what is unknown about several targets: `JointEntropy` or `MarginalEntropies`.
+        The measure of what is unknown about several targets: the name of one of `TARGET_MEASURES`.
     score
-        The score by which questions are ranked: `InformationOnly`, `InformationPerCost` or
-        `InformationLessCost`. Scores that differ by at most 1e-9 count as equal; such questions are
-        in the order of the network's variables.
+        The score by which questions are ranked: the name of one of `QUESTION_SCORES`, such as
+        ``"per-cost"`` or ``"less-cost:0.01"``. Scores that differ by at most 1e-9 count as equal;
+        such questions are in the order of the network's variables.
     limits
         The limits of the computation, as in `compile_plan`; by default those of the engine.
 
@@ -677,7 +560,8 @@ def rank_questions(
     """
     engine, findings, targets, names = opened(network, about, among, evidence, limits=limits)
     costs_in_order = costs_of(engine.model, costs, names)
-    causes = causes_of(engine, measure.groups(targets), names, findings)
+    groups = made_by_name("measure", TARGET_MEASURES, measure)(targets)
+    causes = causes_of(engine, groups, names, findings)
     return ranking_of(causes, names, costs_in_order, score, about=targets)
 
 
@@ -685,7 +569,7 @@ def ranking_of(
     causes: Sequence[Causes],
     names: Sequence[str],
     costs: Floats,
-    score: QuestionScore,
+    score: str,
     *,
     about: tuple[str, ...],
 ) -> QuestionRanking:
@@ -695,7 +579,7 @@ def ranking_of(
     for part in causes:
         bits += [float(information(part.masses, part.channels[name])) for name in names]
     bits[bits < _ROUNDING] = 0.0
-    scores = score.scores(bits, costs)
+    scores = made_by_name("score", QUESTION_SCORES, score)(bits, costs)
     rows = []
     for i in ranked_order(scores, TOLERANCE):
         rows.append(

@@ -41,24 +41,23 @@ Nordahl and F. Jensen, "Analysis in HUGIN of data conflict", UAI 1990 (the measu
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
+from numbers import Real
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
-from annotated_types import MinLen
 
 from bnmind._arguments import checked
+from bnmind._display import Table
 from bnmind._messages import counted, listed, shown
-from bnmind._values import Distinct, ReadOnlyDict, Value
+from bnmind._values import Value
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TooLargeError
 from bnmind.information import Floats, tied_best
 from bnmind.junction.engine import Engine
 from bnmind.junction.evidence import Evidence
 from bnmind.junction.limits import Limits
-from bnmind.pgm.network import FactorModel, Network
-from bnmind.pgm.variable import format_label, format_state
+from bnmind.pgm.variable import Variable, format_label
 from bnmind.questions.asked import (
     Asked,
     Costs,
@@ -87,145 +86,51 @@ _MOST_CONFIGURATIONS = 2**20
 """Configurations of targets beyond which no table of utilities is read."""
 
 
-@dataclass(frozen=True)
-class Decision(Value):
-    """A decision about some targets: the utility of each action in each of their configurations.
+def _table_of(utilities: Utilities, targets: Sequence[Variable]) -> tuple[tuple[str, ...], Floats]:
+    """Return the actions, and their utilities, ``(actions, configurations)``.
 
-    `Decision.of` makes one from a mapping or a data frame.
-
-    Examples
-    --------
-    >>> Decision.of("rain", {"umbrella": {"no": -1, "yes": 0}, "none": {"no": 0, "yes": -10}})
-    Decision(umbrella or none, about rain)
+    The states of the last target change fastest.
     """
-
-    about: Annotated[tuple[str, ...], MinLen(1), Distinct]
-    """The targets that the utilities depend on."""
-    utilities: Annotated[Mapping[str, Mapping[tuple[str, ...], float]], MinLen(1)]
-    """For each action, the utility of each configuration, a tuple of states."""
-
-    def _faults(self) -> Iterator[str]:
-        for action, row in self.utilities.items():
-            for key, value in row.items():
-                if len(key) != len(self.about):
-                    yield f"expected a state of each of {', '.join(self.about)}, got {shown(key)}"
-                if not math.isfinite(value):
-                    yield f"expected a finite utility of {action} for {shown(key)}, got {value}"
-
-    def __repr__(self) -> str:
-        return f"Decision({' or '.join(self.utilities)}, about {', '.join(self.about)})"
-
-    @property
-    def actions(self) -> tuple[str, ...]:
-        """The actions."""
-        return tuple(self.utilities)
-
-    @classmethod
-    @checked
-    def of(cls, about: str | Iterable[str], utilities: Utilities) -> Decision:
-        """Return a decision.
-
-        Parameters
-        ----------
-        about
-            The targets that the utilities depend on.
-        utilities
-            ``{action: {state: utility}}``; with several targets, a tuple of states for each
-            utility. Or a `pandas.DataFrame` with a row for each action and a column for each state
-            or, with levels, each configuration.
-
-        Raises
-        ------
-        InvalidArgumentError
-            If there are no targets or no actions, or a utility is not a finite number.
-        """
-        names = (about,) if isinstance(about, str) else tuple(about)
-        table = utilities
-        to_dict: Any = getattr(utilities, "to_dict", None)
-        if to_dict is not None and hasattr(utilities, "columns"):
-            table = to_dict(orient="index")
-        if not isinstance(table, Mapping):
-            raise InvalidArgumentError(
-                "expected utilities as {action: {state: utility}} or a data frame, got"
-                f" {shown(utilities)}",
-                utilities,
-            )
-        rows: dict[str, Mapping[tuple[str, ...], float]] = {}
-        for action, row in table.items():
-            if not isinstance(row, Mapping):
-                raise InvalidArgumentError(
-                    f"expected the utilities of {shown(action)} as {{state: utility}}, got"
-                    f" {shown(row)}",
-                    utilities,
-                )
-            rows[format_label(action)] = ReadOnlyDict(
-                {_configuration(key): _number(action, key, value) for key, value in row.items()}
-            )
-        return cls(names, ReadOnlyDict(rows))
-
-    @checked
-    def table(self, model: Network | FactorModel) -> Floats:
-        """Return the utilities for a model, ``(actions, configurations)``.
-
-        The states of the last target change fastest.
-
-        Parameters
-        ----------
-        model
-            The model that has the targets.
-
-        Raises
-        ------
-        UnknownNameError
-            If the model does not have a target, or a target not the state of a utility.
-        InvalidArgumentError
-            If a configuration has no utility, or several.
-        TooLargeError
-            If the targets have too many configurations together.
-        """
-        targets = [model.variable(name) for name in self.about]
-        sizes = [v.n_states for v in targets]
-        if math.prod(sizes) > _MOST_CONFIGURATIONS:
-            raise TooLargeError(
-                f"the {len(targets)} targets have {math.prod(sizes):,} configurations together;"
-                f" utilities are limited to {_MOST_CONFIGURATIONS:,}",
-                needed=math.prod(sizes),
-                budget=_MOST_CONFIGURATIONS,
-            )
-        values = np.full((len(self.utilities), *sizes), np.nan)
-        problems = []
-        for number, (action, row) in enumerate(self.utilities.items()):
-            for key, value in row.items():
-                cell = (number, *(v.index(s) for v, s in zip(targets, key, strict=True)))
-                if not math.isnan(values[cell]):
-                    problems.append(f"{action} has two utilities for {', '.join(key)}")
-                values[cell] = value
-            missing = np.isnan(values[number])
-            if missing.any():
-                cells = product(*(v.states for v in targets))
-                lacking = [
-                    ", ".join(c) for c, gone in zip(cells, missing.flat, strict=True) if gone
-                ]
-                problems += [f"{action} has no utility for {text}" for text in lacking]
-        if problems:
-            raise InvalidArgumentError(listed(problems), self.utilities)
-        return values.reshape(len(self.utilities), math.prod(sizes))
-
-
-def _configuration(key: Any) -> tuple[str, ...]:
-    """Return a state, or a tuple of states, as a tuple of texts."""
-    parts = key if isinstance(key, tuple) else (key,)
-    return tuple(str(format_state(part)) for part in parts)
-
-
-def _number(action: Any, key: Any, value: Any) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError, OverflowError):
+    table: Any = utilities
+    if hasattr(table, "columns"):
+        table = table.to_dict(orient="index")
+    if not (isinstance(table, Mapping) and table) or any(
+        not isinstance(row, Mapping) for row in table.values()
+    ):
         raise InvalidArgumentError(
-            f"the utility of {shown(action)} for {shown(key)} must be a number, got {shown(value)}",
-            value,
-        ) from None
+            "expected utilities as {action: {state: utility}} or a data frame, with one action at"
+            f" least, got {shown(utilities)}",
+            utilities,
+        )
+    sizes = [v.n_states for v in targets]
+    if math.prod(sizes) > _MOST_CONFIGURATIONS:
+        raise TooLargeError(
+            f"the {len(targets)} targets have {math.prod(sizes):,} configurations together;"
+            f" utilities are limited to {_MOST_CONFIGURATIONS:,}",
+            needed=math.prod(sizes),
+            budget=_MOST_CONFIGURATIONS,
+        )
+    values, problems = np.full((len(table), *sizes), np.nan), []
+    for action, row, place in zip(map(format_label, table), table.values(), values, strict=True):
+        for key, value in row.items():
+            states = key if isinstance(key, tuple) else (key,)
+            if len(states) != len(targets):
+                names = ", ".join(v.name for v in targets)
+                raise InvalidArgumentError(f"expected a state of each of {names}, got {shown(key)}")
+            cell = tuple(v.index(state) for v, state in zip(targets, states, strict=True))
+            if not math.isnan(place[cell]):
+                problems.append(f"{action} has two utilities for {shown(key)}")
+            is_right = isinstance(value, Real) and math.isfinite(value)
+            if not is_right:
+                wrong = f"expected a finite utility of {action} for {shown(key)}, got"
+                problems.append(f"{wrong} {shown(value)}")
+            place[cell] = value if is_right else 0.0
+        for empty in np.argwhere(np.isnan(place)).tolist():
+            lacking = ", ".join(v.states[i] for v, i in zip(targets, empty, strict=True))
+            problems.append(f"{action} has no utility for {lacking}")
+    if problems:
+        raise InvalidArgumentError(listed(problems), utilities)
+    return tuple(map(format_label, table)), values.reshape(len(table), math.prod(sizes))
 
 
 _TIE = 1e-9
@@ -444,7 +349,7 @@ class InformationValues(QuestionRows[ValuedQuestion], Value):
         """The questions whose value exceeds their cost."""
         return tuple(row for row in self.rows if row.net > 0)
 
-    def _shown(self) -> tuple[str, Sequence[str], Sequence[Sequence[str]]]:
+    def _shown(self) -> tuple[str, Table]:
         title = (
             f"{counted(len(self), 'question')} for a decision about"
             f" {self._topic()}\nnow {self.action}, expected utility"
@@ -454,14 +359,15 @@ class InformationValues(QuestionRows[ValuedQuestion], Value):
         rows = [
             [row.question, f"{row.value:.6g}", f"{row.cost:g}", f"{row.net:.6g}"] for row in self
         ]
-        return title, ["question", "value", "cost", "net"], rows
+        return title, Table(self.COLUMNS, rows)
 
 
 @checked
 def value_of_information(
     network: Asked,
-    decision: Decision,
+    utilities: Utilities,
     *,
+    about: str | Iterable[str],
     among: str | Iterable[str] | None = None,
     evidence: Evidence | None = None,
     costs: Costs | None = None,
@@ -477,8 +383,12 @@ def value_of_information(
     ----------
     network
         A network, a product of factors, or an engine (see `bnmind.compile_model`).
-    decision
-        The utilities of the actions.
+    utilities
+        ``{action: {state: utility}}``; with several targets, a tuple of states for each utility.
+        Or a `pandas.DataFrame` with a row for each action and a column for each state or, with
+        levels, each configuration.
+    about
+        The targets that the utilities depend on.
     among, evidence, limits
         As for `rank_questions`.
     costs
@@ -490,8 +400,8 @@ def value_of_information(
     UnknownNameError
         If the network has no such variable, or the variable no such state.
     InvalidArgumentError
-        If a configuration has no utility, the state of a target is known already, or a cost is
-        negative.
+        If there are no actions, a configuration has no utility or several, a utility is not a
+        finite number, the state of a target is known already, or a cost is negative.
     ImpossibleEvidenceError, TooLargeError
         As for `rank_questions`.
 
@@ -506,9 +416,9 @@ def value_of_information(
     ...                    TabularCPD(sounding, (oil,), [[0.1, 0.3, 0.5],
     ...                                                  [0.3, 0.4, 0.4],
     ...                                                  [0.6, 0.3, 0.1]])))
-    >>> drilling = Decision.of("oil", {"drill": {"dry": -70, "wet": 50, "soaking": 200},
-    ...                                "leave": {"dry": 0, "wet": 0, "soaking": 0}})
-    >>> values = value_of_information(network, drilling, costs={"sounding": 10})
+    >>> drilling = {"drill": {"dry": -70, "wet": 50, "soaking": 200},
+    ...             "leave": {"dry": 0, "wet": 0, "soaking": 0}}
+    >>> values = value_of_information(network, drilling, about="oil", costs={"sounding": 10})
     >>> values
     1 question for a decision about oil
     now drill, expected utility 20; perfect information is worth 35
@@ -517,21 +427,19 @@ def value_of_information(
     >>> dict(values.best.actions)
     {'closed': 'drill', 'open': 'drill', 'diffuse': 'leave'}
     """
-    engine, findings, targets, names = opened(
-        network, decision.about, among, evidence, limits=limits
-    )
-    utilities = decision.table(engine.model)
+    engine, findings, targets, names = opened(network, about, among, evidence, limits=limits)
+    actions, table = _table_of(utilities, [engine.model.variable(name) for name in targets])
     prices = costs_of(engine.model, costs, names)
     (causes,) = causes_of(engine, [targets], names, findings)
-    tie, least = (_tolerance(utilities, part) for part in (TOLERANCE, _LEAST))
-    weighted = utilities * causes.masses
+    tie, least = (_tolerance(table, part) for part in (TOLERANCE, _LEAST))
+    weighted = table * causes.masses
     now = weighted.sum(axis=-1)
     known = float(weighted.max(axis=0).sum())
     rows = []
     for name, price in zip(names, prices.tolist(), strict=True):
         after = weighted @ causes.channels[name]
         value = max(0.0, _cleared(float(after.max(axis=0).sum() - now.max()), least))
-        chosen = [decision.actions[_best(column, tie)] for column in after.T]
+        chosen = [actions[_best(column, tie)] for column in after.T]
         states = causes.states[name]
         rows.append(
             ValuedQuestion(
@@ -546,7 +454,7 @@ def value_of_information(
     order = ranked_order(np.array([row.net for row in rows]), tie)
     return InformationValues(
         about=targets,
-        action=decision.actions[_best(now, tie)],
+        action=actions[_best(now, tie)],
         expected_utility=float(now.max()),
         perfect_information=max(0.0, _cleared(known - float(now.max()), least)),
         rows=tuple(rows[i] for i in order),

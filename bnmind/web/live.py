@@ -35,9 +35,10 @@ from bnmind.adaptive import (
     start_belief,
 )
 from bnmind.adaptive.beliefs.tables import n_profiles
-from bnmind.adaptive.records import bank_fingerprint, bank_from_json, bank_to_json
+from bnmind.adaptive.design_files import design_from
+from bnmind.adaptive.records import bank_from_json, bank_to_json
 from bnmind.adaptive.selection.stopping import default_stop, most_items_of
-from bnmind.adaptive.sessions.design import design_from
+from bnmind.adaptive.sessions import bank_fingerprint
 from bnmind.datasets import example_path
 from bnmind.errors import BnmindError, InvalidModelError, ModelFileError
 from bnmind.lab.mastermind import words

@@ -84,12 +84,12 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
         "Choice",
         "Questions",
     ),
-    "bnmind.adaptive.sessions.design": ("Outlook",),
-    "bnmind.adaptive.sessions.session": (
+    "bnmind.adaptive.design": ("Outlook",),
+    "bnmind.adaptive.sessions": (
         "SessionReport",
         "SkillReport",
     ),
-    "bnmind.adaptive.simulation.simulate": ("ProgressOfTests",),
+    "bnmind.adaptive.simulation": ("ProgressOfTests",),
     "bnmind.adaptive.trees.aims": ("ProfileClasses",),
     "bnmind.adaptive.trees.item_trees": ("ItemTreeFormat",),
     "bnmind.dynamic.passes": ("Likelihoods",),
@@ -152,19 +152,16 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
     ),
     "bnmind.questions.dialogue": (
         "AnswerStep",
-        "DialogueProgress",
+        "SavedDialogue",
     ),
-    "bnmind.questions.dialogue_files": ("SavedDialogue",),
     "bnmind.questions.event_log": (
         "Event",
         "EventKind",
         "LogState",
-        "Step",
+        "LogSubject",
     ),
     "bnmind.questions.ranking": (
         "AnswerEffect",
-        "InformationOnly",
-        "JointEntropy",
         "QuestionEffect",
         "QuestionRanking",
         "RankedQuestion",

@@ -40,8 +40,8 @@ from bnmind.adaptive import (
     resume_session,
     simulate_designs,
 )
+from bnmind.adaptive.design_files import design_from, with_options
 from bnmind.adaptive.selection.selector import LENGTH
-from bnmind.adaptive.sessions.design import design_from, with_options
 from bnmind.errors import ModelFileError
 
 ROOT = Path(__file__).parents[2]
@@ -177,15 +177,15 @@ def test_all_faults_are_reported_with_their_places() -> None:
         "select.by: ",
         "did you mean entropy",
         "stop: ",
-        "content.codes.sum: ",
-        "content.skills.adding: ",
+        "content.codes: ",
+        "content.skills: ",
         "start 1.ask: ",
         "did you mean add_same",
         "start 2: expected select, items, codes or skills",
         "start 3: expected ask, or the number",
         "enemies 1.items: ",
         "report.skills: ",
-        "exposure 1.b: randomesque has no such key",
+        "exposure 1: randomesque has no key b",
         "exposure 2: r_max is missing",
     ):
         assert words in told, (words, told)
@@ -235,7 +235,7 @@ def test_all_faults_are_reported_with_their_places() -> None:
         ),
         (
             {"content": {"codes": {"sums": {"min": 3, "max": 2}}}},
-            "content.codes.sums: content code sums: the least number of items, 3, is above",
+            "content.codes: content code sums: the least number of items, 3, is above",
         ),
     ],
 )
@@ -482,16 +482,16 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"content": {"codes": {"z": 1}}},
-        "content.codes.z: expected a content code among x, y; got 'z'",
+        "content.codes: expected a content code among x, y; got 'z'",
     ),
-    ({"content": {"skills": {"U": 1}}}, "content.skills.U: expected a skill among S, T; got 'U'"),
+    ({"content": {"skills": {"U": 1}}}, "content.skills: expected a skill among S, T; got 'U'"),
     (
         {"content": {"groups": [{"items": ["a"]}, {"items": ["e"]}]}},
         "content.groups 2.items: expected an item among a, b, c, d; got 'e'",
     ),
     (
         {"content": {"codes": {"x": {"min": 2, "max": 1}}}},
-        "content.codes.x: content code x: the least number of items, 2, is above the largest, 1",
+        "content.codes: content code x: the least number of items, 2, is above the largest, 1",
     ),
     (
         {"content": {"codes": {"x": 3}}},
@@ -499,7 +499,7 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"exposure": [{"method": "randomesque"}, {"method": "randomesque"}]},
-        "exposure 2: only one method can choose among the scored items",
+        "exposure: only one method can choose among the scored items",
     ),
     (
         {"select": {"shadow": True}, "exposure": {"method": "randomesque"}},
@@ -533,11 +533,11 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"exposure": {"method": "randomesque", "b": 1.0}},
-        "exposure 1.b: randomesque has no such key; it has best",
+        "exposure 1: randomesque has no key b; it has best",
     ),
     (
         {"exposure": {"method": "randomesque", "counts": {}}},
-        "exposure 1.counts: randomesque has no such key; it has best",
+        "exposure 1: randomesque has no key counts; it has best",
     ),
     (
         {"exposure": {"method": "eligibility"}},

@@ -134,7 +134,7 @@ def test_pilots_do_not_count_unless_they_shall() -> None:
     session = run_live(Design(BANK, stopper=MaximalItems(3), pilot=pilot), answers)
     assert len(session.state.asked) == 5
     assert set(session.state.responses) - set(session.belief.responses) == set(
-        session.report().pilot
+        session.report().to_dict()["pilot"]
     )
     assert {fit.item for fit in session.report().answers} == set(session.belief.responses)
     counting = dataclasses.replace(pilot, count=True)
@@ -173,7 +173,7 @@ def test_enemies_and_blueprints() -> None:
     session = run_live(
         Design(bank, stopper=MaximalItems(2), pilot=pilot), dict.fromkeys(bank.item_names, 1)
     )
-    assert session.report().pilot == ("new_2",)
+    assert session.report().to_dict()["pilot"] == ("new_2",)
     coded = [Item(f"item_{n}", content="x" if n > 4 else "y") for n in range(1, 10)]
     bank = ItemBank.from_qmatrix(Q, guess=0.2, slip=0.1, items=coded)
     rules = (Enemies(), Blueprint((CodeBound("x", least=3),)), Testlets())

@@ -173,7 +173,7 @@ def test_designs_of_different_banks_are_not_compared() -> None:
     people = Responses.drawn(SMALL, 2, seed=1)
     with pytest.raises(InvalidArgumentError, match="the bank of y has other items or skills"):
         simulate_designs({"x": Design(SMALL), "y": Design(other)}, people)
-    with pytest.raises(InvalidArgumentError, match="at least one design is needed"):
+    with pytest.raises(InvalidArgumentError, match="at least one selector or design is needed"):
         simulate_designs({}, people)
 
 

@@ -10,10 +10,6 @@ import pandas as pd
 import pytest
 
 from bnmind.adaptive import (
-    ACCURACY,
-    BRIER_SCORE,
-    ENTROPY,
-    LOG_SCORE,
     MISSING,
     AnyOf,
     ItemBank,
@@ -89,7 +85,7 @@ def test_curves_are_means_with_their_bands() -> None:
 def test_means_over_answers_count_each_answer_once() -> None:
     codes = PEOPLE.codes.copy()
     codes[:40, 2:] = MISSING
-    measures = ACCURACY, BRIER_SCORE, LOG_SCORE, ENTROPY
+    measures = "accuracy", "brier_score", "log_score", "entropy"
     result = simulate(
         BANK,
         Responses.of(codes, items=BANK.item_names),
@@ -98,9 +94,9 @@ def test_means_over_answers_count_each_answer_once() -> None:
     )
     counts = np.sum(codes != MISSING, axis=1)
     for measure in measures[:3]:
-        values = result.values("x", measure.name)
+        values = result.values("x", measure)
         pooled = np.sum(values * counts[:, None], axis=0) / counts.sum()
-        assert np.allclose(result.mean("x", measure.name)[0], pooled)
+        assert np.allclose(result.mean("x", measure)[0], pooled)
         assert not np.allclose(pooled, values.mean(axis=0))
     assert np.allclose(result.mean("x", "entropy")[0], result.values("x", "entropy").mean(axis=0))
 
@@ -187,6 +183,8 @@ def test_unknown_names_are_reported() -> None:
         RESULT.run_of("gdi")
     with pytest.raises(UnknownNameError, match="measure"):
         RESULT.values("entropy", "truth")
+    with pytest.raises(UnknownNameError, match="did you mean accuracy"):
+        simulate(BANK, PEOPLE, {"x": RandomItem()}, options=SimulationOptions(measures=["acuracy"]))
 
 
 def test_one_examinee_has_no_errors_to_speak_of() -> None:

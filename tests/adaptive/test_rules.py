@@ -403,7 +403,7 @@ def test_a_stopper_waits_until_the_minima_are_met(length: int | None) -> None:
     start = Session.start(design)
     assert start.stop_reason == ""
     assert start.allowed == ("d", "e", "f", "g", "h")
-    assert start.progress.allowed == CODED_BANK.item_names
+    assert design.allowed(()) == CODED_BANK.item_names
     session = ended(design)
     assert asked(session) == "deg"
     assert session.stop_reason == "it is enough"

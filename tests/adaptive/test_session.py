@@ -35,7 +35,7 @@ from bnmind.adaptive import (
     rank_items,
     start_belief,
 )
-from bnmind.adaptive.records import bank_fingerprint
+from bnmind.adaptive.sessions import bank_fingerprint
 from bnmind.errors import (
     InvalidArgumentError,
     InvalidModelError,

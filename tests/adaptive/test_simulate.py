@@ -12,11 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmind.adaptive import (
-    ABILITY,
-    ABILITY_ERROR,
-    ABILITY_SQUARED_ERROR,
     MISSING,
-    UNASKED_ACCURACY,
     AbilityGrid,
     AllOf,
     AnyOf,
@@ -408,11 +404,11 @@ def test_abilities_are_measured_in_irt_banks() -> None:
     belief = start_belief(bank)
     for place in result.runs[0].asked[0].tolist():
         belief = belief.update(bank.item_names[place], int(people.codes[0, place]))
-    ability = result.values("fisher", ABILITY.name)
+    ability = result.values("fisher", "ability")
     assert ability[0, -1] == pytest.approx(float(expected_ability(belief)), abs=1e-9)
-    error = result.values("fisher", ABILITY_ERROR.name)
+    error = result.values("fisher", "ability_error")
     assert np.allclose(error[:, -1], ability[:, -1] - truth)
-    assert 0.05 < result.mean("fisher", ABILITY_SQUARED_ERROR.name)[0][-1] < 0.25
+    assert 0.05 < result.mean("fisher", "ability_squared_error")[0][-1] < 0.25
     assert "pattern_accuracy" not in result.summary.columns
 
 
@@ -421,7 +417,7 @@ def test_measures_of_your_own_get_everything() -> None:
         counts: Floats = moment.asked.sum(axis=1).astype(np.float64)
         return counts
 
-    measures = (Measure("asked", asked), UNASKED_ACCURACY)
+    measures = (Measure("asked", asked), "unasked_accuracy")
     result = simulate(
         BANK, PEOPLE, {"x": MinimalEntropy()}, options=SimulationOptions(measures=measures)
     )

@@ -82,7 +82,7 @@ def test_learn_writes_the_best_parameters_so_far(monkeypatch: pytest.MonkeyPatch
 def test_simulate_writes_the_results_of_the_first_examinees(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from bnmind.adaptive.simulation.simulate import run_batch
+    from bnmind.adaptive.simulation import run_batch
 
     batches = []
 
@@ -92,7 +92,7 @@ def test_simulate_writes_the_results_of_the_first_examinees(
             interrupt()
         return run_batch(*parts, **more)
 
-    module = importlib.import_module("bnmind.adaptive.simulation.simulate")
+    module = importlib.import_module("bnmind.adaptive.simulation")
     monkeypatch.setattr(module, "run_batch", slow)
     monkeypatch.setattr(module, "_MOST_EXAMINEES", 20)
     monkeypatch.setattr("bnmind.lab.save_simulation", tables_alone)

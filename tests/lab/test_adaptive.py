@@ -15,7 +15,6 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from bnmind.adaptive import (
-    ABILITY,
     AnyOf,
     ItemBank,
     MaximalItems,
@@ -142,7 +141,7 @@ def test_files_hold_the_frames(tmp_path: Path) -> None:
     bank = irt_bank(logistic_items([[1.0, 0.0], [1.0, 1.0]]))
     people = Responses.drawn(bank, 5)
     of_ability = simulate(
-        bank, people, {"x": RandomItem()}, options=SimulationOptions(measures=[ABILITY])
+        bank, people, {"x": RandomItem()}, options=SimulationOptions(measures=["ability"])
     )
     names = {path.name for path in save_simulation(of_ability, tmp_path / "ability")}
     assert "measure-ability.png" in names

@@ -25,20 +25,14 @@ from bnmind.pgm import FunctionalCPD, Network, NoisyMaximum, TabularCPD, Variabl
 from bnmind.pgm.functions import Function, Listed, Maximum, Minimum, Threshold
 from bnmind.questions import (
     DIALOGUE_STOPPERS,
-    Certain,
     Dialogue,
-    EntropyAtMost,
     Inquiry,
-    MarginalEntropies,
-    MostCost,
-    MostQuestions,
     rank_questions,
     read_dialogue,
     resumed_dialogue,
     write_dialogue,
 )
-from bnmind.questions.dialogue import dialogue_stoppers_by_names, fingerprint
-from bnmind.questions.dialogue_files import dialogue_to_json
+from bnmind.questions.dialogue import dialogue_to_json, fingerprint
 from bnmind.questions.event_log import Event, EventKind
 from tests.modes import examples
 from tests.questions.enumeration import bits, joint_given, situations, table, table_over
@@ -57,7 +51,7 @@ def test_beliefs_and_reasons_equal_those_of_enumeration(
     situation: tuple[Network, tuple[str, ...], dict[str, Any]], jointly: bool, seed: int
 ) -> None:
     network, about, evidence = situation
-    measure = None if jointly else MarginalEntropies()
+    measure = "joint" if jointly else "marginals"
     dialogue = Dialogue(Inquiry.of(network, about=about, evidence=evidence, measure=measure))
     rng = np.random.default_rng(seed)
     known = dict(evidence)
@@ -182,15 +176,20 @@ def test_a_target_cannot_be_asked() -> None:
 
 def test_stoppers_say_why() -> None:
     dialogue = begin(costs={"noise": 2.0})
-    assert dialogue.stop_reason([Certain(0.95)]) == ""
-    assert dialogue.stop_reason([EntropyAtMost(2)]) == "at most 2 bits are unknown"
-    assert dialogue.stop_reason([MostQuestions(0)]) == "0 questions were asked"
+    assert dialogue.stop_reason(["certainty:0.95"]) == ""
+    assert dialogue.stop_reason(["entropy:2"]) == "at most 2 bits are unknown"
+    assert dialogue.stop_reason(["questions:0"]) == "0 questions were asked"
     told = after(dialogue, noise="no")
-    assert told.stop_reason([MostCost(2), MostQuestions(1)]) == "the questions cost 2 together"
-    assert told.stop_reason([MostQuestions(1)]) == "1 question was asked"
+    assert told.stop_reason(["cost:2", "questions:1"]) == "the questions cost 2 together"
+    assert told.stop_reason(["questions:1"]) == "1 question was asked"
     assert "left to ask" in after(told, leak="no", heat="low").stop_reason()
-    (sure,) = dialogue_stoppers_by_names(["certainty:0.7"])
-    assert told.stop_reason([sure]) == "each target is 0.7 certain or more"
+    assert told.stop_reason(["certainty:0.7"]) == "each target is 0.7 certain or more"
+    assert told.stop_reason([lambda one: f"{len(one.state.asked)} asked"]) == "1 asked"
+    with pytest.raises(UnknownNameError, match="certain"):
+        told.stop_reason(["certain:0.7"])
+    for wrong in ("certainty:1.5", "certainty", "entropy:inf", "questions:0.5", "gain:-1"):
+        with pytest.raises(InvalidArgumentError, match=wrong):
+            told.stop_reason([wrong])
 
 
 @pytest.mark.parametrize("name", DIALOGUE_STOPPERS)
@@ -199,7 +198,7 @@ def test_stoppers_contract(name: str) -> None:
     assert member.argument is not None
     assert member.given is not None
     stopper = member.given(member.argument.read(member.argument.example))
-    reasons = [stopper.stop(begin().progress), stopper.stop(after(begin(), noise="no").progress)]
+    reasons = [stopper(begin()), stopper(after(begin(), noise="no"))]
     assert all(isinstance(reason, str) for reason in reasons)
     with pytest.raises(BnmindError):
         member.given(-1)

@@ -20,7 +20,7 @@ from bnmind.errors import (
     UnknownNameError,
 )
 from bnmind.pgm import Network, Variable
-from bnmind.questions import Decision, doubt_answers, value_of_information
+from bnmind.questions import doubt_answers, value_of_information
 from tests.modes import examples
 from tests.networks import enumerate_joint
 from tests.questions.enumeration import joint_given, situations, table, table_over
@@ -34,13 +34,10 @@ FIELD = Network(
         table(SOUNDING, (OIL,), [[0.1, 0.3, 0.5], [0.3, 0.4, 0.4], [0.6, 0.3, 0.1]]),
     )
 )
-DRILLING = Decision.of(
-    "oil",
-    {
-        "drill": {"dry": -70, "wet": 50, "soaking": 200},
-        "leave": {"dry": 0, "wet": 0, "soaking": 0},
-    },
-)
+DRILLING = {
+    "drill": {"dry": -70, "wet": 50, "soaking": 200},
+    "leave": {"dry": 0, "wet": 0, "soaking": 0},
+}
 
 
 def test_the_oil_wildcatter() -> None:
@@ -48,14 +45,17 @@ def test_the_oil_wildcatter() -> None:
     1992, after H. Raiffa, *Decision Analysis*, 1968: drilling at once is worth 20,000 dollars, and
     the best strategy, with a sounding for 10,000, is worth 22,500: drill unless the pattern is
     diffuse."""
-    values = value_of_information(FIELD, DRILLING, costs={"sounding": 10})
+    values = value_of_information(FIELD, DRILLING, about="oil", costs={"sounding": 10})
     assert values.action == "drill"
     assert values.expected_utility == pytest.approx(20)
     assert values.expected_utility + values.best.net == pytest.approx(22.5)
     assert values.best.actions == {"closed": "drill", "open": "drill", "diffuse": "leave"}
     assert values.perfect_information == pytest.approx(0.3 * 50 + 0.2 * 200 - 20)
     assert values.worth_asking == (values.best,)
-    assert value_of_information(FIELD, DRILLING, costs={"sounding": 13}).worth_asking == ()
+    assert (
+        value_of_information(FIELD, DRILLING, about="oil", costs={"sounding": 13}).worth_asking
+        == ()
+    )
 
 
 @settings(max_examples=examples(60))
@@ -69,7 +69,7 @@ def test_values_equal_those_of_enumeration(
     utilities = {
         f"a{i}": {key: float(rng.integers(-5, 6)) for key in keys} for i in range(n_actions)
     }
-    values = value_of_information(network, Decision.of(about, utilities), evidence=evidence)
+    values = value_of_information(network, utilities, about=about, evidence=evidence)
     joint = joint_given(network, evidence)
 
     def best(chances: Any) -> float:
@@ -95,40 +95,44 @@ def test_values_equal_those_of_enumeration(
 def test_frames_and_numbers_are_read_as_states() -> None:
     level = Variable("level", ("0", "1"))
     network = Network((*FIELD.cpds, table(level, (), [0.5, 0.5])))
-    frame = pd.DataFrame({0: [1.0, 0.0], 1: [-1.0, 0.0]}, index=["go", "stay"])
-    assert Decision.of("level", frame).table(network).tolist() == [[1.0, -1.0], [0.0, 0.0]]
+    frame = pd.DataFrame({0: [1.0, 0.0], 1: [-1.0, 0.5]}, index=["go", "stay"])
+    values = value_of_information(network, frame, about="level")
+    assert (values.action, values.expected_utility) == ("stay", 0.25)
+    assert values.perfect_information == 0.5
     columns = pd.MultiIndex.from_product([OIL.states, level.states])
     wide = pd.DataFrame(np.arange(6.0)[None], index=["go"], columns=columns)
-    both = Decision.of(["oil", "level"], wide)
-    assert both.table(network).tolist() == [[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]]
-    assert both.actions == ("go",)
+    both = value_of_information(network, wide, about=["oil", "level"])
+    assert both.action == "go"
+    assert both.expected_utility == pytest.approx(0.5 * 0.5 + 0.3 * 2.5 + 0.2 * 4.5)
 
 
 @pytest.mark.parametrize(
     ("about", "utilities", "text"),
     [
-        ([], {"go": {"dry": 1}}, "about to be .* at least one, all different"),
-        ("oil", {}, "expected utilities .*, at least one, got"),
+        ([], {"go": {"dry": 1}}, "name at least one target"),
+        (["oil", "oil"], {"go": {"dry": 1}}, "the target oil is named twice"),
+        ("oil", {}, "expected utilities .*, with one action at least, got"),
         ("oil", {"go": {"dry": math.inf}}, "finite"),
-        ("oil", {"go": {"dry": "much"}}, "must be a number"),
+        ("oil", {"go": {"dry": 1, ("dry",): 2}}, "go has two utilities"),
+        ("oil", {"go": {"dry": "much"}}, "finite utility of go for 'dry', got 'much'"),
         ("oil", {"go": 3}, "utilities"),
         ("oil", {"go": {("dry", "wet"): 1}}, "a state of each of oil"),
     ],
 )
 def test_wrong_decisions_are_refused(about: Any, utilities: Any, text: str) -> None:
     with pytest.raises(InvalidArgumentError, match=text):
-        Decision.of(about, utilities)
+        value_of_information(FIELD, utilities, about=about)
 
 
 def test_each_configuration_needs_one_utility() -> None:
     with pytest.raises(InvalidArgumentError, match="go has no utility for wet; go has no utility"):
-        value_of_information(FIELD, Decision.of("oil", {"go": {"dry": 1}}))
+        value_of_information(FIELD, {"go": {"dry": 1}}, about="oil")
     with pytest.raises(UnknownNameError, match="did you mean dry"):
-        value_of_information(FIELD, Decision.of("oil", {"go": {"dri": 1}}))
+        value_of_information(FIELD, {"go": {"dri": 1}}, about="oil")
     with pytest.raises(UnknownNameError, match="did you mean oil"):
-        value_of_information(FIELD, Decision.of("oill", {"go": {"dry": 1}}))
+        value_of_information(FIELD, {"go": {"dry": 1}}, about="oill")
     with pytest.raises(InvalidArgumentError, match="oil is in the evidence"):
-        value_of_information(FIELD, DRILLING, evidence={"oil": "dry"})
+        value_of_information(FIELD, DRILLING, about="oil", evidence={"oil": "dry"})
 
 
 def test_many_configurations_are_refused() -> None:
@@ -136,16 +140,16 @@ def test_many_configurations_are_refused() -> None:
     network = Network(tuple(table(v, (), [0.5, 0.5]) for v in variables))
     names = [v.name for v in variables]
     with pytest.raises(TooLargeError, match="1,073,741,824 configurations"):
-        value_of_information(network, Decision.of(names, {"go": {("0",) * 30: 1}}))
+        value_of_information(network, {"go": {("0",) * 30: 1}}, about=names)
 
 
 def test_values_are_a_sequence_and_a_frame() -> None:
-    values = value_of_information(FIELD, DRILLING)
+    values = value_of_information(FIELD, DRILLING, about="oil")
     assert values[:1] == (values[0],)
     assert values.to_frame().to_dict("records") == [
         {"question": "sounding", "value": pytest.approx(12.5), "cost": 0, "net": values.best.net}
     ]
-    nothing = value_of_information(FIELD, DRILLING, evidence={"sounding": "open"})
+    nothing = value_of_information(FIELD, DRILLING, about="oil", evidence={"sounding": "open"})
     assert nothing.expected_utility == pytest.approx(1.15 / 0.35 * 10)
     with pytest.raises(NothingToAskError):
         _ = nothing.best
@@ -155,8 +159,7 @@ def test_a_constant_in_all_utilities_changes_no_decision() -> None:
     def values(constant: float) -> Any:
         drill = {"dry": constant, "wet": constant + 1, "soaking": constant + 20}
         leave = dict.fromkeys(OIL.states, constant + 5)
-        two = Decision.of("oil", {"drill": drill, "leave": leave})
-        return value_of_information(FIELD, two)
+        return value_of_information(FIELD, {"drill": drill, "leave": leave}, about="oil")
 
     near, far = values(0), values(-1e10)
     assert (near.action, far.action) == ("leave", "leave")
@@ -165,9 +168,9 @@ def test_a_constant_in_all_utilities_changes_no_decision() -> None:
 
 
 def test_a_question_that_costs_its_value_is_not_worth_asking() -> None:
-    exact = value_of_information(FIELD, DRILLING).best.value
+    exact = value_of_information(FIELD, DRILLING, about="oil").best.value
     for cost in (exact, math.nextafter(exact, 0), math.nextafter(exact, math.inf)):
-        values = value_of_information(FIELD, DRILLING, costs={"sounding": cost})
+        values = value_of_information(FIELD, DRILLING, about="oil", costs={"sounding": cost})
         assert values.best.net == 0
         assert values.worth_asking == ()
 

@@ -50,6 +50,7 @@ from bnmind._messages import counted, percent
 from bnmind._values import Value
 from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, Responses
 from bnmind.adaptive.beliefs.estimates import has_ability
+from bnmind.adaptive.design import Design
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.selection.blueprint import Blueprint
 from bnmind.adaptive.selection.rules import Enemies, OnlyItems, Testlets, asked_mask
@@ -79,7 +80,6 @@ from bnmind.adaptive.selection.stopping import (
     SkillsCertain,
     most_items_of,
 )
-from bnmind.adaptive.sessions.design import Design
 from bnmind.adaptive.trees.aims import ProfileClasses
 from bnmind.adaptive.trees.item_trees import Frontier, Merge, walk
 from bnmind.errors import InvalidArgumentError, UnknownNameError

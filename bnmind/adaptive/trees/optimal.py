@@ -40,10 +40,10 @@ from bnmind._arguments import checked
 from bnmind._display import Result, Table, parts_of, picked
 from bnmind._messages import counted
 from bnmind._values import Value
+from bnmind.adaptive.design import Design
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.selection.selectors import FixedOrder
 from bnmind.adaptive.selection.stopping import MaximalItems
-from bnmind.adaptive.sessions.design import Design
 from bnmind.adaptive.trees.aims import Aim, EntropyOfSkills, search_problem
 from bnmind.adaptive.trees.evaluation import DesignEvaluation, evaluate_design
 from bnmind.adaptive.trees.item_trees import (

@@ -25,7 +25,7 @@ from bnmind.adaptive import (
     read_qmatrix,
     replay,
 )
-from bnmind.adaptive.simulation.results import share_interval
+from bnmind.adaptive.simulation_results import share_interval
 from bnmind.information import Floats
 from bnmind.lab.mastermind import CodeMaker, Contest, Declared, play_game
 from bnmind.lab.plots import Curve, band, line, style_of

@@ -1,29 +1,312 @@
-"""The results of simulated tests, as arrays and as data frames."""
+r"""What simulated tests are measured by after every answer, and their results.
+
+==============  ==================================================================
+symbol          name here
+==============  ==================================================================
+P(X=r | e)      ``Moment.predicted``: the response r to item X given the answers e;
+                for an answered item, as if it were asked again
+x               ``Moment.responses``: the examinee's answer, asked or not
+½ Σ_r (P−[r=x])²  ``brier_score``; with two responses (P(X=1) − x)²
+ln P(X=x | e)   ``log_score``
+==============  ==================================================================
+
+References
+----------
+G. Brier, "Verification of forecasts expressed in terms of probability", Mon. Weather Rev.
+1950; I. J. Good, "Rational decisions", J. R. Stat. Soc. B 1952 (the logarithmic score); H.
+Huebner and C. Wang, "A note on comparing examinee classification methods for cognitive
+diagnosis models", Educ. Psychol. Meas. 2011 (patterns and attributes).
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._arguments import checked
+from bnmind._arguments import check_shape, checked, number_array
 from bnmind._display import Result, Table, finite, frame_html
 from bnmind._messages import counted, percent
 from bnmind._values import Value, sealed
-from bnmind.adaptive.beliefs.belief import MISSING, Responses
+from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, BatchProfiles, Responses
+from bnmind.adaptive.beliefs.estimates import ability_deviation, expected_ability
+from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.response_models.curves import GradedResponse, Logistic
 from bnmind.adaptive.responses.responses import Levels
 from bnmind.adaptive.selection.stopping import Reasons
-from bnmind.adaptive.simulation.measures import Measure
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.information import Floats
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_TIE = 1e-12
+"""Probabilities closer than this count as equal."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Moment(Value):
+    """The state of some tests between two questions, as input to measures."""
+
+    beliefs: BatchBelief
+    """The belief about each examinee."""
+    responses: Responses
+    """``(examinees, items)``, the answers to all items, asked or not; `MISSING` if unknown."""
+    asked: NDArray[np.bool_]
+    """``(examinees, items)``, a mask of the items asked."""
+    levels: Levels
+    """``(examinees, skills)``, the true levels; `MISSING` where unknown."""
+    abilities: Floats
+    """``(examinees,)``, the true abilities; NaN where unknown."""
+
+    @property
+    def bank(self) -> ItemBank:
+        """The item bank."""
+        return self.beliefs.bank
+
+    @cached_property
+    def predicted(self) -> Floats:
+        """The probability of each response, ``(examinees, items, responses)``."""
+        beliefs, bank = self.beliefs, self.bank
+        width = max(channel.shape[1] for channel in bank.item_channels)
+        predicted = np.zeros((len(beliefs), len(bank.items), width))
+        # Items of one cause are predicted together, several times as fast as one by one.
+        for number in range(len(bank.causes)):
+            items = np.flatnonzero(bank.cause_numbers == number)
+            channels = bank.channels([bank.item_names[i] for i in items])
+            masses = beliefs.masses(items[:1])[:, 0]
+            predicted[:, items, : channels.shape[2]] = np.tensordot(masses, channels, axes=(1, 1))
+        return sealed(predicted)
+
+    @cached_property
+    def chances(self) -> Floats:
+        """The predicted probability of each answer, ``(examinees, items)``."""
+        numbers = np.maximum(self.responses, 0).astype(np.intp)[..., None]
+        return sealed(np.take_along_axis(self.predicted, numbers, axis=2)[..., 0])
+
+    @cached_property
+    def hits(self) -> NDArray[np.bool_]:
+        """Whether the most probable response is the answer; ties go to the better response."""
+        predicted = self.predicted
+        if predicted.shape[2] == 2:
+            best = (predicted[..., 1] >= 0.5 - _TIE).astype(np.intp)
+        else:
+            near = predicted >= predicted.max(axis=2, keepdims=True) - _TIE
+            best = predicted.shape[2] - 1 - np.argmax(near[..., ::-1], axis=2)
+        return sealed(best == self.responses)
+
+    @cached_property
+    def classified(self) -> Levels:
+        """The most probable level of each skill, ``(examinees, skills)``."""
+        widths = [self.bank.variable(skill).n_states for skill in self.bank.skills]
+        parts = np.split(self.marginals, np.cumsum(widths)[:-1], axis=1)
+        return sealed(np.stack([part.argmax(axis=1) for part in parts], axis=1))
+
+    @cached_property
+    def marginals(self) -> Floats:
+        """The probability of each level of each skill, ``(examinees, levels of all skills)``."""
+        parts = [self.beliefs.marginal(skill) for skill in self.bank.skills]
+        return sealed(np.concatenate(parts, axis=1))
+
+    @cached_property
+    def profile(self) -> BatchProfiles:
+        """The most probable profile of each examinee."""
+        return self.beliefs.profile()
+
+    @checked
+    def mean_of_answers(
+        self, values: Floats | NDArray[np.bool_], among: NDArray[np.bool_] | None = None
+    ) -> Floats:
+        """Return for each examinee the mean of values over the answers; NaN without answers.
+
+        Parameters
+        ----------
+        values
+            ``(examinees, items)``.
+        among
+            ``(examinees, items)``, a mask of the items to include; default all.
+        """
+        is_included = self.responses != MISSING
+        counted = number_array(values, "values")
+        check_shape(counted, "values", is_included.shape)
+        if among is not None:
+            check_shape(among, "among", is_included.shape)
+            is_included = is_included & among
+        return _share(np.where(is_included, counted, 0.0).sum(axis=1), is_included.sum(axis=1))
+
+
+_Function: TypeAlias = Callable[[Moment], Floats]
+
+
+@dataclass(frozen=True)
+class Measure(Value):
+    """A measure of each test, taken after each answer.
+
+    Parameters
+    ----------
+    name
+        The name of the column in data frames.
+    function
+        A function of a `Moment` that returns a number for each examinee, ``(examinees,)``;
+        NaN where undefined. With several workers it must be possible to pickle it.
+    label
+        The label in plots; if empty, the name.
+    of_answers
+        Whether it is a mean over the answers of an examinee. Means over examinees are then
+        weighted by the number of answers, so that they are means over all answers.
+    is_share
+        Whether it is within 0 and 1, as shares and probabilities are. Confidence bands of its means
+        then are, too.
+    """
+
+    name: str
+    function: _Function
+    label: str = ""
+    of_answers: bool = field(default=False, kw_only=True)
+    is_share: bool = field(default=False, kw_only=True)
+
+
+def _share(parts: NDArray[Any], wholes: NDArray[Any]) -> Floats:
+    shares = np.full(len(wholes), np.nan)
+    np.divide(parts, wholes, out=shares, where=wholes > 0)
+    return shares
+
+
+_MEASURES: dict[str, Measure] = {}
+MEASURES: Mapping[str, Measure] = MappingProxyType(_MEASURES)
+"""The measures by name."""
+
+
+def _measure(
+    name: str, label: str, *, of_answers: bool = False, is_share: bool = False
+) -> Callable[[_Function], _Function]:
+    """Return a decorator that makes a function one of the `MEASURES`; see `Measure`."""
+
+    def register(function: _Function) -> _Function:
+        _MEASURES[name] = Measure(name, function, label, of_answers=of_answers, is_share=is_share)
+        return function
+
+    return register
+
+
+@_measure("accuracy", "answers predicted, all", of_answers=True, is_share=True)
+def _accuracy(moment: Moment) -> Floats:
+    """Return the share of all answers, of asked items too, that are predicted by P(X | e) ≥ ½."""
+    return moment.mean_of_answers(moment.hits)
+
+
+@_measure("unasked_accuracy", "answers predicted, not asked", is_share=True)
+def _unasked_accuracy(moment: Moment) -> Floats:
+    """Return the share of the answers to items not asked yet that are predicted correctly."""
+    return moment.mean_of_answers(moment.hits, ~moment.asked)
+
+
+@_measure("brier_score", "Brier score", of_answers=True, is_share=True)
+def _brier_score(moment: Moment) -> Floats:
+    """Return the mean Brier score over all answers; 0 is perfect."""
+    if moment.predicted.shape[2] == 2:
+        return moment.mean_of_answers((1 - moment.chances) ** 2)
+    squares = (moment.predicted**2).sum(axis=2)
+    return moment.mean_of_answers((squares - 2 * moment.chances + 1) / 2)
+
+
+@_measure("log_score", "log score, natural", of_answers=True)
+def _log_score(moment: Moment) -> Floats:
+    """Return the mean natural logarithm of the probability of the answers; 0 is perfect."""
+    with np.errstate(divide="ignore"):
+        return moment.mean_of_answers(np.log(moment.chances))
+
+
+@_measure("entropy", "entropy of the skills, bits")
+def _entropy(moment: Moment) -> Floats:
+    """Return the entropy of all skills jointly, in bits."""
+    return moment.beliefs.entropy
+
+
+@_measure("profile_probability", "probability of the most probable profile", is_share=True)
+def _profile_probability(moment: Moment) -> Floats:
+    """Return the probability of the most probable profile."""
+    return moment.profile.probabilities
+
+
+@_measure("pattern_accuracy", "profiles classified right", is_share=True)
+def _pattern_accuracy(moment: Moment) -> Floats:
+    """Return whether the most probable profile is the true profile."""
+    known = np.all(moment.levels != MISSING, axis=1)
+    if not known.any():
+        return np.full(len(known), np.nan)
+    right = np.all(moment.profile.levels == moment.levels, axis=1)
+    return np.where(known, right, np.nan)
+
+
+@_measure("attribute_accuracy", "skills classified right", is_share=True)
+def _attribute_accuracy(moment: Moment) -> Floats:
+    """Return the share of skills whose most probable level is the true level."""
+    known = moment.levels != MISSING
+    right = (moment.classified == moment.levels) & known
+    return _share(right.sum(axis=1), known.sum(axis=1))
+
+
+@_measure("ability", "ability expected")
+def _ability(moment: Moment) -> Floats:
+    """Return the mean of the belief about the ability of an IRT bank."""
+    return expected_ability(moment.beliefs)
+
+
+@_measure("ability_deviation", "standard deviation of the ability")
+def _ability_deviation(moment: Moment) -> Floats:
+    """Return the standard deviation of the belief about the ability."""
+    return ability_deviation(moment.beliefs)
+
+
+@_measure("ability_error", "bias of the ability expected")
+def _ability_error(moment: Moment) -> Floats:
+    """Return the expected ability minus the true ability; the mean is the bias."""
+    return _ability(moment) - moment.abilities
+
+
+@_measure("ability_squared_error", "mean squared error of the ability")
+def _ability_squared_error(moment: Moment) -> Floats:
+    """Return the square of `_ability_error`."""
+    return _ability_error(moment) ** 2
+
+
+def measure_of(given: str | Measure) -> Measure:
+    """Return a measure that is given itself, or by its name among the `MEASURES`."""
+    if not isinstance(given, str):
+        return given
+    if given not in MEASURES:
+        raise UnknownNameError("measure", given, MEASURES)
+    return MEASURES[given]
+
+
+@checked
+def default_measures(bank: ItemBank, *, truth: bool) -> tuple[Measure, ...]:
+    """Return the default measures of a simulation.
+
+    Parameters
+    ----------
+    bank
+        The bank. The measures are those of abilities for IRT banks, else of profiles.
+    truth
+        Whether the true levels are known.
+    """
+    names = ["accuracy", "brier_score", "log_score", "entropy"]
+    if len(bank.skills) == 1 and all(
+        isinstance(item.gate, Logistic | GradedResponse) for item in bank.items
+    ):
+        names += ["ability", "ability_deviation"]
+        names += ["ability_error", "ability_squared_error"] * truth
+    else:
+        names += ["pattern_accuracy", "attribute_accuracy"] * truth
+    return tuple(MEASURES[name] for name in names)
+
 
 _NORMAL = 1.959963984540054
 """Half the width of a 95 % confidence band, in standard errors."""
@@ -38,19 +321,6 @@ _HEADS = {
     "ability_squared_error": ("squared error", "squared error of the estimated ability"),
 }
 """The measures on the terminal: the heads of their columns, and their meaning."""
-
-_ALWAYS = {
-    "length": "mean number of items",
-    "exposed": "share of tests with the item that is asked most",
-    "overlap": "mean share of items that two tests have in common",
-}
-"""The meaning of the columns that every table has."""
-
-_BY_STEP = {
-    "accuracy": "Share of all answers predicted",
-    "pattern_accuracy": "Share of profiles classified right",
-}
-"""The measures that are shown for several numbers of items."""
 
 _ALL_STEPS = 10
 """The most items of a test whose every step has a column."""
@@ -200,25 +470,25 @@ class SimulationResult(Result, Value):
         return dict(finite(record))
 
     def _shown(self) -> Iterator[str | Table]:
-        shown = [m.name for m in self.measures if m.name in _HEADS]
         sizes = f"{counted(len(self), 'examinee')}, {counted(len(self.items), 'item')}"
         yield f"{sizes}. At the end of the tests:"
-        heads = [_HEADS[name][0] for name in shown]
-        rows = [
-            (
-                run.selector,
-                f"{run.lengths.mean():.2f}",
-                *(f"{self.mean(run.selector, name)[0][-1]:.3f}" for name in shown),
-                percent(run.exposure.max()),
-                "-" if math.isnan(run.overlap) else percent(run.overlap),
-            )
-            for run in self.runs
+        columns = [
+            ("length", "mean number of items", [f"{r.lengths.mean():.2f}" for r in self.runs])
         ]
-        yield Table(("selector", "length", *heads, "exposed", "overlap"), rows)
-        meanings = [("length", _ALWAYS["length"]), *(_HEADS[name] for name in shown)]
-        meanings += [(head, _ALWAYS[head]) for head in ("exposed", "overlap")]
-        width = max(len(head) for head, _ in meanings)
-        yield from (f"  {head:{width}}   {meaning}" for head, meaning in meanings)
+        for measure in self.measures:
+            if measure.name in _HEADS:
+                ends = [self.mean(run.selector, measure.name)[0][-1] for run in self.runs]
+                columns.append((*_HEADS[measure.name], [f"{end:.3f}" for end in ends]))
+        most = [percent(run.exposure.max()) for run in self.runs]
+        shared = ["-" if math.isnan(r.overlap) else percent(r.overlap) for r in self.runs]
+        columns += [
+            ("exposed", "share of tests with the item that is asked most", most),
+            ("overlap", "mean share of items that two tests have in common", shared),
+        ]
+        heads, meanings, cells = zip(*columns, strict=True)
+        yield Table(("selector", *heads), [*zip(self.selectors, *cells, strict=True)])
+        width = max(map(len, heads))
+        yield from (f"  {h:{width}}   {about}" for h, about in zip(heads, meanings, strict=True))
         for run in self.runs:
             if run.impossible.any():
                 yield (
@@ -229,9 +499,9 @@ class SimulationResult(Result, Value):
         differ = any(run.lengths.min() < run.lengths.max() for run in self.runs)
         last = " (the last column: at the end of the tests)" if differ else ""
         steps = _steps(self.n_steps)
-        for name, what in _BY_STEP.items():
+        for name in ("accuracy", "pattern_accuracy"):
             if any(measure.name == name for measure in self.measures):
-                yield f"{what}, by the number of items asked{last}:"
+                yield f"{_HEADS[name][1].capitalize()}, by the number of items asked{last}:"
                 means = [(one, self.mean(one, name)[0]) for one in self.selectors]
                 rows = [(one, *(f"{mean[step]:.3f}" for step in steps)) for one, mean in means]
                 yield Table(("selector", *map(str, steps)), rows)
@@ -375,26 +645,20 @@ class SimulationResult(Result, Value):
         Columns ``selector, measure, step, mean, standard_error, low, high`` (see `band`), and
         ``testing``, the number of tests of at least this length.
         """
-        import pandas as pd
+        steps, names = np.arange(1 + self.n_steps), [measure.name for measure in self.measures]
 
-        frames, steps = [], np.arange(1 + self.n_steps)
-        for run in self.runs:
+        def columns(run: SelectorRun) -> Mapping[str, Any]:
+            each = [(*self.mean(run.selector, n), *self.band(run.selector, n)) for n in names]
+            stacked = np.hstack([np.empty((4, 0)), *each])
             testing = (run.lengths[:, None] >= steps).sum(axis=0)
-            for measure in self.measures:
-                mean, error = self.mean(run.selector, measure.name)
-                low, high = self.band(run.selector, measure.name)
-                columns = {
-                    "selector": run.selector,
-                    "measure": measure.name,
-                    "step": steps,
-                    "mean": mean,
-                    "standard_error": error,
-                    "low": low,
-                    "high": high,
-                    "testing": testing,
-                }
-                frames.append(pd.DataFrame(columns))
-        return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+            return {
+                "measure": np.repeat(np.array(names, dtype=object), len(steps)),
+                "step": np.tile(steps, len(names)),
+                **dict(zip(("mean", "standard_error", "low", "high"), stacked, strict=True)),
+                "testing": np.tile(testing, len(names)),
+            }
+
+        return self._frame(columns)
 
     @property
     def exposure(self) -> pd.DataFrame:
@@ -610,23 +874,23 @@ def joined_runs(parts: Sequence[SelectorRun], order: ArrayLike) -> SelectorRun:
     if len({part.selector for part in parts}) != 1:
         raise InvalidArgumentError("runs of different selectors cannot be joined")
     rows = np.asarray(order)
-    width = max(part.asked.shape[1] for part in parts)
-    steps = max(part.posteriors.shape[1] for part in parts)
-    asked, values, posteriors = [], [], []
-    for part in parts:
-        more = width - part.asked.shape[1]
-        last = [part.posteriors[:, -1:]] * (steps - part.posteriors.shape[1])
-        posteriors.append(np.concatenate([part.posteriors, *last], axis=1))
-        asked.append(np.pad(part.asked, ((0, 0), (0, more)), constant_values=MISSING))
-        values.append(np.concatenate([part.values, *[part.values[:, :, -1:]] * more], axis=2))
-    names = ("reasons", "set_aside", "classified", "impossible", "profiles", "probabilities")
-    others: dict[str, Any] = {
-        name: np.concatenate([getattr(part, name) for part in parts])[rows] for name in names
-    }
-    return SelectorRun(
-        selector=parts[0].selector,
-        asked=np.concatenate(asked)[rows],
-        values=np.concatenate(values, axis=1)[:, rows],
-        posteriors=np.concatenate(posteriors)[rows],
-        **others,
-    )
+    joined: dict[str, Any] = {}
+    for one in fields(SelectorRun)[1:]:
+        arrays = [getattr(part, one.name) for part in parts]
+        people = 1 if one.name == "values" else 0
+        if one.name in ("asked", "values", "posteriors"):
+            # Shorter tests keep their last values, and ask nothing any more.
+            steps = [array.shape[people + 1] for array in arrays]
+            how: dict[str, Any] = {"mode": "edge"}
+            if one.name == "asked":
+                how = {"constant_values": MISSING}
+            arrays = [_widened(array, people + 1, max(steps), **how) for array in arrays]
+        joined[one.name] = np.concatenate(arrays, axis=people).take(rows, axis=people)
+    return replace(parts[0], **joined)
+
+
+def _widened(array: NDArray[Any], axis: int, width: int, **how: Any) -> NDArray[Any]:
+    """Return an array with more values at the end of an axis, as `numpy.pad` fills them."""
+    more = [(0, 0)] * array.ndim
+    more[axis] = (0, width - array.shape[axis])
+    return np.pad(array, more, **how)

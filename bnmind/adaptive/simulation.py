@@ -22,6 +22,7 @@ from bnmind.adaptive.beliefs.belief import (
     updated_batch_anyway,
 )
 from bnmind.adaptive.beliefs.estimates import start_beliefs
+from bnmind.adaptive.design import DEFAULT_RULES, Design, Opening, openings
 from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of
 from bnmind.adaptive.pilot import PilotItems, drawn_places
 from bnmind.adaptive.responses.responses import Responses, fold_numbers
@@ -29,9 +30,15 @@ from bnmind.adaptive.selection.rules import Rule, asked_mask
 from bnmind.adaptive.selection.selector import Selector, generator_of
 from bnmind.adaptive.selection.selectors import ItemEligibility
 from bnmind.adaptive.selection.stopping import Stopper
-from bnmind.adaptive.sessions.design import DEFAULT_RULES, Design, Opening, openings
-from bnmind.adaptive.simulation.measures import Measure, Moment, default_measures
-from bnmind.adaptive.simulation.results import SelectorRun, SimulationResult, joined_runs
+from bnmind.adaptive.simulation_results import (
+    Measure,
+    Moment,
+    SelectorRun,
+    SimulationResult,
+    default_measures,
+    joined_runs,
+    measure_of,
+)
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 
@@ -88,9 +95,8 @@ def run_batch(
     places = drawn_places(design.pilot, design.seed, people.numbers)
     beliefs, rows = prior.take(np.zeros(n, dtype=np.intp)), np.arange(n)
     asked, aside = np.empty((n, 0), dtype=np.intp), np.zeros(may.shape, dtype=bool)
-    reasons, impossible = np.full(n, "", dtype=object), np.zeros(n, dtype=bool)
-    classified, profiles = (np.zeros(levels.shape, dtype=np.intp) for _ in range(2))
-    probabilities = np.zeros(n)
+    impossible = np.zeros(n, dtype=bool)
+    at_end: dict[str, NDArray[Any]] = {}
     values: list[Floats] = []
     marginals: list[Floats] = []
     while True:
@@ -111,11 +117,16 @@ def run_batch(
         ends = opening.reasons != ""
         if ends.any():
             ended = rows[ends]
-            reasons[ended] = opening.reasons[ends]
-            classified[ended] = moment.classified[ends]
-            profiles[ended] = moment.profile.levels[ends]
-            probabilities[ended] = moment.profile.probabilities[ends]
             marginals[-1][ended] = moment.marginals[ends]
+            now: dict[str, NDArray[Any]] = {
+                "reasons": opening.reasons.astype(object),
+                "classified": moment.classified,
+                "profiles": moment.profile.levels,
+                "probabilities": moment.profile.probabilities,
+            }
+            for key, found in now.items():
+                whole = at_end.setdefault(key, np.empty((n, *found.shape[1:]), dtype=found.dtype))
+                whole[ended] = found[ends]
             rows, beliefs, opening = rows[~ends], beliefs.take(~ends), opening.take(~ends)
         if not len(rows):
             break
@@ -132,14 +143,11 @@ def run_batch(
     return SelectorRun(
         selector=name,
         asked=asked,
-        reasons=reasons.astype(np.str_),
         set_aside=aside,
         values=np.stack(values, axis=2).swapaxes(0, 1),
-        classified=classified,
         impossible=impossible,
-        profiles=profiles,
-        probabilities=probabilities,
         posteriors=np.stack(marginals, axis=1),
+        **at_end | {"reasons": at_end["reasons"].astype(np.str_)},
     )
 
 
@@ -176,7 +184,8 @@ class SimulationOptions(Value):
     rules
         The rules, in the order of application.
     measures
-        The measures taken after every answer; default `default_measures`.
+        The measures taken after every answer: names of `MEASURES`, or measures of your own. By
+        default some of answers and of skills; if the truth is known, some of errors, too.
     seed
         At least 0, for selectors that draw at random; the same seed gives the same tests.
         Each examinee has a separate generator for each question, equal for all selectors.
@@ -201,7 +210,7 @@ class SimulationOptions(Value):
     """
 
     rules: Sequence[Rule] = DEFAULT_RULES
-    measures: Sequence[Measure] | None = None
+    measures: Sequence[str | Measure] | None = None
     seed: Natural = 0
     batch_size: Count | None = None
     posteriors: bool = False
@@ -288,83 +297,14 @@ def simulate(
     >>> bool(more[2] > 2 * error[2])
     True
     """
-    if not selectors:
-        raise InvalidArgumentError("at least one selector is needed", selectors)
     bank, asked = bank_of(bank), options or SimulationOptions()
-    shape = (len(examinees), len(bank.items))
-    mask = np.ones(shape, dtype=bool) if eligible is None else np.asarray(eligible)
-    if mask.shape != shape or mask.dtype != np.bool_:
-        raise InvalidArgumentError(
-            f"expected truth values of shape {shape} as eligible, got an array of"
-            f" shape {mask.shape} of {mask.dtype}",
-            mask.dtype,
-        )
     designs = {
         name: Design(
             bank, one, stopper, rules=tuple(asked.rules), seed=asked.seed, pilot=asked.pilot
         )
         for name, one in selectors.items()
     }
-    return _simulated(designs, examinees, dict.fromkeys(designs, mask), asked, progress)
-
-
-def _simulated(
-    designs: Mapping[str, Design],
-    examinees: Responses,
-    eligible: Mapping[str, NDArray[np.bool_]],
-    options: SimulationOptions,
-    progress: ProgressOfTests | None,
-) -> SimulationResult:
-    """Return the tests of designs whose banks have the same items and skills.
-
-    For each design there is a mask of the items that may be asked, ``(examinees, items)``.
-    """
-    bank, names = next(iter(designs.values())).bank, list(designs)
-    examinees = examinees.for_bank(bank)
-    responses, levels = examinees.codes, examinees.levels_in(bank)
-    measures = options.measures
-    if measures is None:
-        truth = np.any(levels != MISSING) or not np.isnan(examinees.abilities_in(bank)).all()
-        measures = default_measures(bank, truth=bool(truth))
-    priors = {name: start_beliefs(design.bank, 1) for name, design in designs.items()}
-    size = options.batch_size or _batch_size(bank, priors[names[0]])
-    tasks = []
-    for start in range(0, len(examinees), size):
-        rows = np.arange(start, min(start + size, len(examinees)))
-        people = examinees.take(rows)
-        tasks += [
-            partial(
-                run_batch,
-                name,
-                design,
-                priors[name],
-                people,
-                eligible[name][rows] & (responses[rows] != MISSING),
-                measures=tuple(measures),
-                posteriors=options.posteriors,
-            )
-            for name, design in designs.items()
-        ]
-    parts: list[SelectorRun] = []
-    done = 0
-    for part in results_of(tasks, options.workers):
-        parts.append(part)
-        done += len(part.asked)
-        if progress is not None:
-            progress(done, len(examinees) * len(designs))
-        whole = len(parts) % len(designs) == 0
-        if whole and options.until is not None and options.until():
-            break
-    order = np.arange(done // len(designs))
-    return SimulationResult(
-        items=bank.item_names,
-        skills=bank.skills,
-        measures=tuple(measures),
-        responses=responses[order],
-        levels=levels[order],
-        runs=tuple(joined_runs(parts[n :: len(designs)], order) for n in range(len(designs))),
-        states=tuple(bank.variable(skill).states for skill in bank.skills),
-    )
+    return simulate_designs(designs, examinees, eligible=eligible, options=asked, progress=progress)
 
 
 def _batch_size(bank: ItemBank, prior: BatchBelief) -> int:
@@ -387,6 +327,7 @@ def simulate_designs(
     designs: Mapping[str, Design],
     examinees: Responses,
     *,
+    eligible: ArrayLike | None = None,
     options: SimulationOptions | None = None,
     progress: ProgressOfTests | None = None,
 ) -> SimulationResult:
@@ -401,6 +342,8 @@ def simulate_designs(
         The designs, by their names in the results. Their banks have the same items and skills.
     examinees
         The examinees; see `simulate`.
+    eligible
+        As for `simulate`; what the exposure control of a design sets aside is not asked either.
     options
         The measures and the number of workers. The rules, the pilot items and
         the seed are those of the designs.
@@ -410,16 +353,69 @@ def simulate_designs(
     Raises
     ------
     InvalidArgumentError
-        If there is no design, or the banks have different items or skills.
+        If there is no design, the banks have different items or skills, or ``eligible`` does not
+        fit.
     """
     if not designs:
-        raise InvalidArgumentError("at least one design is needed", designs)
-    first = next(iter(designs.values())).bank
+        raise InvalidArgumentError("at least one selector or design is needed", designs)
+    bank, names = next(iter(designs.values())).bank, list(designs)
     for name, design in designs.items():
-        if (design.bank.item_names, design.bank.skills) != (first.item_names, first.skills):
+        if (design.bank.item_names, design.bank.skills) != (bank.item_names, bank.skills):
             raise InvalidArgumentError(f"the bank of {name} has other items or skills", name)
-    eligible = {name: _eligible(design, examinees) for name, design in designs.items()}
-    return _simulated(designs, examinees, eligible, options or SimulationOptions(), progress)
+    shape = (len(examinees), len(bank.items))
+    mask = np.ones(shape, dtype=bool) if eligible is None else np.asarray(eligible)
+    if mask.shape != shape or mask.dtype != np.bool_:
+        raise InvalidArgumentError(
+            f"expected truth values of shape {shape} as eligible, got an array of"
+            f" shape {mask.shape} of {mask.dtype}",
+            mask.dtype,
+        )
+    options = options or SimulationOptions()
+    may = {name: mask & _eligible(design, examinees) for name, design in designs.items()}
+    examinees = examinees.for_bank(bank)
+    responses, levels = examinees.codes, examinees.levels_in(bank)
+    truth = np.any(levels != MISSING) or not np.isnan(examinees.abilities_in(bank)).all()
+    asked = default_measures(bank, truth=bool(truth))
+    measures = tuple(map(measure_of, asked if options.measures is None else options.measures))
+    priors = {name: start_beliefs(design.bank, 1) for name, design in designs.items()}
+    size = options.batch_size or _batch_size(bank, priors[names[0]])
+    tasks = []
+    for start in range(0, len(examinees), size):
+        rows = np.arange(start, min(start + size, len(examinees)))
+        people = examinees.take(rows)
+        tasks += [
+            partial(
+                run_batch,
+                name,
+                design,
+                priors[name],
+                people,
+                may[name][rows] & (responses[rows] != MISSING),
+                measures=measures,
+                posteriors=options.posteriors,
+            )
+            for name, design in designs.items()
+        ]
+    parts: list[SelectorRun] = []
+    done = 0
+    for part in results_of(tasks, options.workers):
+        parts.append(part)
+        done += len(part.asked)
+        if progress is not None:
+            progress(done, len(examinees) * len(designs))
+        whole = len(parts) % len(designs) == 0
+        if whole and options.until is not None and options.until():
+            break
+    order = np.arange(done // len(designs))
+    return SimulationResult(
+        items=bank.item_names,
+        skills=bank.skills,
+        measures=measures,
+        responses=responses[order],
+        levels=levels[order],
+        runs=tuple(joined_runs(parts[n :: len(designs)], order) for n in range(len(designs))),
+        states=tuple(bank.variable(skill).states for skill in bank.skills),
+    )
 
 
 def _eligible(design: Design, examinees: Responses) -> NDArray[np.bool_]:

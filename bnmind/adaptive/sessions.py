@@ -1,25 +1,36 @@
 """Live tests of one examinee, saved after every answer, and the reports of their results.
 
 A session file is replayed when it is read, and is written unless another program has written to it.
+Its form is that of `bnmind.questions.event_log`::
+
+    {"schema": "bnmind-session", "version": 1,
+     "bank": {"title": "…", "items": 20, "skills": 8, "fingerprint": "…"},
+     "seed": 0, "about": {"selector": "entropy"},
+     "events": [
+      {"kind": "answer", "item": "item_7", "response": "1", "at": "2026-03-01T10:15:02"},
+      {"kind": "undo", "at": "2026-03-01T10:15:09"}
+     ]}
 """
 
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from bnmind._arguments import checked, checked_if_it_fails
 from bnmind._display import Result, Table
 from bnmind._messages import counted, percent
-from bnmind._values import ReadOnlyDict, Value, made
+from bnmind._values import Natural, ReadOnlyDict, Value, made
 from bnmind.adaptive.beliefs.belief import SkillBelief, skills_html, updated_anyway
 from bnmind.adaptive.beliefs.estimates import (
     AnswerFit,
@@ -30,26 +41,82 @@ from bnmind.adaptive.beliefs.estimates import (
     skill_intervals,
     start_belief,
 )
+from bnmind.adaptive.design import Design, Outlook
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.selection.scores import RankedItem, Ranking, rank_items
 from bnmind.adaptive.selection.selector import Selection
-from bnmind.adaptive.selection.stopping import NOTHING_LEFT, Progress
-from bnmind.adaptive.sessions.design import Design, Outlook, ReportOptions, design_from
-from bnmind.errors import ImpossibleEvidenceError, ModelFileError, NothingToAskError
+from bnmind.adaptive.selection.stopping import NOTHING_LEFT
+from bnmind.errors import ModelFileError, NothingToAskError
 from bnmind.questions.event_log import (
     Event,
     EventKind,
     LogState,
+    LogSubject,
+    SavedLog,
     extended,
     log_from_json,
+    log_to_json,
     read_log,
     replace_log,
     replayed,
+    rounded,
     write_log,
 )
 
-if TYPE_CHECKING:
-    from bnmind.adaptive.records import SavedSession
+_SCHEMA = "bnmind-session"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SavedSession(SavedLog):
+    """The content of a session file."""
+
+    bank: LogSubject
+    """The bank."""
+    seed: Natural = 0
+    """The seed of the design."""
+    about: Mapping[str, str] = field(default_factory=dict)
+    """Other texts saved with the test."""
+
+
+def bank_fingerprint(bank: ItemBank) -> str:
+    """Return a text that differs between banks with different skills, items or probabilities.
+
+    It does not depend on wording, titles, costs and content codes, which may be corrected
+    during a session.
+    """
+    digest = hashlib.sha256()
+
+    def enter(*parts: object) -> None:
+        digest.update(json.dumps(parts).encode())
+
+    enter(bank.skills, [(v.name, v.states) for v in bank.hidden])
+    for cpd in bank.hidden_network().cpds:
+        factor = cpd.to_factor()
+        enter(factor.names, factor.values.shape)
+        digest.update(rounded(np.real(factor.values), "<i8"))
+    for name in bank.item_names:
+        enter(name, bank.responses(name), bank.cause(name))
+        digest.update(rounded(bank.channel(name), "<i8"))
+    return digest.hexdigest()[:32]
+
+
+def session_to_json(
+    bank: ItemBank, seed: int, about: Mapping[str, str], events: Sequence[Event]
+) -> str:
+    """Return a session as JSON text with one event on each line."""
+    head = {
+        "schema": _SCHEMA,
+        "version": 1,
+        "bank": {
+            "title": bank.title,
+            "items": len(bank.items),
+            "skills": len(bank.skills),
+            "fingerprint": bank_fingerprint(bank),
+        },
+        "seed": seed,
+        "about": dict(about),
+    }
+    return log_to_json(head, events)
 
 
 def read_session(place: Path, bank: ItemBank | None, *, salvage: bool = False) -> SavedSession:
@@ -60,9 +127,7 @@ def read_session(place: Path, bank: ItemBank | None, *, salvage: bool = False) -
     ModelFileError
         If the file is not a session, or is a session of another bank than one that is given.
     """
-    from bnmind.adaptive.records import SESSION, SavedSession, bank_fingerprint
-
-    saved, _ = read_log(place, SESSION, SavedSession, salvage=salvage)
+    saved = read_log(place, _SCHEMA, SavedSession, salvage=salvage)
     if bank is not None and saved.bank.fingerprint != bank_fingerprint(bank):
         raise ModelFileError(
             f"expected a session of the bank {bank.title or 'given'}, got a session of"
@@ -90,9 +155,9 @@ def believed(
     before: Mapping[str, int | str],
     now: Mapping[str, int | str],
     *,
-    error_chance: float,
+    prior: SkillBelief,
 ) -> SkillBelief:
-    """Return a belief given other responses.
+    """Return a belief given other responses; impossible ones count as errors.
 
     Parameters
     ----------
@@ -100,19 +165,15 @@ def believed(
         The belief given the responses before.
     before, now
         The response to each item, by position or by name.
-    error_chance
-        That of the belief if the responses are possible; otherwise see `updated_anyway`.
+    prior
+        The belief before the first response.
     """
-    changed = [item for item in belief.responses if now.get(item) != before.get(item)]
-    for item in changed:
-        belief = belief.without(item)
-    if changed and belief.error_chance != error_chance:
-        # Without a response that was changed the others may be possible.
-        with suppress(ImpossibleEvidenceError):
-            belief = belief.with_errors(error_chance)
+    if any(now.get(item) != response for item, response in before.items()):
+        belief, before = prior, {}
     for item, response in now.items():
-        if item not in belief.responses:
-            belief = updated_anyway(belief, item, response)
+        if item not in before:
+            others = belief.without(item) if item in belief.responses else belief
+            belief = updated_anyway(others, item, response)
     return belief
 
 
@@ -142,71 +203,93 @@ IMPOSSIBLE = (
 """What to know about the belief after answers that no profile of the skills explains."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class SessionReport(Result, Value):
-    """The result of a test."""
+    """The result of a test: a view of its session."""
 
-    title: str
-    """The title of the bank."""
-    asked: tuple[str, ...]
-    """The items asked, in order."""
-    skipped: tuple[str, ...]
-    """The items asked and not answered."""
-    answers: tuple[AnswerFit, ...]
-    """The answers, in order, with the person fit of each."""
-    skills: tuple[SkillReport, ...]
-    """The skills, in the order of the bank."""
-    profile: Mapping[str, str]
-    """The most probable levels of all skills together."""
-    profile_probability: float
-    """The probability of that profile as a whole."""
-    entropy_before: float
-    """The entropy of all skills before the test, in bits."""
-    entropy: float
-    """The entropy of all skills now, in bits."""
-    log_evidence: float
-    """Natural logarithm of the probability of all answers."""
-    cost: float
-    """The total cost of the items asked."""
-    time: float
-    """The total time of the items asked, as stated in the bank."""
-    stop_reason: str
-    """The reason why the test is over; empty if it continues."""
-    impossible: bool = False
-    """Whether no profile of the skills explains all answers; see `Session.impossible`."""
-    pilot: tuple[str, ...] = ()
-    """The items asked whose answers do not count; see `PilotItems`."""
-    ability: tuple[float, float] | None = None
-    """The expected ability and its standard deviation; None if the bank has other skills."""
-    options: ReportOptions = field(default_factory=ReportOptions)
-    """The parts that are shown."""
+    session: Session
+    """The test."""
+
+    @cached_property
+    def answers(self) -> tuple[AnswerFit, ...]:
+        """The answers, in order, with the person fit of each."""
+        return self.session.person_fit()
+
+    @cached_property
+    def skills(self) -> tuple[SkillReport, ...]:
+        """The skills, in the order of the bank."""
+        session, skills = self.session, []
+        bank, shown = session.bank, session.design.report
+        intervals = skill_intervals(session.belief) if shown.parameters else None
+        for name, label in zip(bank.skills, bank.labels, strict=True):
+            levels = session.posterior[name]
+            level = max(levels, key=levels.__getitem__)
+            skills.append(
+                SkillReport(
+                    skill=name,
+                    label=label,
+                    level=level,
+                    probability=levels[level],
+                    levels=levels,
+                    interval=None if intervals is None else intervals[name][level],
+                )
+            )
+        return tuple(skills)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain data, for JSON."""
-        record = dataclasses.asdict(self)
-        return {key: part for key, part in record.items() if key not in ("ability", "options")}
+        """Return the report as plain data, for JSON.
+
+        ``skipped`` are the items asked and not answered, ``pilot`` those whose answers do not count
+        (see `PilotItems`), ``profile`` are the most probable levels of all skills together,
+        entropies are in bits, ``log_evidence`` is the natural logarithm of the probability of all
+        answers, and ``cost`` and ``time`` are those of all items asked, as stated in the bank.
+        """
+        session = self.session
+        bank, asked, belief = session.bank, session.state.asked, session.belief
+        profile, items = belief.profile(), [bank.item(name) for name in asked]
+        levels = zip(bank.skills, profile.levels, strict=True)
+        return {
+            "title": bank.title,
+            "asked": asked,
+            "skipped": session.state.skipped,
+            "answers": [dataclasses.asdict(one) for one in self.answers],
+            "skills": [dataclasses.asdict(one) for one in self.skills],
+            "profile": {skill: bank.variable(skill).states[level] for skill, level in levels},
+            "profile_probability": profile.probability,
+            "entropy_before": session.prior.entropy,
+            "entropy": belief.entropy,
+            "log_evidence": belief.log_evidence,
+            "cost": sum(item.cost for item in items),
+            "time": sum(item.time for item in items),
+            "stop_reason": session.stop_reason,
+            "impossible": session.impossible,
+            "pilot": session.design.pilots_among(asked),
+        }
 
     def _shown(self) -> Iterator[str | Table]:
-        if self.impossible:
+        session, state = self.session, self.session.state
+        if session.impossible:
             yield f"{IMPOSSIBLE}\n"
-        items = counted(len(self.asked), "item")
-        if self.pilot:
-            items += f" ({len(self.pilot)} new, which do not count)"
-        skipped = f", {len(self.skipped)} skipped" if self.skipped else ""
+        items = counted(len(state.asked), "item")
+        if pilot := session.design.pilots_among(state.asked):
+            items += f" ({len(pilot)} new, which do not count)"
+        skipped = f", {len(state.skipped)} skipped" if state.skipped else ""
         yield (
-            f"{items} asked{skipped}; {self.entropy_before:.2f} bits unknown before,"
-            f" {self.entropy:.2f} now."
+            f"{items} asked{skipped}; {session.prior.entropy:.2f} bits unknown before,"
+            f" {session.belief.entropy:.2f} now."
         )
-        if self.answers and self.options.answers:
+        if self.answers and session.design.report.answers:
             rows = [(one.item, one.response, percent(one.p_value)) for one in self.answers]
             yield Table(("item", "answer", "as surprising or more"), rows)
         yield self._skill_table()
 
     def _skill_table(self) -> Table:
-        if self.ability is not None:
-            row = (self.skills[0].label, "{:.2f} ± {:.2f}".format(*self.ability))
+        belief, options = self.session.belief, self.session.design.report
+        if has_ability(belief.bank):
+            ability = float(expected_ability(belief)), float(ability_deviation(belief))
+            row = (self.skills[0].label, "{:.2f} ± {:.2f}".format(*ability))
             return Table(("", "expected value ± standard deviation"), [row])
-        options, heads = self.options, ["skill", "level", "probability"]
+        heads = ["skill", "level", "probability"]
         heads += ["if the parameters were others (90 %)"] * options.parameters
         results = []
         for one in self.skills:
@@ -362,7 +445,7 @@ class Session(Value):
         prior = start_belief(design.bank) if belief is None else belief
         state = state_in(design.bank, events, place=place)
         counted = design.counted(state.responses)
-        now = believed(prior, {}, counted, error_chance=prior.error_chance)
+        now = believed(prior, {}, counted, prior=prior)
         return cls(design, prior, tuple(events), state=state, belief=now, about=about or {})
 
     def __repr__(self) -> str:
@@ -385,13 +468,6 @@ class Session(Value):
     def allowed(self) -> tuple[str, ...]:
         """The items that may be asked next, in bank order."""
         return self._outlook.allowed
-
-    @property
-    def progress(self) -> Progress:
-        """The progress of the test, as input to a stopper."""
-        asked, pilots = self.state.asked, self.design.pilots_among(self.state.asked)
-        allowed = self.design.allowed(asked, self.state.set_aside)
-        return Progress(self.belief, tuple(n for n in asked if n not in pilots), allowed)
 
     @property
     def stop_reason(self) -> str:
@@ -499,8 +575,6 @@ class Session(Value):
 
     @cached_property
     def _content(self) -> str:
-        from bnmind.adaptive.records import session_to_json
-
         return session_to_json(self.bank, self.design.seed, self.about, self.events)
 
     @property
@@ -544,49 +618,7 @@ class Session(Value):
 
     def report(self) -> SessionReport:
         """Return the report of the test."""
-        bank, state, belief = self.bank, self.state, self.belief
-        profile = belief.profile()
-        intervals = skill_intervals(belief) if self.design.report.parameters else None
-        skills = []
-        for name, label in zip(bank.skills, bank.labels, strict=True):
-            levels = self.posterior[name]
-            level = max(levels, key=levels.__getitem__)
-            skills.append(
-                SkillReport(
-                    skill=name,
-                    label=label,
-                    level=level,
-                    probability=levels[level],
-                    levels=levels,
-                    interval=None if intervals is None else intervals[name][level],
-                )
-            )
-        ability = None
-        if has_ability(bank):
-            ability = float(expected_ability(belief)), float(ability_deviation(belief))
-        asked = [bank.item(name) for name in state.asked]
-        return SessionReport(
-            title=bank.title,
-            asked=state.asked,
-            skipped=state.skipped,
-            answers=self.person_fit(),
-            skills=tuple(skills),
-            profile={
-                skill: bank.variable(skill).states[level]
-                for skill, level in zip(bank.skills, profile.levels, strict=True)
-            },
-            profile_probability=profile.probability,
-            entropy_before=self.prior.entropy,
-            entropy=belief.entropy,
-            log_evidence=belief.log_evidence,
-            cost=sum(item.cost for item in asked),
-            time=sum(item.time for item in asked),
-            stop_reason=self.stop_reason,
-            impossible=self.impossible,
-            pilot=self.design.pilots_among(state.asked),
-            ability=ability,
-            options=self.design.report,
-        )
+        return SessionReport(self)
 
     def _withheld(self, item: str) -> tuple[str, ...]:
         """Return the items that exposure control sets aside if the item is asked."""
@@ -607,9 +639,9 @@ class Session(Value):
         state = self.state.after(event)
         belief = believed(
             self.belief,
-            self.state.responses,
+            self.design.counted(self.state.responses),
             self.design.counted({**state.responses, **told}),
-            error_chance=self.prior.error_chance,
+            prior=self.prior,
         )
         # The fields are valid by now; each event need not be checked again.
         fields = {one.name: getattr(self, one.name) for one in dataclasses.fields(self)}
@@ -622,9 +654,7 @@ class Session(Value):
 
     def _is_in(self, text: str) -> bool:
         """Return whether a text holds the events of this session, however it is written."""
-        from bnmind.adaptive.records import SESSION, SavedSession
-
-        return log_from_json(text, SESSION, SavedSession).events == self.events
+        return log_from_json(text, _SCHEMA, SavedSession).events == self.events
 
 
 @checked
@@ -659,6 +689,8 @@ def resume_session(
 
 def design_saved(about: Mapping[str, str], bank: ItemBank) -> Design | None:
     """Return the design among the texts of a saved session; None if there is none."""
+    from bnmind.adaptive.design_files import design_from
+
     if "design" not in about:
         return None
     try:

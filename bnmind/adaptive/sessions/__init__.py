@@ -1,1 +1,0 @@
-"""Live sessions: one examinee, saved after every answer."""

@@ -1,1 +1,0 @@
-"""Simulated and replayed tests of many examinees."""
