@@ -2,6 +2,9 @@
 
 from bnmind.questions.asked import read_costs as read_costs
 from bnmind.questions.asked import read_diagnosis as read_diagnosis
+from bnmind.questions.best_trees import best_fixed_list as best_fixed_list
+from bnmind.questions.best_trees import best_tree as best_tree
+from bnmind.questions.best_trees import greedy_tree as greedy_tree
 from bnmind.questions.dialogue import DIALOGUE_STOPPERS as DIALOGUE_STOPPERS
 from bnmind.questions.dialogue import Certain as Certain
 from bnmind.questions.dialogue import Dialogue as Dialogue
@@ -23,6 +26,10 @@ from bnmind.questions.ranking import MarginalEntropies as MarginalEntropies
 from bnmind.questions.ranking import QuestionScore as QuestionScore
 from bnmind.questions.ranking import TargetMeasure as TargetMeasure
 from bnmind.questions.ranking import rank_questions as rank_questions
+from bnmind.questions.tree_problems import ExpectedEntropy as ExpectedEntropy
+from bnmind.questions.tree_problems import ExpectedLoss as ExpectedLoss
+from bnmind.questions.tree_problems import MissedGoal as MissedGoal
+from bnmind.questions.tree_problems import TreeProblem as TreeProblem
 from bnmind.questions.value import Decision as Decision
 from bnmind.questions.value import doubt_answers as doubt_answers
 from bnmind.questions.value import value_of_information as value_of_information

@@ -39,6 +39,15 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
         "SkillAgreement",
         "SkillReliability",
     ),
+    "bnmind.adaptive.evaluation": (
+        "CertifiedInterval",
+        "DesignEvaluation",
+        "ProfileClasses",
+    ),
+    "bnmind.adaptive.item_trees": (
+        "ItemNode",
+        "ItemTreeFormat",
+    ),
     "bnmind.adaptive.items.bank": ("HasBank",),
     "bnmind.adaptive.learning.comparison": (
         "ComparedModel",
@@ -75,6 +84,10 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
         "ItemParameter",
         "StandardErrors",
     ),
+    "bnmind.adaptive.optimal_tests": (
+        "FixedTest",
+        "OptimalTest",
+    ),
     "bnmind.adaptive.response_models.additive": ("MainEffects",),
     "bnmind.adaptive.response_models.base": ("MadeForSkills",),
     "bnmind.adaptive.response_models.links": ("LinkFunction",),
@@ -92,8 +105,6 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
         "SkillReport",
     ),
     "bnmind.adaptive.simulation.simulate": ("ProgressOfTests",),
-    "bnmind.adaptive.trees.aims": ("ProfileClasses",),
-    "bnmind.adaptive.trees.item_trees": ("ItemTreeFormat",),
     "bnmind.dynamic.passes": ("Likelihoods",),
     "bnmind.fitting.em": ("Climb",),
     "bnmind.junction.approximate": (
@@ -159,6 +170,13 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
         "Costs",
         "DiagnosisMarks",
     ),
+    "bnmind.questions.best_trees": (
+        "BestTree",
+        "FixedList",
+        "QuestionNode",
+        "QuestionTree",
+        "SearchBounds",
+    ),
     "bnmind.questions.dialogue": (
         "AnswerStep",
         "DialogueProgress",
@@ -178,6 +196,7 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
         "QuestionRanking",
         "RankedQuestion",
     ),
+    "bnmind.questions.tree_problems": ("TreeObjective",),
     "bnmind.questions.value": (
         "AnswerDoubt",
         "Doubts",

@@ -11,7 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bnmind._registry import Registered
 from bnmind.adaptive import (
+    SELECTORS,
+    STOPPERS,
     AnyOf,
     Blueprint,
     CodeBound,
@@ -30,9 +33,13 @@ from bnmind.adaptive import (
     SkillBelief,
     StopBy,
     evaluate_design,
+    irt_bank,
+    logistic_items,
     read_bank,
+    selector_by_name,
     simulate,
     start_belief,
+    stopper_by_names,
 )
 from bnmind.adaptive.selection.selector import BatchSelection
 from bnmind.errors import InvalidArgumentError
@@ -127,6 +134,33 @@ def test_nothing_is_merged_where_the_order_may_matter() -> None:
     bank = equal_items(6)
     free = StopBy(lambda progress: len(progress.asked) >= 5)
     assert evaluate_design(Design(bank, FixedOrder(), free)).n_merged == 0
+
+
+OF_AN_ABILITY = ("fisher", "mepv", "a-stratified", "deviation", "cut")
+DRAWING = ("random", "randomesque", "progressive")
+PAIRS = [(name, "items") for name in SELECTORS if name not in DRAWING]
+PAIRS += [("entropy", stop) for stop in STOPPERS]
+
+
+@pytest.mark.parametrize(("name", "stop"), PAIRS)
+def test_merging_changes_nothing_contract(name: str, stop: str) -> None:
+    """What looks at the order of the answers keeps equal beliefs apart."""
+
+    def text(own: str, member: Registered[Any]) -> str:
+        return f"{own}:{member.argument.example}" if member.argument and not member.plain else own
+
+    curves = logistic_items(np.array([[1, 0]] * 3 + [[2, 0.5]] * 3))
+    bank = irt_bank(curves) if {name, stop} & {*OF_AN_ABILITY} else equal_items(6)
+    stopper = stopper_by_names([text(stop, STOPPERS[stop])])
+    assert stopper is not None
+    selector = selector_by_name(text(name, SELECTORS[name]))
+    design = Design(bank, selector, AnyOf(stopper, MaximalItems(5)))
+    merged, apart = evaluate_design(design), evaluate_design(design, merge=False)
+    for measure in ("pattern_accuracy", "entropy", "length"):
+        assert getattr(merged, measure) == pytest.approx(getattr(apart, measure), abs=1e-9)
+    assert merged.curves == pytest.approx(apart.curves, abs=1e-9)
+    assert merged.n_merged or stop != "items"
+    assert not merged.n_merged or stop != "plateau"
 
 
 @settings(max_examples=25, deadline=None)

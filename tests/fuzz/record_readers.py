@@ -10,8 +10,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from bnmind.adaptive import ItemBank, read_answers, read_bank, read_design, resume_session
-from bnmind.adaptive.trees import read_item_tree
+from bnmind.adaptive import (
+    ItemBank,
+    read_answers,
+    read_bank,
+    read_design,
+    read_item_tree,
+    resume_session,
+)
 from bnmind.errors import BnmindError
 from bnmind.junction import read_plan
 from bnmind.junction.slices import SliceSums, _content_digest, read_sums
