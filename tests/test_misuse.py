@@ -291,7 +291,6 @@ def of_functions() -> Iterator[Call]:
         ),
         (questions.best_tree, {"problem": PROBLEM, "max_beliefs": 9}),
         (questions.best_fixed_list, {"problem": PROBLEM}),
-        (questions.greedy_tree, {"problem": PROBLEM}),
         (dialogue_stoppers_by_names, {"texts": ["certainty:0.9"]}),
         (dialogue_to_json, {"dialogue": dialogue(), "options": {"a": "b"}}),
         (

@@ -316,7 +316,6 @@ def special() -> dict[str, Any]:
         "StandardErrors.of.item": "c",
         "LearningOptions.bounds_of.item": "c",
         "LossGain.gains.joints": SAMPLES["joints"],
-        "DesignEvaluation.curve.measure": "entropy",
         "CodeMaker.from_seed.channel": NOISY,
         "CodeMaker.from_seed.secret": (1, 2),
         "CodeMaker.from_seed.turns": 3,

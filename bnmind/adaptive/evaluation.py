@@ -60,7 +60,6 @@ from bnmind.adaptive.selection.selector import Selector
 from bnmind.adaptive.selection.selectors import ChosenBy, ScoredBy, Stage
 from bnmind.adaptive.selection.stopping import Ending, Plateau, StopBy, Stopper, most_items_of
 from bnmind.adaptive.sessions.design import Design
-from bnmind.errors import UnknownNameError
 from bnmind.information import Floats
 
 if TYPE_CHECKING:
@@ -124,9 +123,9 @@ class DesignEvaluation(Result, Value):
     """The probability of each reason for the end of the test; they sum to ``evaluated``."""
     lengths: Floats
     """The probability of each number of items asked, among tests that were followed to the end."""
-    curves: Floats
-    """``(measures, 2, 1 + items)``, bounds of `CURVES` by the number of items asked; a test that
-    has ended keeps its values."""
+    curves: Mapping[str, Floats]
+    """The bounds of each measure of `CURVES` by the number of items asked, ``(2, 1 + items)``; a
+    test that has ended keeps its values."""
     evaluated: float
     """The probability of the tests that were followed to the end; 1 if nothing was cut."""
     n_beliefs: int
@@ -141,28 +140,8 @@ class DesignEvaluation(Result, Value):
         """Whether the tree was not cut."""
         return self.n_cut == 0
 
-    @checked
-    def curve(self, measure: str) -> tuple[Floats, Floats]:
-        """Return the bounds of a measure of `CURVES` by the number of items asked.
-
-        Parameters
-        ----------
-        measure
-            The name of the measure, one of `CURVES`.
-
-        Raises
-        ------
-        UnknownNameError
-            If there is no such measure.
-        """
-        if measure not in CURVES:
-            raise UnknownNameError("measure", measure, CURVES)
-        low, high = self.curves[CURVES.index(measure)]
-        return low, high
-
     def to_dict(self) -> dict[str, Any]:
         """Return the results as a record for JSON; intervals are pairs."""
-        curves = {name: self.curve(name) for name in CURVES}
         record = {
             **picked(self, "evaluated", *_ROWS, exact="is_exact"),
             **picked(self, beliefs="n_beliefs", merged="n_merged", cut="n_cut"),
@@ -172,7 +151,7 @@ class DesignEvaluation(Result, Value):
             "reasons": dict(self.reasons),
             "by_items_asked": {
                 name: {"low": low.tolist(), "high": high.tolist()}
-                for name, (low, high) in curves.items()
+                for name, (low, high) in self.curves.items()
             },
         }
         return dict(finite(record))
@@ -380,7 +359,7 @@ class _Sums:
             exposure=dict(zip(self.bank.item_names, each, strict=True)),
             reasons=dict(sorted(self.reasons.items())),
             lengths=self.lengths,
-            curves=np.moveaxis(curves, 2, 0),
+            curves=dict(zip(CURVES, np.moveaxis(curves, 2, 0), strict=True)),
             evaluated=float(self.lengths.sum()),
             n_beliefs=self.n_beliefs,
             n_merged=n_merged,

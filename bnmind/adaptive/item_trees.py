@@ -399,16 +399,11 @@ def tree_from_json(text: str, bank: ItemBank) -> ItemTree:
 
     Raises
     ------
-    ModelFileError
+    BnmindError
         If the text is not such a tree, or the tree does not fit the bank.
     """
     document = parse_document(text, _FORMAT, _VERSION)
-    try:
-        return item_tree(bank, dict(_planned(bank, document.get("tree"), (), ())))
-    except ModelFileError:
-        raise
-    except BnmindError as error:
-        raise ModelFileError(f"the tree does not fit the bank: {error}", text) from error
+    return item_tree(bank, dict(_planned(bank, document.get("tree"), (), ())))
 
 
 def _planned(
@@ -705,5 +700,5 @@ def read_item_tree(path: Path | str, bank: ItemBank) -> ItemTree:
     text = read_text(place, most=LARGE_FILE)
     try:
         return tree_from_json(text, bank)
-    except ModelFileError as error:
-        raise ModelFileError(f"{place}: {error}", error.value) from error
+    except BnmindError as error:
+        raise ModelFileError(f"{place}: {error}", place) from error

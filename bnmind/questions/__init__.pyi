@@ -4,7 +4,6 @@ from bnmind.questions.asked import read_costs as read_costs
 from bnmind.questions.asked import read_diagnosis as read_diagnosis
 from bnmind.questions.best_trees import best_fixed_list as best_fixed_list
 from bnmind.questions.best_trees import best_tree as best_tree
-from bnmind.questions.best_trees import greedy_tree as greedy_tree
 from bnmind.questions.dialogue import DIALOGUE_STOPPERS as DIALOGUE_STOPPERS
 from bnmind.questions.dialogue import Certain as Certain
 from bnmind.questions.dialogue import Dialogue as Dialogue

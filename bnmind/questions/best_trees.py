@@ -220,7 +220,6 @@ def best_alone(problem: TreeProblem, answers: NDArray[np.intp], belief: Floats) 
     return int(np.argmax(after <= best + TOLERANCE))
 
 
-@checked
 def greedy_tree(problem: TreeProblem) -> QuestionTree:
     """Return the tree that asks at each belief the question of most information.
 

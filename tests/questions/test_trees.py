@@ -24,9 +24,8 @@ from bnmind.questions import (
     TreeProblem,
     best_fixed_list,
     best_tree,
-    greedy_tree,
 )
-from bnmind.questions.best_trees import SearchBounds
+from bnmind.questions.best_trees import SearchBounds, greedy_tree
 from bnmind.questions.tree_problems import TreeObjective, capacity_bound
 from bnmind.strategies import Goal, Optimal
 
