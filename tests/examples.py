@@ -19,7 +19,6 @@ import numpy as np
 import pandas as pd
 
 import bnmind.adaptive as adaptive
-import bnmind.adaptive.trees as trees
 import bnmind.datasets as datasets
 import bnmind.dynamic as dynamic
 import bnmind.fitting as fitting
@@ -49,6 +48,8 @@ from bnmind.adaptive.classification import (
     SkillReliability,
 )
 from bnmind.adaptive.design import Outlook
+from bnmind.adaptive.evaluation import CertifiedInterval, DesignEvaluation
+from bnmind.adaptive.item_trees import ItemNode
 from bnmind.adaptive.learning.comparison import (
     ComparedModel,
     Comparison,
@@ -76,6 +77,7 @@ from bnmind.adaptive.learning.model_fit import (
     PairStatistics,
     PredictiveCheck,
 )
+from bnmind.adaptive.optimal_tests import FixedTest, OptimalTest
 from bnmind.adaptive.selection.scores import RankedItem
 from bnmind.adaptive.selection.selector import BatchSelection
 from bnmind.adaptive.sessions import SessionReport, SkillReport
@@ -104,6 +106,13 @@ from bnmind.pgm import (
 from bnmind.pgm.encoded_names import Alphabet, FileNames
 from bnmind.pgm.files import file_names
 from bnmind.questions.asked import DiagnosisMarks
+from bnmind.questions.best_trees import (
+    BestTree,
+    FixedList,
+    QuestionNode,
+    QuestionTree,
+    SearchBounds,
+)
 from bnmind.questions.dialogue import AnswerStep, SavedDialogue
 from bnmind.questions.event_log import Event, LogState, LogSubject
 from bnmind.questions.ranking import AnswerEffect, QuestionEffect, QuestionRanking, RankedQuestion
@@ -127,7 +136,6 @@ PACKAGES = (
     "sensitivity",
     "mastermind",
     "adaptive",
-    "adaptive.trees",
     "strategies",
     "lab",
     "datasets",
@@ -1115,34 +1123,55 @@ def _simulations() -> Any:
 
 
 @_add(
-    trees.Branch,
-    trees.CertifiedInterval,
-    trees.CostOfCertainty,
-    trees.DesignEvaluation,
-    trees.FixedTest,
-    trees.ItemNode,
-    trees.ItemTree,
-    trees.OptimalTest,
-    trees.Panel,
-    trees.PanelModule,
-    trees.PanelRoute,
+    BestTree,
+    FixedList,
+    QuestionNode,
+    QuestionTree,
+    SearchBounds,
+    questions.ExpectedEntropy,
+    questions.ExpectedLoss,
+    questions.MissedGoal,
+    questions.TreeProblem,
+)
+def _question_trees() -> Any:
+    objectives = [
+        questions.ExpectedEntropy(np.zeros(2)),
+        questions.ExpectedLoss((np.eye(2),)),
+        questions.MissedGoal(np.eye(2), 0.9, 3.0),
+    ]
+    problem = questions.TreeProblem(
+        prior=np.array([0.5, 0.5]),
+        channels=np.array([[[0.9, 0.1], [0.2, 0.8]]]),
+        objective=objectives[0],
+        depth=1,
+    )
+    best = questions.best_tree(problem)
+    known = SearchBounds(value=1.0, lower=0.5, n_beliefs=3, n_expanded=1)
+    listed = questions.best_fixed_list(problem)
+    return [*objectives, problem, best, best.tree, best.tree.root, known, listed]
+
+
+@_add(
+    adaptive.Aim,
+    adaptive.ItemTree,
+    CertifiedInterval,
+    DesignEvaluation,
+    FixedTest,
+    ItemNode,
+    OptimalTest,
 )
 def _item_trees() -> Any:
     best = adaptive.optimal_test_tree(bank(), 2)
-    panel = adaptive.panel_test(bank(), [1, 1])
     evaluation = adaptive.evaluate_design(adaptive.Design(bank()))
     return [
         best,
         best.tree,
         best.tree.root,
-        best.tree.branch(),
         adaptive.fixed_test(bank(), 2),
-        panel,
-        panel.root,
-        *panel.root.routes,
         evaluation,
         evaluation.entropy,
-        trees.CostOfCertainty(0.9),
+        adaptive.aim_by_name("entropy"),
+        adaptive.cost_of_certainty(0.9),
     ]
 
 

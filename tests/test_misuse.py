@@ -58,6 +58,12 @@ PACKAGES = (
 )
 
 ANALYSIS = sensitivity.analyze(network(), "rain", {"count": "1"})
+PROBLEM = questions.TreeProblem(
+    prior=np.full(2, 0.5),
+    channels=np.array([[[0.9, 0.1], [0.2, 0.8]]]),
+    objective=questions.ExpectedEntropy(),
+    depth=1,
+)
 WEIGHTS = sensitivity.weight_of_evidence(network(), "rain", {"count": "1"})
 
 JUNK: dict[str, Any] = {
@@ -264,6 +270,8 @@ def of_functions() -> Iterator[Call]:
                 "limits": junction.Limits(),
             },
         ),
+        (questions.best_tree, {"problem": PROBLEM, "max_beliefs": 9}),
+        (questions.best_fixed_list, {"problem": PROBLEM}),
         (dialogue_to_json, {"dialogue": dialogue(), "options": {"a": "b"}}),
         (
             questions.resumed_dialogue,

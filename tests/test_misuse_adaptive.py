@@ -21,7 +21,6 @@ import pandas as pd
 import pytest
 
 import bnmind.adaptive as adaptive
-import bnmind.adaptive.trees as trees
 import bnmind.lab as lab
 import bnmind.strategies as strategies
 from bnmind._arguments import _kinds_of
@@ -33,7 +32,6 @@ from bnmind.adaptive.responses.responses import fold_numbers
 from bnmind.adaptive.selection.rules import allowed_items
 from bnmind.adaptive.selection.selectors import item_cost, item_time
 from bnmind.adaptive.simulation_results import default_measures
-from bnmind.adaptive.trees.aims import ProfileClasses
 from bnmind.errors import BnmindError
 from bnmind.mastermind import Channel
 from bnmind.pgm import Variable
@@ -308,11 +306,6 @@ def special() -> dict[str, Any]:
         "SimulationResult.difference.than": "entropy",
         "LearningOptions.bounds_of.item": "c",
         "LossGain.gains.joints": SAMPLES["joints"],
-        "DesignEvaluation.curve.measure": "entropy",
-        **{
-            f"{aim}.objective.classes": ProfileClasses.of(BANK)
-            for aim in ("CostOfCertainty", "EntropyOfSkills", "ProfileLoss", "SkillLoss")
-        },
         "CodeMaker.from_seed.channel": NOISY,
         "CodeMaker.from_seed.secret": (1, 2),
         "CodeMaker.from_seed.turns": 3,
@@ -672,15 +665,14 @@ def of_functions() -> Iterator[Call]:
             adaptive.design_tree,
             {"design": adaptive.Design(BANK, stopper=stopper), "max_nodes": 500},
         ),
-        (trees.aim_by_name, {"text": "cost:0.9"}),
-        (trees.item_tree, {"bank": BANK, "branch": trees.Branch()}),
-        (trees.fixed_tree, {"bank": BANK, "items": ["a"]}),
+        (adaptive.aim_by_name, {"text": "cost:0.9"}),
+        (adaptive.cost_of_certainty, {"probability": 0.9, "penalty": 20.0}),
         (
             adaptive.optimal_test_tree,
             {
                 "bank": BANK,
                 "depth": 1,
-                "aim": trees.ProfileLoss(),
+                "aim": adaptive.aim_by_name("profile"),
                 "price": 0.1,
                 "max_beliefs": 9,
                 "until": lambda known: True,
@@ -691,24 +683,10 @@ def of_functions() -> Iterator[Call]:
             {
                 "bank": BANK,
                 "length": 1,
-                "aim": trees.ProfileLoss(),
+                "aim": adaptive.aim_by_name("profile"),
                 "price": 0.1,
                 "until": lambda lists, value: True,
             },
-        ),
-        (
-            adaptive.panel_test,
-            {
-                "bank": BANK,
-                "lengths": [1, 1],
-                "routes": 2,
-                "aim": trees.ProfileLoss(),
-                "price": 0.1,
-            },
-        ),
-        (
-            trees.search_problem,
-            {"bank": BANK, "depth": 1, "aim": trees.ProfileLoss(), "price": 0.1},
         ),
         (
             adaptive.simulate,
@@ -916,7 +894,7 @@ def test_every_public_function_is_called() -> None:
     with_files |= {"read_experiment", "write_experiment", "read_store", "run_into"}
     missing = {
         name
-        for module in (adaptive, lab, trees)
+        for module in (adaptive, lab)
         for name in module.__all__
         if inspect.isfunction(getattr(module, name)) and getattr(module, name) not in made
     }
@@ -928,8 +906,8 @@ def test_files_are_named_by_paths(value: Any, tmp_path: Path) -> None:
     for call in (
         lambda: adaptive.read_bank(value),
         lambda: adaptive.read_qmatrix(value),
-        lambda: trees.read_item_tree(value, BANK),
-        lambda: trees.write_item_tree(trees.fixed_tree(BANK, ["a"]), value),
+        lambda: adaptive.read_item_tree(value, BANK),
+        lambda: adaptive.write_item_tree(adaptive.fixed_test(BANK, 1).tree, value),
         lambda: adaptive.read_prior(value, BANK),
         lambda: adaptive.read_profiles(value, BANK, ["x"]),
         lambda: adaptive.read_design(value, BANK),

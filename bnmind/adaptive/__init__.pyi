@@ -27,6 +27,12 @@ from bnmind.adaptive.classification import read_profiles as read_profiles
 from bnmind.adaptive.design import Design as Design
 from bnmind.adaptive.design import ReportOptions as ReportOptions
 from bnmind.adaptive.design_files import read_design as read_design
+from bnmind.adaptive.evaluation import evaluate_design as evaluate_design
+from bnmind.adaptive.item_trees import ITEM_TREE_FORMATS as ITEM_TREE_FORMATS
+from bnmind.adaptive.item_trees import ItemTree as ItemTree
+from bnmind.adaptive.item_trees import design_tree as design_tree
+from bnmind.adaptive.item_trees import read_item_tree as read_item_tree
+from bnmind.adaptive.item_trees import write_item_tree as write_item_tree
 from bnmind.adaptive.items.bank import ItemBank as ItemBank
 from bnmind.adaptive.items.bank import irt_bank as irt_bank
 from bnmind.adaptive.items.bank import logistic_items as logistic_items
@@ -71,6 +77,12 @@ from bnmind.adaptive.learning.model_fit import predictive_check as predictive_ch
 from bnmind.adaptive.learning.options import Bounds as Bounds
 from bnmind.adaptive.learning.options import LearningOptions as LearningOptions
 from bnmind.adaptive.learning.options import Priors as Priors
+from bnmind.adaptive.optimal_tests import AIMS as AIMS
+from bnmind.adaptive.optimal_tests import Aim as Aim
+from bnmind.adaptive.optimal_tests import aim_by_name as aim_by_name
+from bnmind.adaptive.optimal_tests import cost_of_certainty as cost_of_certainty
+from bnmind.adaptive.optimal_tests import fixed_test as fixed_test
+from bnmind.adaptive.optimal_tests import optimal_test_tree as optimal_test_tree
 from bnmind.adaptive.pilot import PILOT_RULES as PILOT_RULES
 from bnmind.adaptive.pilot import LeastCalibrated as LeastCalibrated
 from bnmind.adaptive.pilot import MostInformativePilot as MostInformativePilot
@@ -178,10 +190,3 @@ from bnmind.adaptive.simulation_results import Measure as Measure
 from bnmind.adaptive.simulation_results import Moment as Moment
 from bnmind.adaptive.simulation_results import SelectorRun as SelectorRun
 from bnmind.adaptive.simulation_results import SimulationResult as SimulationResult
-from bnmind.adaptive.trees.aims import AIMS as AIMS
-from bnmind.adaptive.trees.evaluation import evaluate_design as evaluate_design
-from bnmind.adaptive.trees.item_trees import ITEM_TREE_FORMATS as ITEM_TREE_FORMATS
-from bnmind.adaptive.trees.item_trees import design_tree as design_tree
-from bnmind.adaptive.trees.optimal import fixed_test as fixed_test
-from bnmind.adaptive.trees.optimal import optimal_test_tree as optimal_test_tree
-from bnmind.adaptive.trees.optimal import panel_test as panel_test

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -16,11 +16,13 @@ from bnmind._display import Result, parts_of
 from bnmind._files import write_file
 from bnmind._messages import counted, listed
 from bnmind._registry import as_registered
-from bnmind.adaptive import trees
 from bnmind.cli import inputs
 from bnmind.cli.shared import command
 from bnmind.cli.shared.terminal import Report, printable, say, until_interrupted, working
 from bnmind.errors import BnmindError
+
+if TYPE_CHECKING:
+    from bnmind.adaptive.optimal_tests import FixedTest, OptimalTest
 
 T = TypeVar("T")
 
@@ -29,6 +31,7 @@ DEFAULT_EXAMINEES = 1000
 DEFAULT_FOLDS = 10
 DEFAULT_DEPTH = 5
 _FORMATS = "bnmind.adaptive:ITEM_TREE_FORMATS"
+_AIMS = "bnmind.adaptive:AIMS"
 
 
 # --- Simulation -----------------------------------------------------------------------------------
@@ -425,7 +428,7 @@ def evaluate(
     bnmind evaluate BANK.json --design DESIGN.toml
     bnmind evaluate BANK.json --stop items:20 --min-probability 1e-5
     """
-    from bnmind.adaptive.trees.evaluation import DEFAULT_BELIEFS
+    from bnmind.adaptive.evaluation import DEFAULT_BELIEFS
 
     inputs.check_shares({"--min-probability": min_probability})
     design = _design(adaptive.read_bank(bank), selector, test)
@@ -445,14 +448,6 @@ def evaluate(
 # --- The best test --------------------------------------------------------------------------------
 
 
-def _aims() -> Mapping[str, Any]:
-    from bnmind.adaptive.trees.aims import CostOfCertainty
-
-    cost = adaptive.AIMS["cost"]
-    about = f"{cost.about}; a test that ends without pays {CostOfCertainty.penalty:g} more"
-    return {**adaptive.AIMS, "cost": replace(cost, about=about)}
-
-
 @dataclass(frozen=True)
 class TreeOptions:
     """What is searched for.
@@ -470,10 +465,6 @@ class TreeOptions:
         where no item is worth it.
     fixed
         Find the best list of --depth items instead of a tree.
-    panel
-        Find a multi-stage test instead: the number of items of a module of each stage.
-    routes
-        The most routes after a module of a panel. [default: 2]
     max_beliefs
         End the search before it keeps more beliefs. [default: 4,000,000]
     out
@@ -485,11 +476,9 @@ class TreeOptions:
     bank: Path
     _: KW_ONLY
     depth: command.Count | None = None
-    minimize: Annotated[str | None, "AIM", command.OneOf(f"{__name__}:_aims", "Aims")] = None
+    minimize: Annotated[str | None, "AIM", command.OneOf(_AIMS, "Aims")] = None
     price: command.Share | None = None
     fixed: bool = False
-    panel: Annotated[str | None, "N,N"] = None
-    routes: command.Count | None = None
     max_beliefs: command.Count | None = None
     out: Annotated[
         Path | None, command.Place("tree", _FORMATS), command.OneOf(_FORMATS, "Formats of trees")
@@ -499,14 +488,8 @@ class TreeOptions:
     def check(self, test: inputs.DesignOptions) -> None:
         """Raise BnmindError if the options contradict each other."""
         follows = self.selector is not None or test.design is not None
-        kinds = {
-            "--fixed": self.fixed,
-            "--panel": self.panel is not None,
-            "--selector or --design": follows,
-        }
-        named = [name for name, given in kinds.items() if given]
-        if len(named) > 1:
-            raise BnmindError(f"expected one of {', '.join(kinds)}, got {' and '.join(named)}")
+        if self.fixed and follows:
+            raise BnmindError("expected --fixed, or --selector or --design, got both")
         if test.stop and not follows:
             raise BnmindError("--stop goes with --selector or --design; the search takes --depth")
         searched = {"--minimize": self.minimize, "--price": self.price, "--depth": self.depth}
@@ -515,10 +498,6 @@ class TreeOptions:
             raise BnmindError(
                 f"--selector and --design search for nothing; leave out {' and '.join(names)}"
             )
-        if self.panel is not None and self.depth is not None:
-            raise BnmindError("--panel says how many items are asked; leave out --depth")
-        if self.routes is not None and self.panel is None:
-            raise BnmindError("--routes goes with --panel")
         if self.price is not None and not self.price >= 0:
             raise BnmindError(f"expected --price of at least 0, got {self.price:g}")
 
@@ -532,9 +511,7 @@ def tree(options: TreeOptions, test: inputs.DesignOptions) -> Result:
     search with the best tree so far, and says how far it may be from the best one.
 
     --fixed finds the best list of items instead, for a test in which everybody answers the same
-    items. --panel finds a multi-stage test: modules of items, and the next module by the points in
-    the last one. --selector and --design write the tree of a selector or a design, without a
-    search.
+    items. --selector and --design write the tree of a selector or a design, without a search.
 
     Examples
     --------
@@ -542,15 +519,14 @@ def tree(options: TreeOptions, test: inputs.DesignOptions) -> Result:
     bnmind tree BANK.json --depth 4 --out test.html
     bnmind tree BANK.json --minimize cost:0.9 --depth 6 --out tree.svg
     bnmind tree BANK.json --fixed --depth 10
-    bnmind tree BANK.json --panel 3,2 --routes 3 --out panel.md
     bnmind tree BANK.json --selector gdi --stop items:6 --out tree.json
     """
     options.check(test)
-    aim = trees.aim_by_name(options.minimize or "entropy")
+    aim = adaptive.aim_by_name(options.minimize or "entropy")
     bank = adaptive.read_bank(options.bank)
     parts: list[Any] = []
     record: dict[str, Any] = {}
-    found: trees.ItemTree | trees.OptimalTest | trees.FixedTest | trees.Panel
+    found: adaptive.ItemTree | OptimalTest | FixedTest
     if options.selector is not None or test.design is not None:
         design = _design(bank, options.selector, test)
         found = working("following the selector", lambda _: adaptive.design_tree(design))
@@ -563,10 +539,10 @@ def tree(options: TreeOptions, test: inputs.DesignOptions) -> Result:
     parts += parts_of(found)
     record |= found.to_dict()
     if options.out is not None:
-        whole = found if isinstance(found, trees.ItemTree) else found.tree
-        trees.write_item_tree(whole, options.out)
+        whole = found if isinstance(found, adaptive.ItemTree) else found.tree
+        adaptive.write_item_tree(whole, options.out)
         record["file"] = str(options.out)
-        parts.append(f"Written: {options.out} ({counted(whole.n_nodes, 'point')}).")
+        parts.append(f"Written: {options.out} ({counted(len(whole.points), 'point')}).")
     return command.Outcome(record, parts)
 
 
@@ -579,24 +555,13 @@ def _say_neglected(bank: adaptive.ItemBank) -> None:
 
 
 def _best(
-    options: TreeOptions, bank: adaptive.ItemBank, aim: trees.Aim
-) -> trees.OptimalTest | trees.FixedTest | trees.Panel:
-    """Return the best test, list or panel of a bank."""
-    from bnmind.questions.trees.search import DEFAULT_BELIEFS
+    options: TreeOptions, bank: adaptive.ItemBank, aim: adaptive.Aim
+) -> OptimalTest | FixedTest:
+    """Return the best test or list of a bank."""
+    from bnmind.questions.best_trees import DEFAULT_BELIEFS
 
     depth = options.depth or DEFAULT_DEPTH
     aims: dict[str, Any] = {"aim": aim, "price": options.price or 0.0}
-    if options.panel is not None:
-        try:
-            lengths = [int(part) for part in options.panel.split(",")]
-        except ValueError:
-            raise BnmindError(
-                f"expected --panel as numbers of items, such as 3,2, got {options.panel!r}"
-            ) from None
-        routes = options.routes or 2
-        return working(
-            "choosing modules", lambda _: adaptive.panel_test(bank, lengths, routes=routes, **aims)
-        )
     if options.fixed:
         return _searched(
             "searching for the best list",

@@ -40,6 +40,15 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
         "SkillAgreement",
         "SkillReliability",
     ),
+    "bnmind.adaptive.evaluation": (
+        "CertifiedInterval",
+        "DesignEvaluation",
+        "ProfileClasses",
+    ),
+    "bnmind.adaptive.item_trees": (
+        "ItemNode",
+        "ItemTreeFormat",
+    ),
     "bnmind.adaptive.items.bank": ("HasBank",),
     "bnmind.adaptive.learning.comparison": (
         "ComparedModel",
@@ -73,6 +82,16 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
         "PairStatistics",
         "PredictiveCheck",
     ),
+    "bnmind.adaptive.learning.standard_errors": (
+        "Coefficient",
+        "Coefficients",
+        "ItemParameter",
+        "StandardErrors",
+    ),
+    "bnmind.adaptive.optimal_tests": (
+        "FixedTest",
+        "OptimalTest",
+    ),
     "bnmind.adaptive.response_models.additive": ("MainEffects",),
     "bnmind.adaptive.response_models.base": ("MadeForSkills",),
     "bnmind.adaptive.response_models.links": ("LinkFunction",),
@@ -92,6 +111,7 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
     "bnmind.adaptive.simulation": ("ProgressOfTests",),
     "bnmind.adaptive.trees.aims": ("ProfileClasses",),
     "bnmind.adaptive.trees.item_trees": ("ItemTreeFormat",),
+    "bnmind.adaptive.simulation.simulate": ("ProgressOfTests",),
     "bnmind.dynamic.passes": ("Likelihoods",),
     "bnmind.fitting.em": ("Climb",),
     "bnmind.junction.case_answers": (
@@ -150,6 +170,13 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
         "Costs",
         "DiagnosisMarks",
     ),
+    "bnmind.questions.best_trees": (
+        "BestTree",
+        "FixedList",
+        "QuestionNode",
+        "QuestionTree",
+        "SearchBounds",
+    ),
     "bnmind.questions.dialogue": (
         "AnswerStep",
         "SavedDialogue",
@@ -166,6 +193,7 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
         "QuestionRanking",
         "RankedQuestion",
     ),
+    "bnmind.questions.tree_problems": ("TreeObjective",),
     "bnmind.questions.value": (
         "AnswerDoubt",
         "Doubts",

@@ -11,7 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bnmind._registry import Registered
 from bnmind.adaptive import (
+    SELECTORS,
+    STOPPERS,
     AnyOf,
     Blueprint,
     CodeBound,
@@ -30,9 +33,13 @@ from bnmind.adaptive import (
     SkillBelief,
     StopBy,
     evaluate_design,
+    irt_bank,
+    logistic_items,
     read_bank,
+    selector_by_name,
     simulate,
     start_belief,
+    stopper_by_names,
 )
 from bnmind.adaptive.selection.selector import BatchSelection
 from bnmind.errors import InvalidArgumentError
@@ -113,7 +120,8 @@ def test_equal_beliefs_are_merged_and_change_nothing(slip: float) -> None:
     assert not apart.n_merged
     for name in ("pattern_accuracy", "attribute_accuracy", "entropy", "length", "cost"):
         assert getattr(merged, name) == pytest.approx(getattr(apart, name), abs=1e-12), name
-    assert merged.curves == pytest.approx(apart.curves, abs=1e-12)
+    for name, curve in merged.curves.items():
+        assert curve == pytest.approx(apart.curves[name], abs=1e-12), name
 
 
 def test_opposite_answers_cancel_where_guess_and_slip_are_equal() -> None:
@@ -127,6 +135,34 @@ def test_nothing_is_merged_where_the_order_may_matter() -> None:
     bank = equal_items(6)
     free = StopBy(lambda progress: len(progress.asked) >= 5)
     assert evaluate_design(Design(bank, FixedOrder(), free)).n_merged == 0
+
+
+OF_AN_ABILITY = ("fisher", "mepv", "a-stratified", "deviation", "cut")
+DRAWING = ("random", "randomesque", "progressive")
+PAIRS = [(name, "items") for name in SELECTORS if name not in DRAWING]
+PAIRS += [("entropy", stop) for stop in STOPPERS]
+
+
+@pytest.mark.parametrize(("name", "stop"), PAIRS)
+def test_merging_changes_nothing_contract(name: str, stop: str) -> None:
+    """What looks at the order of the answers keeps equal beliefs apart."""
+
+    def text(own: str, member: Registered[Any]) -> str:
+        return f"{own}:{member.argument.example}" if member.argument and not member.plain else own
+
+    curves = logistic_items(np.array([[1, 0]] * 3 + [[2, 0.5]] * 3))
+    bank = irt_bank(curves) if {name, stop} & {*OF_AN_ABILITY} else equal_items(6)
+    stopper = stopper_by_names([text(stop, STOPPERS[stop])])
+    assert stopper is not None
+    selector = selector_by_name(text(name, SELECTORS[name]))
+    design = Design(bank, selector, AnyOf(stopper, MaximalItems(5)))
+    merged, apart = evaluate_design(design), evaluate_design(design, merge=False)
+    for measure in ("pattern_accuracy", "entropy", "length"):
+        assert getattr(merged, measure) == pytest.approx(getattr(apart, measure), abs=1e-9)
+    for measure, curve in merged.curves.items():
+        assert curve == pytest.approx(apart.curves[measure], abs=1e-9)
+    assert merged.n_merged or stop != "items"
+    assert not merged.n_merged or stop != "plateau"
 
 
 @settings(max_examples=25, deadline=None)
@@ -144,8 +180,9 @@ def test_a_cut_tree_bounds_the_exact_results(bank: ItemBank, most: int, least: f
     pairs += [(cut.skill_accuracy[name], exact.skill_accuracy[name]) for name in bank.skills]
     for interval, value in pairs:
         assert interval.low - 1e-9 <= value.low <= interval.high + 1e-9
-    assert np.all(cut.curves[:2, 0] <= exact.curves[:2, 0] + 1e-9)
-    assert np.all(cut.curves[:, 1] >= exact.curves[:, 1] - 1e-9)
+    for measure, (low, high) in cut.curves.items():
+        assert np.all(low <= exact.curves[measure][0] + 1e-9) or measure == "entropy"
+        assert np.all(high >= exact.curves[measure][1] - 1e-9)
 
 
 class AfterThree(StopBy):
@@ -184,7 +221,7 @@ def test_it_agrees_with_simulation() -> None:
     run = simulate(bank, people, {"entropy": MinimalEntropy()}, stopper)
     for name in ("pattern_accuracy", "attribute_accuracy", "entropy"):
         mean, error = run.mean("entropy", name)
-        low, _ = result.curve(name)
+        low, _ = result.curves[name]
         steps = len(mean)
         assert np.all(np.abs(mean - low[:steps]) <= 4.5 * error + 1e-9), name
     lengths = run.runs[0].lengths
@@ -207,14 +244,12 @@ def test_ten_items_agree_with_a_hundred_thousand_examinees() -> None:
 
 def test_curves_end_with_the_results_and_lengths_sum_to_one() -> None:
     result = evaluate_design(Design(equal_items(5), stopper=EntropyBelow(0.8)))
-    assert result.curve("entropy")[0][-1] == pytest.approx(result.entropy.low)
-    assert result.curve("pattern_accuracy")[1][-1] == pytest.approx(result.pattern_accuracy.high)
+    assert result.curves["entropy"][0][-1] == pytest.approx(result.entropy.low)
+    assert result.curves["pattern_accuracy"][1][-1] == pytest.approx(result.pattern_accuracy.high)
     assert result.lengths.sum() == pytest.approx(1)
     assert result.lengths @ np.arange(6) == pytest.approx(result.length.low)
     frame = result.to_frame()
     assert frame.set_index("measure").loc["length", "low"] == pytest.approx(result.length.low)
-    with pytest.raises(LookupError, match="measure"):
-        result.curve("beauty")
 
 
 def test_a_selector_that_draws_is_refused() -> None:

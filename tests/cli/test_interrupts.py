@@ -131,7 +131,7 @@ def test_simulate_writes_the_results_of_the_folds_done(monkeypatch: pytest.Monke
 
 
 def test_evaluate_gives_intervals_and_judge_what_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
-    from bnmind.adaptive.trees.evaluation import values_now
+    from bnmind.adaptive.evaluation import values_now
 
     calls = []
 
@@ -141,7 +141,7 @@ def test_evaluate_gives_intervals_and_judge_what_it_has(monkeypatch: pytest.Monk
             interrupt()
         return values_now(*beliefs)
 
-    monkeypatch.setattr("bnmind.adaptive.trees.evaluation.values_now", slow)
+    monkeypatch.setattr("bnmind.adaptive.evaluation.values_now", slow)
     heard = run("evaluate", "bank.json", "--json")
     assert heard.exit_code == 130
     assert "interrupted; the tree is cut here, and the results so far are intervals" in heard.stderr

@@ -1,4 +1,4 @@
-"""``bnmind tree``: the best test, lists, panels, paper tests, Ctrl-C and errors."""
+"""``bnmind tree``: the best test, lists, paper tests, Ctrl-C and errors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bnmind.adaptive import ItemBank, fixed_test, optimal_test_tree, write_bank
-from bnmind.questions.trees import best_tree
+from bnmind.questions import best_tree
 from tests.command_line import assert_one_line_error, run, run_json
 
 Q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1]]
@@ -34,14 +34,10 @@ def test_it_proves_the_best_tree_and_prints_the_regret() -> None:
     assert told["unit"] == "wrong profiles"
 
 
-def test_lists_panels_and_selectors() -> None:
+def test_lists_and_selectors() -> None:
     told = run_json("tree", "bank.json", "--fixed", "--depth", "2", "--out", "list.md")
     assert told["items"] == list(fixed_test(BANK, 2).items)
     assert Path("list.md").exists()
-    shown = run("tree", "bank.json", "--panel", "2,1", "--routes", "3").stdout
-    assert "Module 1:" in shown
-    assert "go to module 2" in shown
-    assert "Panel of 1 module:" in run("tree", "bank.json", "--panel", "2").stdout
     followed = ("--selector", "gdi", "--stop", "items:2", "--out", "t.json")
     told = run_json("tree", "bank.json", *followed)
     assert told["file"] == "t.json"
@@ -89,7 +85,7 @@ def test_ctrl_c_keeps_the_best_tree(monkeypatch: pytest.MonkeyPatch) -> None:
 
         return search(problem, **{**options, "until": wait})
 
-    monkeypatch.setattr("bnmind.adaptive.trees.optimal.best_tree", slow)
+    monkeypatch.setattr("bnmind.adaptive.optimal_tests.best_tree", slow)
     heard = run("tree", "bank.json", "--depth", "4", "--out", "best.dot")
     assert "interrupted; the best found so far follows" in heard.stderr
     assert "Written: best.dot" in heard.stdout
@@ -98,12 +94,9 @@ def test_ctrl_c_keeps_the_best_tree(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--fixed", "--panel", "1,1"), "--fixed and --panel"),
+        (("--fixed", "--selector", "gdi"), "expected --fixed, or --selector or --design"),
         (("--stop", "items:2"), "--stop goes with --selector"),
         (("--selector", "gdi", "--depth", "2"), "leave out --depth"),
-        (("--panel", "1,1", "--depth", "2"), "leave out --depth"),
-        (("--routes", "2"), "--panel"),
-        (("--panel", "1,x"), "such as 3,2"),
         (("--minimize", "beauty"), "beauty"),
         (("--out", "tree.xyz"), ".html"),
         (("--selector", "random", "--stop", "items:1"), "draws no random numbers, got random"),

@@ -8,8 +8,14 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from bnmind.adaptive import ItemBank, read_answers, read_bank, read_design, resume_session
-from bnmind.adaptive.trees import read_item_tree
+from bnmind.adaptive import (
+    ItemBank,
+    read_answers,
+    read_bank,
+    read_design,
+    read_item_tree,
+    resume_session,
+)
 from bnmind.errors import BnmindError
 from bnmind.lab import read_experiment, read_store
 from bnmind.lab.mastermind import parse_ending

@@ -17,19 +17,16 @@ from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.information import Floats, entropy
 from bnmind.mastermind import Board
 from bnmind.mastermind.masses import reply_rows
-from bnmind.questions.trees import (
+from bnmind.questions import (
     ExpectedEntropy,
     ExpectedLoss,
     MissedGoal,
-    QuestionTree,
-    SearchBounds,
-    TreeObjective,
     TreeProblem,
     best_fixed_list,
     best_tree,
-    greedy_tree,
 )
-from bnmind.questions.trees.problem import capacity_bound
+from bnmind.questions.best_trees import SearchBounds, greedy_tree
+from bnmind.questions.tree_problems import TreeObjective, capacity_bound
 from bnmind.strategies import Goal, Optimal
 
 
@@ -135,7 +132,7 @@ def test_a_search_keeps_no_more_beliefs_than_it_may(most: int) -> None:
 
 def test_a_search_ends_if_nothing_is_left_to_expand(monkeypatch: pytest.MonkeyPatch) -> None:
     # By rounding, a root may seem open although no belief below it is.
-    monkeypatch.setattr("bnmind.questions.trees.search._CLOSED", -1.0)
+    monkeypatch.setattr("bnmind.questions.best_trees._CLOSED", -1.0)
     problem = TreeProblem(
         prior=np.full(4, 0.25),
         channels=np.eye(2)[[[0, 0, 1, 1], [0, 1, 0, 1]]],
@@ -322,10 +319,10 @@ def test_a_tree_counts_its_questions_and_stops_where_nothing_is_gained() -> None
         objective=ExpectedEntropy(),
         depth=2,
     )
-    tree: QuestionTree = best_tree(problem).tree
+    tree = best_tree(problem).tree
     assert tree.value == pytest.approx(0, abs=1e-12)
     assert tree.length == pytest.approx(1.5)
-    assert [node.question for node in tree.root] == [0, None, 1, None, None]
+    assert [point.question for point in tree.points.values()] == [0, None, 1, None, None]
 
 
 def test_faults_of_a_problem_are_reported_together() -> None:

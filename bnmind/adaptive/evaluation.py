@@ -39,54 +39,38 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
+from annotated_types import Ge, Lt
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._display import Result, Table, finite, picked
 from bnmind._messages import counted, percent
-from bnmind._values import Value
+from bnmind._values import Count, Sealed, Value
 from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, Responses
-from bnmind.adaptive.beliefs.estimates import has_ability
+from bnmind.adaptive.beliefs.estimates import TABLE_PROFILES, has_ability
+from bnmind.adaptive.beliefs.tables import ProfileSpace
 from bnmind.adaptive.design import Design
+from bnmind.adaptive.item_trees import Frontier, walk
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.selection.blueprint import Blueprint
-from bnmind.adaptive.selection.rules import Enemies, OnlyItems, Testlets, asked_mask
-from bnmind.adaptive.selection.scores import (
-    DiscriminationIndex,
-    KullbackLeibler,
-    LossGain,
-    MaximalFisher,
-    MinimalEntropy,
-    ModifiedPosteriorWeightedKL,
-    PosteriorWeightedKL,
-    SkillEntropy,
-    TargetEntropy,
-)
-from bnmind.adaptive.selection.selectors import FixedOrder, PerCost
+from bnmind.adaptive.selection.rules import Testlets, asked_mask
+from bnmind.adaptive.selection.selector import Selector
+from bnmind.adaptive.selection.selectors import ChosenBy, ScoredBy, Stage
 from bnmind.adaptive.selection.stopping import (
-    AllOf,
-    AnyOf,
-    DeviationBelow,
     Ending,
-    EntropyBelow,
-    GainBelow,
-    MaximalCost,
-    MaximalItems,
-    MaximalTime,
-    ProfileCertain,
-    SkillsCertain,
+    Plateau,
+    StopBy,
+    Stopper,
     most_items_of,
 )
-from bnmind.adaptive.trees.aims import ProfileClasses
-from bnmind.adaptive.trees.item_trees import Frontier, Merge, walk
-from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.information import Floats
 
 if TYPE_CHECKING:
     import pandas
+    from scipy.sparse import csr_array
 
 
 CURVES = ("pattern_accuracy", "attribute_accuracy", "entropy")
@@ -115,11 +99,6 @@ class CertifiedInterval(NamedTuple):
     def middle(self) -> float:
         """The mean of the two."""
         return (self.low + self.high) / 2
-
-    @property
-    def width(self) -> float:
-        """The difference of the two."""
-        return self.high - self.low
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -150,48 +129,25 @@ class DesignEvaluation(Result, Value):
     """The probability of each reason for the end of the test; they sum to ``evaluated``."""
     lengths: Floats
     """The probability of each number of items asked, among tests that were followed to the end."""
-    curves: Floats
-    """``(measures, 2, 1 + items)``, bounds of `CURVES` by the number of items asked; a test that
-    has ended keeps its values."""
+    curves: Mapping[str, Floats]
+    """The bounds of each measure of `CURVES` by the number of items asked, ``(2, 1 + items)``; a
+    test that has ended keeps its values."""
     evaluated: float
     """The probability of the tests that were followed to the end; 1 if nothing was cut."""
     n_beliefs: int
     """The number of beliefs evaluated."""
-    n_ends: int
-    """The number of beliefs at which a test ends."""
     n_merged: int
     """The number of beliefs that were merged with an equal one."""
+    n_cut: int
+    """The number of beliefs at which the tree was cut."""
 
     @property
     def is_exact(self) -> bool:
         """Whether the tree was not cut."""
         return self.n_cut == 0
 
-    n_cut: int
-    """The number of beliefs at which the tree was cut."""
-
-    @checked
-    def curve(self, measure: str) -> tuple[Floats, Floats]:
-        """Return the bounds of a measure of `CURVES` by the number of items asked.
-
-        Parameters
-        ----------
-        measure
-            The name of the measure, one of `CURVES`.
-
-        Raises
-        ------
-        UnknownNameError
-            If there is no such measure.
-        """
-        if measure not in CURVES:
-            raise UnknownNameError("measure", measure, CURVES)
-        low, high = self.curves[CURVES.index(measure)]
-        return low, high
-
     def to_dict(self) -> dict[str, Any]:
         """Return the results as a record for JSON; intervals are pairs."""
-        curves = {name: self.curve(name) for name in CURVES}
         record = {
             **picked(self, "evaluated", *_ROWS, exact="is_exact"),
             **picked(self, beliefs="n_beliefs", merged="n_merged", cut="n_cut"),
@@ -201,7 +157,7 @@ class DesignEvaluation(Result, Value):
             "reasons": dict(self.reasons),
             "by_items_asked": {
                 name: {"low": low.tolist(), "high": high.tolist()}
-                for name, (low, high) in curves.items()
+                for name, (low, high) in self.curves.items()
             },
         }
         return dict(finite(record))
@@ -263,8 +219,8 @@ DEFAULT_BELIEFS = 2**20
 def evaluate_design(
     design: Design,
     *,
-    min_probability: float = 0.0,
-    max_beliefs: int = DEFAULT_BELIEFS,
+    min_probability: Annotated[float, Ge(0), Lt(1)] = 0.0,
+    max_beliefs: Count = DEFAULT_BELIEFS,
     merge: bool = True,
     progress: Callable[[int, int | None], None] | None = None,
     until: Callable[[], bool] | None = None,
@@ -300,21 +256,15 @@ def evaluate_design(
     >>> result.is_exact, round(result.pattern_accuracy.low, 4), result.n_beliefs
     (True, 0.7225, 7)
     """
-    if not 0 <= min_probability < 1:
-        raise InvalidArgumentError(
-            f"expected min_probability in [0, 1), got {min_probability}", min_probability
-        )
-    if max_beliefs < 1:
-        raise InvalidArgumentError(f"max_beliefs must be at least 1, got {max_beliefs}")
     sums = _Sums(design, min_probability, max_beliefs)
-    effects = _Effects(design.bank) if merge and _ignores_order(design) else None
-    merged = sums.merger(effects) if effects is not None and effects.can_merge else None
-    for _ in walk(design, follow=sums.follow, merge=merged):
+    merger = _Merger(design.bank)
+    can_merge = merge and merger.can_merge and _ignores_order(design)
+    for _ in walk(design, follow=sums.follow, merge=merger if can_merge else None):
         if progress is not None:
             progress(sums.n_beliefs, None)
         if until is not None and until():
             sums.max_beliefs = 0  # all that waits is cut
-    return sums.result()
+    return sums.result(merger.n_merged)
 
 
 class _Sums:
@@ -338,20 +288,19 @@ class _Sums:
         """The results of all tests by the number of items, if they ended then."""
         self.lengths = np.zeros(steps)
         self.reasons: dict[str, float] = {}
-        self.n_beliefs = self.n_ends = self.n_merged = self.n_cut = 0
+        self.n_beliefs = self.n_cut = 0
 
     def follow(self, tests: Frontier, ending: Ending, n_waiting: int) -> NDArray[np.bool_]:
         """Count some tests, and return a mask of those to go on with."""
         step, chances = tests.asked.shape[1], tests.probability
-        self.n_beliefs += len(tests)
+        self.n_beliefs += len(chances)
         values = values_now(tests.beliefs)
         self.now[step] += chances @ values[:, : len(CURVES)]
         asked = asked_mask(self.bank, tests.asked)
-        results = np.column_stack([values, np.full(len(tests), step), asked @ self.costs, asked])
+        results = np.column_stack([values, np.full(len(chances), step), asked @ self.costs, asked])
         ends = ending.reasons != ""
         self.ended[:, step] += chances[ends] @ results[ends]
         self.lengths[step] += chances[ends].sum()
-        self.n_ends += int(ends.sum())
         for reason in np.unique(ending.reasons[ends]).tolist():
             share = float(chances[ending.reasons == reason].sum())
             self.reasons[reason] = self.reasons.get(reason, 0.0) + share
@@ -397,19 +346,7 @@ class _Sums:
     def _told(self) -> Floats:
         return ProfileClasses.of(self.bank).told()
 
-    def merger(self, effects: _Effects) -> Merge:
-        """Return a function that merges and counts tests with equal beliefs."""
-
-        def merge(responses: Responses, probability: Floats) -> tuple[NDArray[np.intp], Floats]:
-            keys = effects.keys(responses)
-            _, first, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-            self.n_merged += len(keys) - len(first)
-            summed = np.bincount(place.reshape(-1), probability)
-            return first, np.asarray(summed, dtype=np.float64)
-
-        return merge
-
-    def result(self) -> DesignEvaluation:
+    def result(self, n_merged: int) -> DesignEvaluation:
         """Return the results of all tests."""
         n, skills = len(CURVES), self.bank.skills
         # Tests that ended earlier keep their values.
@@ -428,11 +365,10 @@ class _Sums:
             exposure=dict(zip(self.bank.item_names, each, strict=True)),
             reasons=dict(sorted(self.reasons.items())),
             lengths=self.lengths,
-            curves=np.moveaxis(curves, 2, 0),
+            curves=dict(zip(CURVES, np.moveaxis(curves, 2, 0), strict=True)),
             evaluated=float(self.lengths.sum()),
             n_beliefs=self.n_beliefs,
-            n_ends=self.n_ends,
-            n_merged=self.n_merged,
+            n_merged=n_merged,
             n_cut=self.n_cut,
         )
 
@@ -454,14 +390,15 @@ _DIGITS = 12
 """Columns whose logarithms agree to so many digits after the point count as proportional."""
 
 
-class _Effects:
-    """The effect of each answer on beliefs: its kind, and a sign.
+class _Merger:
+    """Merges tests with equal beliefs, by the effect of each answer: its kind, and a sign.
 
     Two answers about the same cause are of one kind if their columns are proportional, and of
     opposite signs if the columns are inverse.
     """
 
     def __init__(self, bank: ItemBank) -> None:
+        self.n_merged = 0
         width = max(len(bank.responses(name)) for name in bank.item_names)
         self.kinds = np.zeros((len(bank.items), width), dtype=np.intp)
         """``(items, responses)``, the number of the kind; 0 for answers without effect."""
@@ -487,14 +424,20 @@ class _Effects:
         """Whether two answers to different items, or to one item, can have the same effect."""
         return bool(self.n_kinds - 1 < np.count_nonzero(self.signs))
 
-    def keys(self, responses: Responses) -> NDArray[np.int16]:
-        """Return the asked items and the effects, ``(examinees, items + kinds)``, as key rows."""
+    def __call__(
+        self, responses: Responses, probability: Floats
+    ) -> tuple[NDArray[np.intp], Floats]:
+        """Return the rows of tests of different beliefs, and the probabilities of each."""
         asked = responses != MISSING
         rows, items = np.nonzero(asked)
         given = responses[rows, items].astype(np.intp)
         effects = np.zeros((len(responses), self.n_kinds), dtype=np.int16)
         np.add.at(effects, (rows, self.kinds[items, given]), self.signs[items, given])
-        return np.concatenate([asked.astype(np.int16), effects], axis=1)
+        keys = np.concatenate([asked.astype(np.int16), effects], axis=1)
+        _, first, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+        self.n_merged += len(keys) - len(first)
+        summed = np.bincount(place.reshape(-1), probability)
+        return first, np.asarray(summed, dtype=np.float64)
 
 
 def _most_items(design: Design) -> int:
@@ -506,44 +449,124 @@ def _most_items(design: Design) -> int:
     return every if most is None else min(most, every)
 
 
-# --- Whether a design depends on nothing but the belief and the set of items asked ---------------
-
-_SELECTORS = (
-    *(MinimalEntropy, TargetEntropy, SkillEntropy, DiscriminationIndex, KullbackLeibler),
-    *(PosteriorWeightedKL, ModifiedPosteriorWeightedKL, MaximalFisher, LossGain, FixedOrder),
-)
-_STOPPERS = (
-    *(MaximalItems, MaximalCost, MaximalTime, EntropyBelow, ProfileCertain, SkillsCertain),
-    *(DeviationBelow,),
-)
-
-
 def _ignores_order(design: Design) -> bool:
     """Return whether a design is known to ignore the order of the answers; if unsure, False."""
-    has_testlets = any(item.testlet for item in design.bank.items)
-    rules = all(
-        type(rule) in (Enemies, OnlyItems)
-        or (type(rule) in (Testlets, Blueprint) and not has_testlets)
-        for rule in design.rules
-    )
-    return (
-        rules
-        and _selector_ignores_order(design.selector)
-        and _stopper_ignores_order(design.stopper)
-    )
+    by_order: tuple[type, ...] = (ScoredBy, ChosenBy, StopBy, Plateau)
+    if any(item.testlet for item in design.bank.items):
+        by_order += (Testlets, Blueprint)
+    parts: list[Any] = [design.selector, *design.rules]
+    parts += [] if design.stopper is None else [design.stopper]
+    for part in parts:  # which grows by the parts inside
+        if not type(part).__module__.startswith("bnmind.") or isinstance(part, by_order):
+            return False
+        for field in vars(part).values():
+            inside = field if isinstance(field, tuple) else (field,)
+            parts += [one for one in inside if isinstance(one, Selector | Stopper | Stage)]
+    return True
 
 
-def _selector_ignores_order(selector: object) -> bool:
-    if type(selector) is PerCost:
-        return _selector_ignores_order(selector.scored)
-    return type(selector) in _SELECTORS
+# --- The classes of profiles that no test tells apart ---------------------------------------------
 
 
-def _stopper_ignores_order(stopper: object) -> bool:
-    if stopper is None:
-        return True
-    if isinstance(stopper, AnyOf | AllOf):
-        return all(_stopper_ignores_order(one) for one in stopper.stoppers)
-    if type(stopper) is GainBelow:
-        return _selector_ignores_order(stopper.scored)
-    return type(stopper) in _STOPPERS
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ProfileClasses(Sealed):
+    """The classes of the profiles of a bank; made by `of`."""
+
+    bank: ItemBank
+    prior: Floats
+    """``(classes,)``."""
+    channels: Floats
+    """``(items, classes, responses)``, padded with zeros."""
+    number: NDArray[np.intp]
+    """``(profiles,)``, the class of each profile of the hidden variables; 0 if impossible."""
+    shares: Floats
+    """``(profiles,)``, the probability of each profile within its class."""
+    shape: tuple[int, ...]
+    """The number of levels of each skill, then of each other hidden variable."""
+
+    @classmethod
+    def of(cls, bank: ItemBank) -> ProfileClasses:
+        """Return the classes of a bank.
+
+        Raises
+        ------
+        TooLargeError
+            If the bank has more than 65,536 profiles.
+        """
+        space = ProfileSpace.table(bank, TABLE_PROFILES)
+        (profiles,) = space.prior
+        possible = np.flatnonzero(profiles > 0)
+        every = np.ones(len(profiles))
+        rows = []  # of the channel of each item, by possible profiles
+        for item in range(len(bank.items)):
+            view = space.item_view(item)[1]
+            row = view.times(every, np.arange(view.n_cells, dtype=np.float64))
+            rows.append(row[possible].astype(np.intp))
+        kinds = [
+            np.unique(channel, axis=0, return_inverse=True)[1].reshape(-1)[row]
+            for channel, row in zip(bank.item_channels, rows, strict=True)
+        ]
+        _, first, of_possible = np.unique(
+            np.stack(kinds, axis=1), axis=0, return_index=True, return_inverse=True
+        )
+        number = np.zeros(len(profiles), dtype=np.intp)
+        number[possible] = of_possible.reshape(-1)
+        prior = np.asarray(np.bincount(number, profiles), dtype=np.float64)
+        items = np.arange(len(rows))[:, None]
+        return cls(
+            bank=bank,
+            prior=prior,
+            channels=bank.channels()[items, np.stack(rows)[:, first]],
+            number=number,
+            shares=profiles / prior[number],
+            shape=space.shape,
+        )
+
+    def within(self) -> Floats:
+        """Return the entropy of the profile within each class, in bits, ``(classes,)``."""
+        logs = np.log2(np.maximum(self.shares, 1e-300))
+        return np.maximum(np.bincount(self.number, -self.shares * logs), 0.0)
+
+    def _skill_profiles(self) -> csr_array:
+        """Return the share of each profile of the skills in each class."""
+        from scipy.sparse import csr_array
+
+        n_others = int(np.prod(self.shape[len(self.bank.skills) :], dtype=np.intp))
+        profiles = np.flatnonzero(self.shares)
+        places = (profiles // n_others, self.number[profiles])
+        shape = (len(self.number) // n_others, len(self.prior))
+        return csr_array((self.shares[profiles], places), shape=shape)
+
+    def profile_gains(self) -> Floats:
+        """Return the share of a profile of the skills in each class, ``(choices, classes)``.
+
+        Of the profiles that only one class has, the most probable one is enough.
+        """
+        table = self._skill_profiles()
+        n_classes = np.diff(table.indptr)
+        best = np.diag(_largest(table[n_classes == 1]))
+        return np.concatenate([best, table[n_classes > 1].toarray()])
+
+    def told(self) -> Floats:
+        """Return the results of a test that tells the class, ``(profiles, 3 + skills)``.
+
+        The columns are those of `values_now`.
+        """
+        profile = _largest(self._skill_profiles())
+        skills = [self.level_gains(skill).max(axis=0) for skill in range(len(self.bank.skills))]
+        each = np.stack([profile, np.mean(skills, axis=0), self.within(), *skills], axis=1)
+        return each[self.number]
+
+    def level_gains(self, skill: int) -> Floats:
+        """Return the share of each level of a skill in each class, ``(levels, classes)``."""
+        levels = np.unravel_index(np.arange(len(self.number)), self.shape)[skill]
+        gains = np.zeros((self.shape[skill], len(self.prior)))
+        np.add.at(gains, (levels, self.number), self.shares)
+        return gains
+
+
+def _largest(table: csr_array) -> Floats:
+    """Return the largest number of each column, at least 0."""
+    largest = np.zeros(table.shape[1])
+    np.maximum.at(largest, table.indices, table.data)
+    return largest

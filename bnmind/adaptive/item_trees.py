@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from types import MappingProxyType
@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._display import Result, Table, table_html
+from bnmind._display import Result, Table
 from bnmind._files import LARGE_FILE, parse_document, read_text, write_file
 from bnmind._messages import counted, shown
 from bnmind._values import Value
@@ -33,11 +33,11 @@ from bnmind.adaptive.beliefs.estimates import beliefs_given, has_ability, start_
 from bnmind.adaptive.design import Design
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.selection.selector import MissingLuckError
-from bnmind.adaptive.selection.selectors import FixedOrder, selector_name
-from bnmind.adaptive.selection.stopping import Ending, MaximalItems, ending
+from bnmind.adaptive.selection.selectors import selector_name
+from bnmind.adaptive.selection.stopping import Ending, ending
 from bnmind.errors import BnmindError, InvalidArgumentError, ModelFileError, TooLargeError
 from bnmind.information import Floats
-from bnmind.questions.trees.search import Expectations, Points
+from bnmind.questions.best_trees import Expectations
 from bnmind.views.figures import TreeBox, tree_dot, tree_drawing
 
 EXPECTED = ("entropy", "pattern_accuracy", "attribute_accuracy", "length", "cost")
@@ -59,18 +59,12 @@ _CELLS_OF_A_TREE = 2**12
 """The cells that a belief by a junction tree is taken to have."""
 
 
-@dataclass(frozen=True, eq=False)
-class Branch(Value):
-    """The plan of a part of a tree: an item and what follows each response, or an end."""
-
-    item: str | None = None
-    """The name of the item; None at an end."""
-    below: Mapping[int, Branch] = field(default_factory=dict)
-    """The part after each response, by its position."""
+Plan: TypeAlias = Mapping[tuple[int, ...], str | None]
+"""The item to ask after each sequence of responses, by their positions; None at an end."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class ItemNode(Points, Value):
+class ItemNode(Value):
     """A point of a test: the item to ask next, or the end, and what is known there."""
 
     item: str | None
@@ -85,35 +79,23 @@ class ItemNode(Points, Value):
     """The probability of this profile."""
     skills: tuple[tuple[float, ...], ...]
     """For each skill the probability of each of its levels."""
-    children: tuple[tuple[str, ItemNode], ...] = ()
-    """The point after each possible response, by the name of the response."""
 
 
 @dataclass(frozen=True, eq=False)
 class ItemTree(Expectations, Result, Value):
     """A whole adaptive test: the next item after all responses that may come.
 
-    Made by `item_tree`, `design_tree` or `optimal_test_tree`.
+    Made by `design_tree`, `optimal_test_tree` or `read_item_tree`.
     """
 
     bank: ItemBank
     """The items."""
-    root: ItemNode
-    """The first item, and what follows."""
+    points: Mapping[tuple[int, ...], ItemNode]
+    """The point after each sequence of possible responses, by their positions; a point stands
+    before those after it."""
 
     def __repr__(self) -> str:
         return f"ItemTree({self.bank!r}, at most {counted(self.depth, 'item')})"
-
-    def _repr_html_(self) -> str:
-        """Return what is expected of the test as an HTML table, which notebooks display."""
-        rows = [
-            ("expected items", f"{self.length:.4g}"),
-            ("most items", self.depth),
-            ("points", self.n_nodes),
-            ("expected entropy at the end, in bits", f"{self.entropy:.4g}"),
-            ("pattern accuracy", f"{self.pattern_accuracy:.4g}"),
-        ]
-        return table_html((), rows, caption=repr(self))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the expected results as a record for JSON."""
@@ -142,17 +124,13 @@ class ItemTree(Expectations, Result, Value):
         """The expected cost of the items asked."""
         return self._at_questions(lambda node: self.bank.item(node.item).cost)
 
-    def branch(self) -> Branch:
-        """Return the plan of the tree, from which `item_tree` makes it again."""
 
-        def plan(node: ItemNode) -> Branch:
-            if node.item is None:
-                return Branch()
-            states = self.bank.responses(node.item)
-            below = {states.index(name): plan(child) for name, child in node.children}
-            return Branch(node.item, below)
-
-        return plan(self.root)
+def _after(tree: ItemTree, path: tuple[int, ...]) -> list[tuple[str, tuple[int, ...]]]:
+    """Return the name of each possible response at a point, and the path to the next point."""
+    item = tree.points[path].item
+    names = tree.bank.responses(item) if item else ()
+    paths = [(name, (*path, r)) for r, name in enumerate(names)]
+    return [(name, after) for name, after in paths if after in tree.points]
 
 
 def expected_lines(numbers: Mapping[str, float], bank: ItemBank) -> list[str]:
@@ -168,16 +146,8 @@ def expected_lines(numbers: Mapping[str, float], bank: ItemBank) -> list[str]:
     ]
 
 
-@checked
-def item_tree(bank: ItemBank, branch: Branch) -> ItemTree:
+def item_tree(bank: ItemBank, plan: Plan) -> ItemTree:
     """Return the tree of a plan, with the beliefs at all its points.
-
-    Parameters
-    ----------
-    bank
-        The item bank.
-    branch
-        The plan: an item, and what follows each of its responses.
 
     Raises
     ------
@@ -188,54 +158,32 @@ def item_tree(bank: ItemBank, branch: Branch) -> ItemTree:
     ImpossibleEvidenceError
         If the responses to a point are impossible.
     """
-    plans: list[Branch] = []
-    rows: list[Responses] = []
-
-    def gather(part: Branch, given: Responses) -> None:
-        plans.append(part)
-        rows.append(given)
-        if part.item is None:
-            return
-        place = bank.position(part.item)
-        if given[place] != MISSING:
-            raise InvalidArgumentError(f"{part.item} is asked twice on a path", part.item)
-        for response, below in part.below.items():
-            after = given.copy()
-            after[place] = bank.response(part.item, response)
-            gather(below, after)
-
-    gather(branch, np.full(len(bank.items), MISSING, dtype=np.int16))
-    nodes: list[ItemNode] = []
-    for start in range(0, len(plans), _BLOCK):
-        nodes += _reported(bank, plans[start : start + _BLOCK], rows[start : start + _BLOCK])
-    order = iter(zip(plans, nodes, strict=True))
-
-    def joined() -> ItemNode:
-        part, node = next(order)
-        if part.item is None:
-            return node
-        names = bank.responses(part.item)
-        return replace(node, children=tuple((names[r], joined()) for r in part.below))
-
-    return ItemTree(bank, joined())
-
-
-def _reported(
-    bank: ItemBank, plans: Sequence[Branch], rows: Sequence[Responses]
-) -> Iterator[ItemNode]:
-    """Yield points without those below them."""
-    beliefs = beliefs_given(bank, np.stack(rows))
-    marginals = [beliefs.marginal(skill).tolist() for skill in bank.skills]
-    profiles = beliefs.profile()
-    for row, part in enumerate(plans):
-        yield ItemNode(
-            item=part.item,
-            probability=float(np.exp(beliefs.log_evidence[row])),
-            entropy=float(beliefs.entropy[row]),
-            profile=tuple(profiles.levels[row].tolist()),
-            profile_probability=float(profiles.probabilities[row]),
-            skills=tuple(tuple(table[row]) for table in marginals),
-        )
+    paths = sorted(plan)
+    rows: dict[tuple[int, ...], Responses] = {(): np.full(len(bank.items), MISSING, dtype=np.int16)}
+    for *before, last in paths[1:]:
+        item = plan[tuple(before)]
+        assert item is not None
+        place, after = bank.position(item), rows[tuple(before)].copy()
+        if after[place] != MISSING:
+            raise InvalidArgumentError(f"{item} is asked twice on a path", item)
+        after[place] = bank.response(item, last)
+        rows[(*before, last)] = after
+    points: dict[tuple[int, ...], ItemNode] = {}
+    for start in range(0, len(paths), _BLOCK):
+        some = paths[start : start + _BLOCK]
+        beliefs = beliefs_given(bank, np.stack([rows[path] for path in some]))
+        marginals = [beliefs.marginal(skill).tolist() for skill in bank.skills]
+        profiles = beliefs.profile()
+        for row, path in enumerate(some):
+            points[path] = ItemNode(
+                item=plan[path],
+                probability=float(np.exp(beliefs.log_evidence[row])),
+                entropy=float(beliefs.entropy[row]),
+                profile=tuple(profiles.levels[row].tolist()),
+                profile_probability=float(profiles.probabilities[row]),
+                skills=tuple(tuple(table[row]) for table in marginals),
+            )
+    return ItemTree(bank, points)
 
 
 @checked
@@ -280,50 +228,13 @@ def design_tree(design: Design, *, max_nodes: int = MOST_NODES) -> ItemTree:
                 budget=max_nodes,
             )
 
-    def plan(given: tuple[int, ...]) -> Branch:
-        item = item_at[given]
-        after = [(*given, r) for r in range(len(bank.responses(item)))] if item else []
-        return Branch(item, {path[-1]: plan(path) for path in after if path in item_at})
-
-    return item_tree(bank, plan(()))
-
-
-@checked
-def fixed_tree(bank: ItemBank, items: Sequence[str]) -> ItemTree:
-    """Return the tree of a test in which everybody answers the same items, in their order.
-
-    Parameters
-    ----------
-    bank
-        The item bank.
-    items
-        The names of the items, in the order in which they are asked.
-
-    Raises
-    ------
-    UnknownNameError
-        If the bank has no such item.
-    TooLargeError
-        If the tree has more than `MOST_NODES` points.
-    """
-    order = tuple(items)
-    paths = int(np.prod([float(len(bank.responses(name))) for name in order]))
-    if paths > MOST_NODES:
-        raise TooLargeError(
-            f"{len(order)} items have {paths:,} sequences of responses; the limit of a tree is"
-            f" {MOST_NODES:,} points",
-            needed=paths,
-            budget=MOST_NODES,
-        )
-    start = Design(bank, FixedOrder(order), MaximalItems(len(order)), rules=())
-    return design_tree(start, max_nodes=2 * MOST_NODES)
+    return item_tree(bank, item_at)
 
 
 # --- The walk over all tests of a design ----------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Frontier:
+class Frontier(NamedTuple):
     """Some tests after the same number of items."""
 
     beliefs: BatchBelief
@@ -333,16 +244,9 @@ class Frontier:
     asked: NDArray[np.intp]
     """``(tests, questions)``, positions of the items asked, in order."""
 
-    def __len__(self) -> int:
-        return len(self.probability)
-
     def take(self, rows: NDArray[np.intp]) -> Frontier:
         """Return some of the tests."""
-        return Frontier(
-            beliefs=self.beliefs.take(rows),
-            probability=self.probability[rows],
-            asked=self.asked[rows],
-        )
+        return Frontier(self.beliefs.take(rows), self.probability[rows], self.asked[rows])
 
 
 Follow: TypeAlias = Callable[[Frontier, Ending, int], NDArray[np.bool_]]
@@ -354,13 +258,8 @@ Merge: TypeAlias = Callable[[Responses, Floats], tuple[NDArray[np.intp], Floats]
 and their probabilities with those that are equal to them."""
 
 
-def _unless_ended(tests: Frontier, ending: Ending, n_waiting: int) -> NDArray[np.bool_]:
-    goes_on: NDArray[np.bool_] = ending.reasons == ""
-    return goes_on
-
-
 def walk(
-    design: Design, *, follow: Follow = _unless_ended, merge: Merge | None = None
+    design: Design, *, follow: Follow | None = None, merge: Merge | None = None
 ) -> Iterator[Frontier]:
     """Yield all tests of a design without luck, many at a time.
 
@@ -389,18 +288,20 @@ def walk(
     start = start_beliefs(design.bank, 1)
     cells = _CELLS_OF_A_TREE if start.table is None else start.table.shape[1]
     most = max(64, _BLOCK_CELLS // cells)
-    nothing = np.zeros((1, 0), dtype=np.intp)
-    stack = [Frontier(beliefs=start, probability=np.ones(1), asked=nothing)]
+    stack = [Frontier(start, np.ones(1), np.zeros((1, 0), dtype=np.intp))]
     while stack:
         tests = stack.pop()
-        if len(tests) > most:
+        if len(tests.probability) > most:
             order = np.argsort(-tests.probability, kind="stable")
             half = len(order) // 2
             stack += [tests.take(order[half:]), tests.take(order[:half])]
             continue
-        available = np.broadcast_to(design.operational, (len(tests), len(design.operational)))
+        available = np.broadcast_to(design.operational, (len(tests.asked), len(design.operational)))
         now = ending(design.rules, design.stopper, tests.beliefs, tests.asked, available=available)
-        rows = np.flatnonzero(follow(tests, now, sum(map(len, stack))))
+        goes_on = now.reasons == ""
+        if follow is not None:
+            goes_on = follow(tests, now, sum(len(waiting.probability) for waiting in stack))
+        rows = np.flatnonzero(goes_on)
         yield tests
         if not len(rows):
             continue
@@ -414,13 +315,9 @@ def walk(
             answers[np.arange(len(parents)), items[parents]] = responses
             first, probability = merge(answers, probability)
             parents, responses = parents[first], responses[first]
-        stack.append(
-            Frontier(
-                beliefs=tests.beliefs.take(parents).update(items[parents], responses),
-                probability=probability,
-                asked=np.column_stack([tests.asked[parents], items[parents]]),
-            )
-        )
+        beliefs = tests.beliefs.take(parents).update(items[parents], responses)
+        asked = np.column_stack([tests.asked[parents], items[parents]])
+        stack.append(Frontier(beliefs, probability, asked))
 
 
 def _next_items(
@@ -472,12 +369,13 @@ def tree_to_json(tree: ItemTree) -> str:
         "title": bank.title,
         "skills": list(bank.skills),
         "expected": tree.to_dict(),
-        "tree": _nested(bank, tree.root),
+        "tree": _nested(tree, ()),
     }
     return json.dumps(document, indent=1) + "\n"
 
 
-def _nested(bank: ItemBank, node: ItemNode) -> dict[str, Any]:
+def _nested(tree: ItemTree, path: tuple[int, ...]) -> dict[str, Any]:
+    bank, node = tree.bank, tree.points[path]
     known: dict[str, Any] = {
         "probability": node.probability,
         "entropy": node.entropy,
@@ -485,9 +383,8 @@ def _nested(bank: ItemBank, node: ItemNode) -> dict[str, Any]:
         "profile_probability": node.profile_probability,
     }
     if node.item is None:
-        levels = zip(bank.skills, node.skills, strict=True)
-        return {**known, "skills": {skill: list(chances) for skill, chances in levels}}
-    below = {response: _nested(bank, child) for response, child in node.children}
+        return {**known, "skills": dict(zip(bank.skills, map(list, node.skills), strict=True))}
+    below = {response: _nested(tree, after) for response, after in _after(tree, path)}
     return {"item": node.item, **known, "responses": below}
 
 
@@ -502,34 +399,29 @@ def tree_from_json(text: str, bank: ItemBank) -> ItemTree:
 
     Raises
     ------
-    ModelFileError
+    BnmindError
         If the text is not such a tree, or the tree does not fit the bank.
     """
     document = parse_document(text, _FORMAT, _VERSION)
-    try:
-        return item_tree(bank, _branch(bank, document.get("tree"), ()))
-    except ModelFileError:
-        raise
-    except BnmindError as error:
-        raise ModelFileError(f"the tree does not fit the bank: {error}", text) from error
+    return item_tree(bank, dict(_planned(bank, document.get("tree"), (), ())))
 
 
-def _branch(bank: ItemBank, value: object, before: tuple[str, ...]) -> Branch:
+def _planned(
+    bank: ItemBank, value: object, path: tuple[int, ...], before: tuple[str, ...]
+) -> Iterator[tuple[tuple[int, ...], str | None]]:
+    """Yield the item at a point of a file, and those at the points after it."""
     where = f"after {', '.join(before[-3:])}" if before else "at the root"
     if not isinstance(value, dict) or len(before) > _DEEPEST:
         raise ModelFileError(f"expected a point of a tree {where}, got {shown(value)}", value)
-    item, responses = value.get("item"), value.get("responses", {})
+    item, responses = value.get("item"), value.get("responses")
+    yield path, item
     if item is None:
-        return Branch()
+        return
     if not isinstance(item, str) or not isinstance(responses, dict) or not responses:
         raise ModelFileError(f"expected an item with its responses {where}", value)
-    return Branch(
-        item,
-        {
-            bank.response(item, name): _branch(bank, below, (*before, f"{item}={name}"))
-            for name, below in responses.items()
-        },
-    )
+    for name, below in responses.items():
+        after = (*path, bank.response(item, name))
+        yield from _planned(bank, below, after, (*before, f"{item}={name}"))
 
 
 # --- Drawings -------------------------------------------------------------------------------------
@@ -540,7 +432,7 @@ _END = "#e8e8e8"
 def tree_to_dot(tree: ItemTree) -> str:
     """Return a tree as a graph for Graphviz; an end shows the most probable profile."""
     title = " ".join((tree.bank.title or "adaptive test").split())
-    return tree_dot(_box(tree, tree.root), name="test", comment=title)
+    return tree_dot(_box(tree, ()), name="test", comment=title)
 
 
 def tree_to_svg(tree: ItemTree) -> str:
@@ -548,28 +440,24 @@ def tree_to_svg(tree: ItemTree) -> str:
 
     The title of a box, which browsers show, says what is known there.
     """
-    return tree_drawing(_box(tree, tree.root))
+    return tree_drawing(_box(tree, ()))
 
 
-def _box(tree: ItemTree, node: ItemNode) -> TreeBox:
-    bank = tree.bank
-    states = _states(bank, node)
-    short = all(len(state) == 1 for state in states)
-    profile = ("" if short else " ").join(states)
+def _box(tree: ItemTree, path: tuple[int, ...]) -> TreeBox:
+    bank, node = tree.bank, tree.points[path]
     known = [f"{one.skill}: {one.level} ({one.probability:.2f})" for one in _levels(bank, node)]
     title = [f"probability {node.probability:.4f}, {node.entropy:.3f} bits unknown", *known]
     if node.item is None:
+        states = _states(bank, node)
+        profile = ("" if all(len(state) == 1 for state in states) else " ").join(states)
         return TreeBox(profile, weight=node.probability, title="\n".join(title), color=_END)
     text = bank.item(node.item).text
-    return TreeBox(
-        node.item,
-        [
-            (_response_word(bank, node.item, name), _box(tree, child))
-            for name, child in node.children
-        ],
-        weight=node.probability,
-        title="\n".join([node.item if not text else f"{node.item}: {text}", *title]),
-    )
+    below = [
+        (_response_word(bank, node.item, name), _box(tree, after))
+        for name, after in _after(tree, path)
+    ]
+    title = [f"{node.item}: {text}" if text else node.item, *title]
+    return TreeBox(node.item, below, weight=node.probability, title="\n".join(title))
 
 
 # --- Paper tests ----------------------------------------------------------------------------------
@@ -616,24 +504,22 @@ class PaperBox(NamedTuple):
 
 def paper_test(tree: ItemTree) -> tuple[PaperBox, ...]:
     """Return the boxes of a test: items level by level, then the results."""
-    bank = tree.bank
-    nodes: list[ItemNode] = []
-    row = [tree.root]
-    while row:
-        nodes += row
-        row = [child for node in row for _, child in node.children]
-    nodes.sort(key=lambda node: node.item is None)
-    number = {id(node): place for place, node in enumerate(nodes, start=1)}
+    bank, points = tree.bank, tree.points
+    paths = sorted(points, key=lambda path: (points[path].item is None, len(path)))
+    number = {path: place for place, path in enumerate(paths, start=1)}
     boxes = []
-    for node in nodes:
+    for path, place in number.items():
+        node = points[path]
         if node.item is None:
-            boxes.append(PaperBox(number[id(node)], "The test is over.", (), _levels(bank, node)))
+            boxes.append(PaperBox(place, "The test is over.", (), _levels(bank, node)))
             continue
         # The best response first: "if right" is what a reader expects.
-        after = reversed(node.children)
-        ways = tuple((_response_word(bank, node.item, n), number[id(c)]) for n, c in after)
+        ways = [
+            (_response_word(bank, node.item, name), number[after])
+            for name, after in reversed(_after(tree, path))
+        ]
         text = bank.item(node.item).text or node.item
-        boxes.append(PaperBox(number[id(node)], text, ways, ()))
+        boxes.append(PaperBox(place, text, tuple(ways), ()))
     return tuple(boxes)
 
 
@@ -814,5 +700,5 @@ def read_item_tree(path: Path | str, bank: ItemBank) -> ItemTree:
     text = read_text(place, most=LARGE_FILE)
     try:
         return tree_from_json(text, bank)
-    except ModelFileError as error:
-        raise ModelFileError(f"{place}: {error}", error.value) from error
+    except BnmindError as error:
+        raise ModelFileError(f"{place}: {error}", place) from error

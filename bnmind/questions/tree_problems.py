@@ -38,10 +38,11 @@ information in graphical models", UAI 2005 (sums of information for fixed sets o
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Protocol, TypeAlias
+from typing import Annotated, TypeAlias
 
 import numpy as np
 from annotated_types import Ge, Gt, Le
@@ -106,13 +107,17 @@ _WITHOUT_ITSELF = 64
 
 _TOLERANCE = 1e-9
 
+Mask: TypeAlias = NDArray[np.bool_]
 
-class TreeObjective(Protocol):
+
+class TreeObjective(ABC):
     """What a tree of questions is to minimize at its ends, and lower bounds of that.
 
-    The bounds know ``most`` of each question, a number that holds whatever is believed.
+    The bounds know ``most`` of each question, a number that holds whatever is believed. Those of
+    this class are 0, which is right where no end is worth less.
     """
 
+    @abstractmethod
     def values(self, beliefs: Floats) -> Floats:
         """Return the value of an end, ``(beliefs,)``, of beliefs ``(beliefs, states)``.
 
@@ -122,6 +127,7 @@ class TreeObjective(Protocol):
             ``(beliefs, states)``, probabilities of the targets.
         """
 
+    @abstractmethod
     def after(self, beliefs: Floats, channels: Floats) -> Floats:
         """Return the expected value of an end after each question, ``(beliefs, questions)``.
 
@@ -141,9 +147,10 @@ class TreeObjective(Protocol):
         channels
             The probabilities of the answers to each question in each state.
         """
+        return np.zeros(len(channels))
 
     def adaptive(
-        self, most: Floats, values: Floats, after: Floats, is_open: NDArray[np.bool_], more: int
+        self, most: Floats, values: Floats, after: Floats, is_open: Mask, more: int
     ) -> Floats:
         """Return bounds for a question and ``more`` others by a tree, ``(beliefs, questions)``.
 
@@ -156,10 +163,9 @@ class TreeObjective(Protocol):
         more
             The number of questions that may follow.
         """
+        return np.zeros_like(after)
 
-    def fixed(
-        self, most: Floats, value: float, after: Floats, is_open: NDArray[np.bool_], more: int
-    ) -> float:
+    def fixed(self, most: Floats, value: float, after: Floats, is_open: Mask, more: int) -> float:
         """Return a bound for ``more`` fixed questions, given means over the outcomes so far.
 
         Parameters
@@ -175,10 +181,11 @@ class TreeObjective(Protocol):
         more
             The number of questions to add.
         """
+        return 0.0
 
 
 @dataclass(frozen=True, eq=False)
-class ExpectedEntropy(Value):
+class ExpectedEntropy(Value, TreeObjective):
     """The entropy of the hidden state, in bits.
 
     Parameters
@@ -209,7 +216,7 @@ class ExpectedEntropy(Value):
         return np.array([capacity_bound(one) for one in channels])
 
     def adaptive(
-        self, most: Floats, values: Floats, after: Floats, is_open: NDArray[np.bool_], more: int
+        self, most: Floats, values: Floats, after: Floats, is_open: Mask, more: int
     ) -> Floats:
         """Return the bounds of the knapsack, ``(beliefs, questions)``."""
         order = np.argsort(-most, kind="stable")
@@ -232,16 +239,14 @@ class ExpectedEntropy(Value):
         result: Floats = after - rest * (1 + 1e-12)
         return result
 
-    def fixed(
-        self, most: Floats, value: float, after: Floats, is_open: NDArray[np.bool_], more: int
-    ) -> float:
+    def fixed(self, most: Floats, value: float, after: Floats, is_open: Mask, more: int) -> float:
         """Return the value less the largest gains, as the information of sets is submodular."""
         told = np.sort(np.where(is_open, value - after, 0.0))[::-1]
         return float(value - told[:more].sum())
 
 
 @dataclass(frozen=True, eq=False)
-class ExpectedLoss(Value):
+class ExpectedLoss(Value, TreeObjective):
     """The share of wrong decisions about the hidden state.
 
     Parameters
@@ -279,18 +284,16 @@ class ExpectedLoss(Value):
         return factors
 
     def adaptive(
-        self, most: Floats, values: Floats, after: Floats, is_open: NDArray[np.bool_], more: int
+        self, most: Floats, values: Floats, after: Floats, is_open: Mask, more: int
     ) -> Floats:
         """Return the product bounds, ``(beliefs, questions)``."""
         return np.minimum(after, self._raised(most, 1 - after, is_open, more))
 
-    def fixed(
-        self, most: Floats, value: float, after: Floats, is_open: NDArray[np.bool_], more: int
-    ) -> float:
+    def fixed(self, most: Floats, value: float, after: Floats, is_open: Mask, more: int) -> float:
         """Return the product bound."""
         return float(self._raised(most, np.array([1 - value]), is_open, more)[0])
 
-    def _raised(self, most: Floats, right: Floats, is_open: NDArray[np.bool_], more: int) -> Floats:
+    def _raised(self, most: Floats, right: Floats, is_open: Mask, more: int) -> Floats:
         """Return bounds of the loss after ``more`` further questions, given right decisions."""
         factors = np.sort(np.where(is_open, most, 1.0), axis=-1)[..., ::-1]
         raised = right * factors[..., :more].prod(axis=-1, keepdims=True)
@@ -320,10 +323,11 @@ def _best_after(beliefs: Floats, channels: Floats, gain: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class MissedGoal(Value):
+class MissedGoal(Value, TreeObjective):
     """A penalty for each end at which no choice is certain enough; use it with costs.
 
-    A tree that minimizes costs and penalties reaches the goal cheaply where it can.
+    A tree that minimizes costs and penalties reaches the goal cheaply where it can. The bounds are
+    0: perhaps no end misses the goal, and costs alone count.
 
     Parameters
     ----------
@@ -352,25 +356,9 @@ class MissedGoal(Value):
         expected: Floats = self.penalty * np.sum(np.where(missed, chances, 0.0), axis=2)
         return expected
 
-    def most(self, channels: Floats) -> Floats:
-        """Return zeros: the bounds use no number of a question."""
-        return np.zeros(len(channels))
-
-    def adaptive(
-        self, most: Floats, values: Floats, after: Floats, is_open: NDArray[np.bool_], more: int
-    ) -> Floats:
-        """Return zeros: perhaps no end misses the goal, and costs alone count."""
-        return np.zeros_like(after)
-
-    def fixed(
-        self, most: Floats, value: float, after: Floats, is_open: NDArray[np.bool_], more: int
-    ) -> float:
-        """Return 0."""
-        return 0.0
-
 
 _Symmetric: TypeAlias = Annotated[
-    NDArray[np.bool_], Must(", symmetric", lambda pairs: np.array_equal(pairs, pairs.T))
+    Mask, Must(", symmetric", lambda pairs: np.array_equal(pairs, pairs.T))
 ]
 
 
@@ -404,7 +392,7 @@ class TreeProblem(Value):
 
     Examples
     --------
-    >>> from bnmind.questions.trees import ExpectedEntropy, best_tree
+    >>> from bnmind.questions import ExpectedEntropy, best_tree
     >>> sides = np.array([[[1, 0], [1, 0], [0, 1], [0, 1]], [[1, 0], [0, 1], [1, 0], [0, 1]]])
     >>> problem = TreeProblem(
     ...     prior=np.full(4, 0.25), channels=sides * 1.0, objective=ExpectedEntropy(), depth=2
@@ -453,14 +441,15 @@ class TreeProblem(Value):
     def columns(self) -> Floats:
         """The likelihood of each answer, ``(questions × outcomes, states)``."""
         n_states = len(self.prior)
-        return np.ascontiguousarray(self.channels.transpose(0, 2, 1).reshape(-1, n_states))
+        columns = self.channels.transpose(0, 2, 1).reshape(-1, n_states)
+        return sealed(np.ascontiguousarray(columns))
 
     @cached_property
     def most(self) -> Floats:
         """What the bounds of the objective know about each question, ``(questions,)``."""
         return sealed(self.objective.most(self.channels))
 
-    def open_after(self, answers: NDArray[np.intp]) -> NDArray[np.bool_]:
+    def open_after(self, answers: NDArray[np.intp]) -> Mask:
         """Return a mask of the questions that may follow answers, ``(beliefs, questions)``.
 
         Parameters

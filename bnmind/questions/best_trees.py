@@ -16,7 +16,7 @@ once. With j questions to add, no completion of the branch is better than
 
 * for entropy: V(A) minus the sum of the j largest gains V(A) − V(A + y) of its questions, because
   the information of sets is submodular if outcomes are independent given the state;
-* for decisions: the product bound of `bnmind.questions.trees.problem`.
+* for decisions: the product bound of `bnmind.questions.tree_problems`.
 
 The bounds of later branches are never better, so the first one that fails ends the loop.
 
@@ -53,18 +53,19 @@ Guestrin, "Near-optimal nonmyopic value of information in graphical models", UAI
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from bnmind._arguments import checked, number_array
-from bnmind._values import Value
+from bnmind._arguments import checked
+from bnmind._values import Count, Value
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
-from bnmind.questions.trees.problem import ExpectedEntropy, TreeProblem
+from bnmind.questions.tree_problems import ExpectedEntropy, Mask, TreeProblem
 
 STOP = -1
 """In place of a question: the tree ends here."""
@@ -76,11 +77,14 @@ _IMPOSSIBLE = 1e-280
 """Histories of smaller probability are taken as impossible."""
 
 
-class Proven:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Proven(Value):
     """What a search found: its value, and a bound that no other one falls below."""
 
     value: float
+    """The value of the best that is known."""
     lower: float
+    """Nothing has a smaller value."""
 
     @property
     def gap(self) -> float:
@@ -94,27 +98,18 @@ class Proven:
         return self.gap == 0.0
 
 
-class Points:
-    """A point of a tree, and the points below it."""
-
-    probability: float
-    children: tuple[tuple[Any, Any], ...]
-
-    def __iter__(self) -> Iterator[Self]:
-        """Yield this point, and all points below it, each before those below it."""
-        yield self
-        for _, child in self.children:
-            yield from child
-
-    def ends(self) -> Iterator[Self]:
-        """Yield the ends of the tree below this point."""
-        return (point for point in self if not point.children)
+# --- Trees ----------------------------------------------------------------------------------------
 
 
 class Expectations:
     """What is expected of a tree."""
 
-    root: Any
+    points: Mapping[tuple[int, ...], Any]
+
+    @property
+    def root(self) -> Any:
+        """The first point."""
+        return self.points[()]
 
     @property
     def length(self) -> float:
@@ -124,40 +119,38 @@ class Expectations:
     @property
     def depth(self) -> int:
         """The largest number of questions."""
+        return max(map(len, self.points))
 
-        def deepest(point: Points) -> int:
-            return max((1 + deepest(child) for _, child in point.children), default=0)
-
-        return deepest(self.root)
+    @cached_property
+    def _asked(self) -> set[tuple[int, ...]]:
+        """The points that others follow."""
+        return {path[:-1] for path in self.points if path}
 
     @property
-    def n_nodes(self) -> int:
-        """The number of points."""
-        return sum(1 for _ in self.root)
+    def ends(self) -> tuple[Any, ...]:
+        """The points that none follows."""
+        return tuple(point for path, point in self.points.items() if path not in self._asked)
 
     def _at_ends(self, value: Callable[[Any], float]) -> float:
         """Return the expectation of a number of each end."""
-        return float(sum(point.probability * value(point) for point in self.root.ends()))
+        return float(sum(end.probability * value(end) for end in self.ends))
 
     def _at_questions(self, value: Callable[[Any], float]) -> float:
         """Return the expected sum of a number of each question asked."""
-        return float(sum(p.probability * value(p) for p in self.root if p.children))
+        asked = (point for path, point in self.points.items() if path in self._asked)
+        return float(sum(point.probability * value(point) for point in asked))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class QuestionNode(Points, Value):
+class QuestionNode(Value):
     """A point of a tree: a question to ask next, or an end."""
 
     question: int | None
     """The index of the question; None at an end."""
     probability: float
     """The probability that the path leads here."""
-    belief: Floats
-    """``(states,)``, the belief about the hidden state."""
     end_value: float
     """The value by the objective if the tree ended here."""
-    children: tuple[tuple[int, QuestionNode], ...] = ()
-    """The node after each possible outcome."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,8 +159,8 @@ class QuestionTree(Expectations, Value):
 
     problem: TreeProblem
     """The problem that the tree is for."""
-    root: QuestionNode
-    """The first question, and what follows."""
+    points: Mapping[tuple[int, ...], QuestionNode]
+    """The point after each sequence of possible outcomes; a point stands before those after it."""
 
     @property
     def value(self) -> float:
@@ -177,7 +170,7 @@ class QuestionTree(Expectations, Value):
     @property
     def cost(self) -> float:
         """The expected costs of the questions."""
-        return self._at_questions(lambda node: self.problem.price[node.question])
+        return self._at_questions(lambda point: self.problem.price[point.question])
 
 
 def grown_tree(
@@ -193,27 +186,26 @@ def grown_tree(
         A function of the answers so far, as for `TreeProblem.open_after`, and the belief. It
         returns the index of the next question, or `STOP`.
     """
+    points = {}
 
-    def node(answers: tuple[int, ...], joint: Floats, depth: int) -> QuestionNode:
+    def grow(path: tuple[int, ...], answers: tuple[int, ...], joint: Floats) -> None:
         chance = float(joint.sum())
         belief = joint / chance
-        given = np.array(answers, dtype=np.intp)
-        question = STOP if depth == problem.depth else choose(given, belief)
-        children = []
+        is_full = len(path) == problem.depth
+        question = STOP if is_full else choose(np.array(answers, dtype=np.intp), belief)
+        points[path] = QuestionNode(
+            question=None if question == STOP else question,
+            probability=chance,
+            end_value=float(problem.objective.values(belief[None])[0]),
+        )
         for outcome in range(problem.n_outcomes if question != STOP else 0):
             answer = question * problem.n_outcomes + outcome
             after = joint * problem.columns[answer]
             if after.sum() > _IMPOSSIBLE:
-                children.append((outcome, node((*answers, answer), after, depth + 1)))
-        return QuestionNode(
-            question=None if question == STOP else question,
-            probability=chance,
-            belief=belief,
-            end_value=float(problem.objective.values(belief[None])[0]),
-            children=tuple(children),
-        )
+                grow((*path, outcome), (*answers, answer), after)
 
-    return QuestionTree(problem, node((), problem.prior, 0))
+    grow((), (), problem.prior)
+    return QuestionTree(problem, points)
 
 
 def best_alone(problem: TreeProblem, answers: NDArray[np.intp], belief: Floats) -> int:
@@ -251,6 +243,8 @@ def greedy_tree(problem: TreeProblem) -> QuestionTree:
     return grown_tree(problem, choose)
 
 
+# --- The best fixed list --------------------------------------------------------------------------
+
 _CLOSE = 1e-10
 """A list must be better by more than this to replace another one."""
 
@@ -259,15 +253,14 @@ _MOST_CELLS = 2**26
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class FixedList(Proven, Value):
-    """The best fixed list that a search found, and what is proven about it."""
+class FixedList(Proven):
+    """The best fixed list that a search found, and what is proven about it.
+
+    Its value is the expected value after all questions, plus their costs.
+    """
 
     questions: tuple[int, ...]
     """The indices of the questions, ascending."""
-    value: float
-    """The expected value after all of them, plus their costs."""
-    lower: float
-    """No list of the same length has a smaller value."""
     greedy: tuple[int, ...]
     """The list that adds the best question each time, in this order.
 
@@ -282,11 +275,7 @@ class FixedList(Proven, Value):
 
 @checked
 def best_fixed_list(
-    problem: TreeProblem,
-    *,
-    start: ArrayLike | None = None,
-    without: Sequence[int] = (),
-    until: Callable[[int, float], bool] | None = None,
+    problem: TreeProblem, *, until: Callable[[int, float], bool] | None = None
 ) -> FixedList:
     """Return the best list of ``problem.depth`` questions.
 
@@ -296,12 +285,6 @@ def best_fixed_list(
     ----------
     problem
         The problem.
-    start
-        ``(beliefs, states)``, the joint probability of several beliefs and the states, of all of
-        which the same questions are asked; default the prior. Values are then multiplied by their
-        total probability.
-    without
-        The indices of questions that must not be in the list.
     until
         Called from time to time with the number of lists evaluated and the best value; the search
         ends if it returns True.
@@ -313,8 +296,7 @@ def best_fixed_list(
     TooLargeError
         If the table of all outcomes would be too large.
     """
-    joint = problem.prior[None] if start is None else number_array(start, "start")
-    cells = joint.size * problem.n_outcomes ** (problem.depth - 1)
+    cells = len(problem.prior) * problem.n_outcomes ** (problem.depth - 1)
     if cells > _MOST_CELLS:
         raise TooLargeError(
             f"the outcomes of {problem.depth} questions by states have {cells:,} cells; the limit"
@@ -322,17 +304,15 @@ def best_fixed_list(
             needed=cells,
             budget=_MOST_CELLS,
         )
-    search = _ListSearch(problem, until, float(joint.sum()))
-    is_open = np.ones(problem.n_questions, dtype=bool)
-    is_open[list(without)] = False
-    root = search.part((), joint, is_open)
+    search = _ListSearch(problem, until)
+    root = search.part((), problem.prior[None], np.ones(problem.n_questions, dtype=bool))
     search.greedy(root)
     greedy, greedy_value = search.best, search.best_value
     try:
         search.branch(root)
         lower = search.best_value
     except (KeyboardInterrupt, _EndedError):
-        lower = search.open_bound
+        lower = search.bound(root, root.is_open, problem.depth)
     return FixedList(
         questions=tuple(sorted(search.best)),
         value=search.best_value,
@@ -347,14 +327,13 @@ class _EndedError(Exception):
     """The search was told to end."""
 
 
-@dataclass(frozen=True, eq=False)
-class _Part:
+class _Part(NamedTuple):
     """An incomplete list."""
 
     chosen: tuple[int, ...]
     joint: Floats
     """``(outcomes of all, states)``."""
-    is_open: NDArray[np.bool_]
+    is_open: Mask
     price: float
     """The costs of the questions chosen."""
     value: float
@@ -366,18 +345,13 @@ class _Part:
 
 
 class _ListSearch:
-    def __init__(
-        self, problem: TreeProblem, until: Callable[[int, float], bool] | None, mass: float
-    ) -> None:
+    def __init__(self, problem: TreeProblem, until: Callable[[int, float], bool] | None) -> None:
         self.problem, self.until = problem, until
-        self.price = mass * problem.price
         self.best: tuple[int, ...] = ()
         self.best_value = np.inf
         self.n_lists = 0
-        self.open_bound = -np.inf
-        """A bound of all lists; known once the root is bounded."""
 
-    def part(self, chosen: tuple[int, ...], joint: Floats, is_open: NDArray[np.bool_]) -> _Part:
+    def part(self, chosen: tuple[int, ...], joint: Floats, is_open: Mask) -> _Part:
         problem = self.problem
         self.n_lists += 1
         weights = joint.sum(axis=1)
@@ -391,25 +365,15 @@ class _ListSearch:
             beliefs = some / share[:, None]
             value += float(share @ problem.objective.values(beliefs))
             after += share @ problem.objective.after(beliefs, problem.channels)
-        price = float(self.price[list(chosen)].sum())
-        return _Part(
-            chosen=chosen,
-            joint=joint,
-            is_open=is_open,
-            price=price,
-            value=value,
-            after=after,
-            total=after + price + self.price,
-        )
+        price = float(problem.price[list(chosen)].sum())
+        return _Part(chosen, joint, is_open, price, value, after, after + price + problem.price)
 
-    def _with(self, part: _Part, question: int, is_open: NDArray[np.bool_]) -> _Part:
+    def _with(self, part: _Part, question: int, is_open: Mask) -> _Part:
         """Return a longer list; ``is_open`` is a mask of the questions that may be added now."""
         problem = self.problem
-        assert problem.excludes is not None
         joint = np.concatenate([part.joint * column for column in problem.channels[question].T])
-        left = is_open & ~problem.excludes[question]
-        left[question] = False
-        return self.part((*part.chosen, question), joint, left)
+        (left,) = problem.open_after(np.array([[question * problem.n_outcomes]]))
+        return self.part((*part.chosen, question), joint, is_open & left)
 
     def greedy(self, root: _Part) -> None:
         """Add the best question each time; this is the first known list."""
@@ -418,14 +382,13 @@ class _ListSearch:
             total = np.where(part.is_open, part.total, np.inf)
             question = int(np.argmax(total <= total.min() + _CLOSE))
             if len(part.chosen) == self.problem.depth - 1:
-                self._keep(part, question)
-                return
+                return self._keep(part, question)
             part = self._with(part, question, part.is_open)
         # Questions that exclude each other ended the list too soon.
         possible = _possible_list(self.problem, root)
         for question in possible[:-1]:
             root = self._with(root, question, root.is_open)
-        self._keep(root, possible[-1])
+        return self._keep(root, possible[-1])
 
     def _keep(self, part: _Part, last: int) -> None:
         """Keep a list with its last question if it is better than all before."""
@@ -438,25 +401,22 @@ class _ListSearch:
         if self.until is not None and self.until(self.n_lists, self.best_value):
             raise _EndedError
         order = np.argsort(part.total, kind="stable")
-        order = order[part.is_open[order]].tolist()
-        if more == 1:
-            for question in order[:1]:
-                self._keep(part, question)
-            return
         is_open = part.is_open.copy()
-        for question in order:
-            bound = self._bound(part, is_open, more)
-            if not part.chosen and question == order[0]:
-                self.open_bound = bound
+        for question in order[is_open[order]].tolist():
+            if more == 1:
+                return self._keep(part, question)
+            bound = self.bound(part, is_open, more)
             if bound >= self.best_value - _CLOSE or np.count_nonzero(is_open) < more:
-                return
+                return None
             self.branch(self._with(part, question, is_open))
             is_open[question] = False
+        return None
 
-    def _bound(self, part: _Part, is_open: NDArray[np.bool_], more: int) -> float:
+    def bound(self, part: _Part, is_open: Mask, more: int) -> float:
+        """Return a number that no list with some more questions falls below."""
         problem = self.problem
         least = problem.objective.fixed(problem.most, part.value, part.after, is_open, more)
-        return least + part.price + float(np.sort(self.price[is_open])[:more].sum())
+        return least + part.price + float(np.sort(problem.price[is_open])[:more].sum())
 
 
 def _possible_list(problem: TreeProblem, root: _Part) -> tuple[int, ...]:
@@ -492,92 +452,7 @@ def _possible_list(problem: TreeProblem, root: _Part) -> tuple[int, ...]:
     return tuple(np.flatnonzero(found.x > 0.5).tolist())
 
 
-# A belief is identified by its answers in ascending order, whatever the order in which they were
-# given, so that beliefs that are reached on several ways are one.
-
-Ints = NDArray[np.int32]
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Level:
-    """The beliefs after the same number of answers. Never changed: a round makes new ones."""
-
-    answers: Ints
-    """``(beliefs, answers)``, ascending; see `TreeProblem.open_after`."""
-    probability: Floats
-    """``(beliefs,)``, the probability of the answers."""
-    end: Floats
-    """``(beliefs,)``, the value if the tree ends here."""
-    low: Floats
-    """``(beliefs,)``, a lower bound of the value of every tree from here."""
-    high: Floats
-    """``(beliefs,)``, the value of a known tree from here."""
-    row: Ints
-    """``(beliefs,)``, the place among the expanded beliefs; −1 if not expanded."""
-    owner: Ints
-    """``(expanded,)``, the belief of each expanded one."""
-    is_asked: NDArray[np.bool_]
-    """``(expanded, questions)``, a mask of the questions that may be best."""
-    children: Ints
-    """``(expanded, questions, outcomes)``, beliefs of the next level; −1 where there is none."""
-    low_after: Floats
-    """``(expanded, questions)``, lower bounds of the values with each question."""
-    high_after: Floats
-    """``(expanded, questions)``, known values with each question."""
-
-    @classmethod
-    def empty(cls, problem: TreeProblem, number: int) -> Level:
-        """Return a level of beliefs after a number of answers, without any belief."""
-        n, none = problem.n_questions, np.zeros(0)
-        places, values = none.astype(np.int32), np.zeros((0, n))
-        return cls(
-            answers=np.zeros((0, number), dtype=np.int32),
-            probability=none,
-            end=none,
-            low=none,
-            high=none,
-            row=places,
-            owner=places,
-            is_asked=values.astype(bool),
-            children=np.zeros((0, n, problem.n_outcomes), dtype=np.int32),
-            low_after=values,
-            high_after=values,
-        )
-
-    def __len__(self) -> int:
-        return len(self.answers)
-
-    @property
-    def n_expanded(self) -> int:
-        """The number of expanded beliefs."""
-        return len(self.owner)
-
-    def joined(self, **more: NDArray[Any]) -> Level:
-        """Return the level with more rows at the end of some of its arrays."""
-        longer = {name: np.concatenate([getattr(self, name), rows]) for name, rows in more.items()}
-        return replace(self, **longer)
-
-    def updated(self, below: Level, price: Floats) -> Level:
-        """Return the level with values of its expanded beliefs from those of the next level."""
-        is_there = self.children >= 0
-        weight = np.where(is_there, below.probability[self.children], 0.0)
-        total = np.maximum(self.probability[self.owner], 1e-300)[:, None]
-
-        def after(values: Floats) -> Floats:
-            sums = np.sum(weight * np.where(is_there, values[self.children], 0.0), axis=2)
-            found: Floats = np.where(self.is_asked, sums / total + price, np.inf)
-            return found
-
-        low_after, high_after = after(below.low), after(below.high)
-        low, high = self.low.copy(), self.high.copy()
-        end = self.end[self.owner]
-        least = np.minimum(low_after.min(axis=1), end)
-        low[self.owner] = np.maximum(low[self.owner], least)
-        high[self.owner] = np.minimum(high[self.owner], np.minimum(high_after.min(axis=1), end))
-        # By rounding alone a lower bound can be above a known value.
-        low = np.minimum(low, high)
-        return replace(self, low=low, high=high, low_after=low_after, high_after=high_after)
-
+# --- The best tree --------------------------------------------------------------------------------
 
 DEFAULT_BELIEFS = 4_000_000
 """The default limit of beliefs that a search keeps."""
@@ -595,16 +470,13 @@ _GROWTH = 0.25
 """A round expands at least this share of the beliefs expanded before, so that rounds are few."""
 
 _MOST_TIPS = 20_000
-"""A round expands at most so many beliefs, so that it does not take long."""
+"""A round expands at most so many beliefs of a length, so that it does not take long."""
 
 
-class SearchBounds(NamedTuple):
-    """What a search knows."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SearchBounds(Proven):
+    """What a search knows about the best tree."""
 
-    lower: float
-    """No tree has a smaller value."""
-    value: float
-    """The value of the best known tree."""
     n_beliefs: int
     """The number of distinct beliefs so far."""
     n_expanded: int
@@ -612,26 +484,18 @@ class SearchBounds(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class BestTree(Proven, Value):
+class BestTree(SearchBounds):
     """The best tree that a search found, and what is proven about it."""
 
     tree: QuestionTree
     """The tree."""
-    value: float
-    """Its value."""
-    lower: float
-    """No tree has a smaller value."""
-    n_beliefs: int
-    """The number of distinct beliefs that the search came to."""
-    n_expanded: int
-    """The number of beliefs whose questions were followed."""
 
 
 @checked
 def best_tree(
     problem: TreeProblem,
     *,
-    max_beliefs: int = DEFAULT_BELIEFS,
+    max_beliefs: Count = DEFAULT_BELIEFS,
     until: Callable[[SearchBounds], bool] | None = None,
 ) -> BestTree:
     """Return the best tree of questions, with a proof unless the search ends early.
@@ -652,24 +516,65 @@ def best_tree(
     InvalidArgumentError
         If ``max_beliefs`` is less than 1.
     """
-    if max_beliefs < 1:
-        raise InvalidArgumentError(f"max_beliefs must be at least 1, got {max_beliefs}")
     search = _Search(problem)
     try:
         while not search.is_done and search.advance(max_beliefs):
             if until is not None and until(search.known):
                 break
     except KeyboardInterrupt:
-        pass  # the levels are those of the last complete round
+        pass  # the beliefs are those of the last complete round
     tree, known = search.tree(), search.known
-    value = tree.value
     return BestTree(
         tree=tree,
-        value=value,
-        lower=min(known.lower, value),
+        value=tree.value,
+        lower=min(known.lower, tree.value),
         n_beliefs=known.n_beliefs,
         n_expanded=known.n_expanded,
     )
+
+
+Ints = NDArray[np.int32]
+
+
+class _Beliefs(NamedTuple):
+    """The beliefs that a search came to, by their places. Never changed: a round makes new ones.
+
+    A belief is identified by its answers in ascending order, whatever the order in which they were
+    given, so that beliefs that are reached on several ways are one.
+    """
+
+    answers: Ints
+    """``(beliefs, depth − 1)``, ascending; see `TreeProblem.open_after`. Padded at the end."""
+    probability: Floats
+    """``(beliefs,)``, the probability of the answers."""
+    end: Floats
+    """``(beliefs,)``, the value if the tree ends here."""
+    low: Floats
+    """``(beliefs,)``, a lower bound of the value of every tree from here."""
+    high: Floats
+    """``(beliefs,)``, the value of a known tree from here."""
+    row: Ints
+    """``(beliefs,)``, the place among the expanded beliefs; −1 if not expanded."""
+
+
+class _Expanded(NamedTuple):
+    """The beliefs whose questions were followed."""
+
+    owner: Ints
+    """``(expanded,)``, the place of each belief."""
+    is_asked: Mask
+    """``(expanded, questions)``, a mask of the questions that may be best."""
+    children: Ints
+    """``(expanded, questions, outcomes)``, places of beliefs; −1 where there is none."""
+    low_after: Floats
+    """``(expanded, questions)``, lower bounds of the values with each question."""
+    high_after: Floats
+    """``(expanded, questions)``, known values with each question."""
+
+
+def _joined(parts: Iterable[tuple[NDArray[Any], ...]]) -> Iterator[NDArray[Any]]:
+    """Yield the arrays of several parts, one after the other."""
+    return map(np.concatenate, zip(*parts, strict=True))
 
 
 class _Search:
@@ -677,54 +582,33 @@ class _Search:
 
     def __init__(self, problem: TreeProblem) -> None:
         self.problem = problem
-        self.places: list[dict[bytes, int]] = [{} for _ in range(problem.depth)]
-        """The place of each belief in its level, by its answers."""
-        empty = [Level.empty(problem, number) for number in range(problem.depth)]
-        _, root = self._placed(empty[0], np.zeros((1, 0), dtype=np.int32))
-        self.levels = (root, *empty[1:])
+        n, width = problem.n_questions, problem.n_outcomes
+        self.none = n * width
+        """What pads the answers."""
+        self.places: dict[bytes, int] = {}
+        """The place of each belief by its answers."""
+        # A belief of the last length is never expanded: all that may follow is known.
+        start = np.full((1, problem.depth - 1), self.none, dtype=np.int32)
+        self._place(start)
+        places, values = np.zeros(0, dtype=np.int32), np.zeros((0, n))
+        children = np.zeros((0, n, width), dtype=np.int32)
+        nothing = _Expanded(places, values > 0, children, values, values)
+        (root,) = self._found(start)
+        self.state = (root, nothing)
 
     @property
     def known(self) -> SearchBounds:
-        root = self.levels[0]
+        beliefs, expanded = self.state
         return SearchBounds(
-            float(root.low[0]),
-            float(root.high[0]),
-            sum(map(len, self.levels)),
-            sum(level.n_expanded for level in self.levels),
+            value=float(beliefs.high[0]),
+            lower=float(beliefs.low[0]),
+            n_beliefs=len(beliefs.end),
+            n_expanded=len(expanded.owner),
         )
 
     @property
     def is_done(self) -> bool:
-        return bool(self.levels[0].high[0] - self.levels[0].low[0] <= _CLOSED)
-
-    def advance(self, max_beliefs: int) -> bool:
-        """Expand many beliefs, and pass the values up; return whether any was expanded.
-
-        None is expanded if the new beliefs might not fit in ``max_beliefs``, or if the root is
-        open by rounding alone.
-        """
-        levels = list(self.levels)
-        tips = self._tips(levels)
-        room = max_beliefs - sum(map(len, levels))
-        most_below = self.problem.n_questions * self.problem.n_outcomes
-        for number in range(len(levels) - 1):
-            chosen = tips[number]
-            while len(chosen) and room >= most_below:
-                n = min(self._block, room // most_below)
-                before = len(levels[number + 1])
-                levels[number], levels[number + 1] = self._expanded(
-                    levels[number], levels[number + 1], chosen[:n]
-                )
-                chosen = chosen[n:]
-                room -= len(levels[number + 1]) - before
-        expanded = [level.n_expanded for level in levels]
-        if expanded == [level.n_expanded for level in self.levels]:
-            return False
-        for number in range(len(levels) - 2, -1, -1):
-            if levels[number].n_expanded:
-                levels[number] = levels[number].updated(levels[number + 1], self.problem.price)
-        self.levels = tuple(levels)
-        return True
+        return self.known.value - self.known.lower <= _CLOSED
 
     @property
     def _block(self) -> int:
@@ -734,90 +618,107 @@ class _Search:
         )
         return max(16, _BLOCK_CELLS // max(width, len(problem.prior)))
 
-    def _tips(self, levels: list[Level]) -> list[NDArray[np.intp]]:
-        """Return the beliefs to expand on each level, following ever more questions."""
-        expanded = sum(level.n_expanded for level in levels)
-        wanted = min(max(_LEAST_TIPS, int(_GROWTH * expanded)), _MOST_TIPS)
+    def advance(self, max_beliefs: int) -> bool:
+        """Expand many beliefs, and pass the values up; return whether any was expanded.
+
+        None is expanded if the new beliefs might not fit in ``max_beliefs``, or if the root is
+        open by rounding alone.
+        """
+        beliefs, expanded = self.state
+        row = beliefs.row.copy()
+        all_beliefs, all_expanded = [beliefs._replace(row=row)], [expanded]
+        n_expanded = len(expanded.owner)
+        most_below = self.problem.n_questions * self.problem.n_outcomes
+        for tips in self._tips():
+            while len(tips) and (room := (max_beliefs - len(self.places)) // most_below) > 0:
+                some, tips = np.split(tips, [min(self._block, room)])
+                more, new = self._followed(some)
+                all_expanded.append(more)
+                all_beliefs += self._found(new)
+                row[some] = np.arange(n_expanded, n_expanded + len(some))
+                n_expanded += len(some)
+        if len(all_expanded) == 1:
+            return False
+        self.state = self._passed_up(
+            _Beliefs(*_joined(all_beliefs)), _Expanded(*_joined(all_expanded))
+        )
+        return True
+
+    def _tips(self) -> list[NDArray[np.intp]]:
+        """Return the beliefs to expand by their lengths, following ever more questions."""
+        wanted = min(max(_LEAST_TIPS, int(_GROWTH * len(self.state[1].owner))), _MOST_TIPS)
         width = 1
         while True:
-            tips = self._ends(levels, width)
+            tips = self._ends(width)
             if sum(map(len, tips)) >= wanted or width >= self.problem.n_questions:
                 return [part[:_MOST_TIPS] for part in tips]
             width *= 2
 
-    @staticmethod
-    def _ends(levels: list[Level], width: int) -> list[NDArray[np.intp]]:
+    def _ends(self, width: int) -> list[NDArray[np.intp]]:
         """Return the beliefs, not yet expanded, to which the ``width`` best questions lead."""
+        beliefs, expanded = self.state
         tips = []
         reached = np.zeros(1, dtype=np.intp)
-        for level in levels[:-1]:
-            is_open = level.high[reached] - level.low[reached] > _CLOSED
-            reached = reached[is_open]
-            is_tip = level.row[reached] < 0
+        for _ in range(self.problem.depth - 1):
+            reached = reached[beliefs.high[reached] - beliefs.low[reached] > _CLOSED]
+            is_tip = beliefs.row[reached] < 0
             tips.append(reached[is_tip])
-            rows = level.row[reached[~is_tip]]
-            high = level.high[level.owner[rows]]
-            useful = level.low_after[rows] < high[:, None] - _CLOSED
-            bounds = np.where(useful, level.low_after[rows], np.inf)
+            rows = beliefs.row[reached[~is_tip]]
+            high = beliefs.high[reached[~is_tip]]
+            low_after = expanded.low_after[rows]
+            bounds = np.where(low_after < high[:, None] - _CLOSED, low_after, np.inf)
             best = np.argsort(bounds, axis=1, kind="stable")[:, :width]
-            children = np.take_along_axis(level.children[rows], best[:, :, None], axis=1)
-            finite = np.isfinite(np.take_along_axis(bounds, best, axis=1))
-            children = children[finite]
+            children = np.take_along_axis(expanded.children[rows], best[:, :, None], axis=1)
+            children = children[np.isfinite(np.take_along_axis(bounds, best, axis=1))]
             reached = np.unique(children[children >= 0]).astype(np.intp)
         return tips
 
-    def _expanded(self, level: Level, below: Level, tips: NDArray[np.intp]) -> tuple[Level, Level]:
-        """Return two levels after some beliefs of the upper one were expanded."""
-        problem, answers = self.problem, level.answers[tips]
+    def _followed(self, tips: NDArray[np.intp]) -> tuple[_Expanded, Ints]:
+        """Return some beliefs of one length with what follows, and the answers of new beliefs."""
+        problem, beliefs = self.problem, self.state[0]
+        answers = beliefs.answers[tips]
         joint, _, _, bounds = self._outlook(answers)
-        is_asked = bounds < level.high[tips][:, None] - _CLOSED
+        is_asked = bounds < beliefs.high[tips][:, None] - _CLOSED
         # One question stays, so that the belief has a value after it is expanded.
         every, first = np.arange(len(tips)), np.argmin(bounds, axis=1)
         is_asked[every, first] = np.isfinite(bounds[every, first])
         shape = (len(tips), problem.n_questions, problem.n_outcomes)
         likely = (joint @ problem.columns.T).reshape(shape) > _IMPOSSIBLE
         rows, questions, outcomes = np.nonzero(is_asked[:, :, None] & likely)
-        new = (questions * problem.n_outcomes + outcomes).astype(np.int32)
-        longer = np.concatenate([answers[rows], new[:, None]], axis=1)
+        longer = answers[rows]
+        longer[:, self._length(answers)] = questions * problem.n_outcomes + outcomes
         longer.sort(axis=1)
-        places, below = self._placed(below, longer)
+        n_known = len(self.places)
+        places = self._place(longer)
         children = np.full(shape, -1, dtype=np.int32)
         children[rows, questions, outcomes] = places
-        row = level.row.copy()
-        row[tips] = np.arange(level.n_expanded, level.n_expanded + len(tips))
         unknown = np.full(is_asked.shape, np.nan)
-        level = replace(level, row=row).joined(
-            owner=tips.astype(np.int32),
-            is_asked=is_asked,
-            children=children,
-            low_after=unknown,
-            high_after=unknown,
-        )
-        return level, below
-
-    def _placed(self, level: Level, answers: Ints) -> tuple[Ints, Level]:
-        """Return the places of beliefs in a level, and the level with those that are new."""
-        known = self.places[answers.shape[1]]
-        keys = (row.tobytes() for row in answers)
-        places = np.array([known.setdefault(key, len(known)) for key in keys], dtype=np.int32)
         found, first = np.unique(places, return_index=True)
-        new = answers[first[found >= len(level)]]
-        for start in range(0, len(new), self._block):
-            some = new[start : start + self._block]
+        expanded = _Expanded(tips.astype(np.int32), is_asked, children, unknown, unknown)
+        return expanded, longer[first[found >= n_known]]
+
+    def _length(self, answers: Ints) -> int:
+        """Return the number of answers of beliefs of one length."""
+        return int(np.count_nonzero(answers[:1] < self.none))
+
+    def _place(self, answers: Ints) -> Ints:
+        """Return the places of beliefs; those that are new get the next ones."""
+        keys = (row.tobytes() for row in answers)
+        known = self.places
+        return np.array([known.setdefault(key, len(known)) for key in keys], dtype=np.int32)
+
+    def _found(self, answers: Ints) -> Iterator[_Beliefs]:
+        """Yield what is known about new beliefs of one length, block by block."""
+        for start in range(0, len(answers), self._block):
+            some = answers[start : start + self._block]
             joint, end, after, bounds = self._outlook(some)
             high = np.minimum(end, after.min(axis=1))
-            level = level.joined(
-                answers=some,
-                probability=joint.sum(axis=1),
-                end=end,
-                low=np.minimum(high, bounds.min(axis=1)),
-                high=high,
-                row=np.full(len(some), -1, dtype=np.int32),
-            )
-        return places, level
+            low = np.minimum(high, bounds.min(axis=1))
+            row = np.full(len(some), -1, dtype=np.int32)
+            yield _Beliefs(some, joint.sum(axis=1), end, low, high, row)
 
     def _outlook(self, answers: Ints) -> tuple[Floats, Floats, Floats, Floats]:
-        """Return what is known about beliefs before any question is followed.
+        """Return what is known about beliefs of one length before any question is followed.
 
         Returns
         -------
@@ -826,8 +727,9 @@ class _Search:
             and a bound with each question and others after it. Both are infinite for questions
             that are not open.
         """
-        problem, given = self.problem, answers.astype(np.intp)
-        objective, more = problem.objective, problem.depth - given.shape[1] - 1
+        problem, n_answers = self.problem, self._length(answers)
+        given = answers[:, :n_answers].astype(np.intp)
+        objective, more = problem.objective, problem.depth - n_answers - 1
         joint = problem.joint(given)
         beliefs = joint / joint.sum(axis=1, keepdims=True)
         end = objective.values(beliefs)
@@ -839,20 +741,44 @@ class _Search:
             bounds = objective.adaptive(problem.most, end, after, is_open, more)
         return joint, end, after + price, bounds + price
 
+    def _passed_up(self, beliefs: _Beliefs, expanded: _Expanded) -> tuple[_Beliefs, _Expanded]:
+        """Return all beliefs with the values of those after them, the longest first."""
+        low, high = beliefs.low.copy(), beliefs.high.copy()
+        low_after, high_after = expanded.low_after.copy(), expanded.high_after.copy()
+        n_answers = np.count_nonzero(beliefs.answers[expanded.owner] < self.none, axis=1)
+        for length in range(self.problem.depth - 2, -1, -1):
+            rows = np.flatnonzero(n_answers == length)
+            owner, children = expanded.owner[rows], expanded.children[rows]
+            weight = np.where(children >= 0, beliefs.probability[children], 0.0)
+            total = np.maximum(beliefs.probability[owner], 1e-300)[:, None]
+            for values, after in ((low, low_after), (high, high_after)):
+                found = np.sum(weight * values[children], axis=2) / total + self.problem.price
+                after[rows] = np.where(expanded.is_asked[rows], found, np.inf)
+            end = beliefs.end[owner]
+            low[owner] = np.maximum(low[owner], np.minimum(low_after[rows].min(axis=1), end))
+            high[owner] = np.minimum(high[owner], np.minimum(high_after[rows].min(axis=1), end))
+            # By rounding alone a lower bound can be above a known value.
+            low[owner] = np.minimum(low[owner], high[owner])
+        return (
+            beliefs._replace(low=low, high=high),
+            expanded._replace(low_after=low_after, high_after=high_after),
+        )
+
     def tree(self) -> QuestionTree:
         """Return the tree of the known values; where the search did not look, it is greedy."""
+        beliefs, expanded = self.state
 
         def choose(answers: NDArray[np.intp], belief: Floats) -> int:
-            level = self.levels[len(answers)]
-            key = np.sort(answers).astype(np.int32).tobytes()
-            place = self.places[len(answers)].get(key, -1)
-            # Places of a round that was not completed are not in the level.
-            row = level.row[place] if 0 <= place < len(level) else -1
+            padded = np.full(self.problem.depth - 1, self.none, dtype=np.int32)
+            padded[: len(answers)] = np.sort(answers)
+            place = self.places.get(padded.tobytes(), -1)
+            # Places of a round that was not completed are not among the beliefs.
+            row = beliefs.row[place] if 0 <= place < len(beliefs.row) else -1
             if row >= 0:
-                known = level.high[place] + TOLERANCE
-                if level.end[place] <= known:
+                known = beliefs.high[place] + TOLERANCE
+                if beliefs.end[place] <= known:
                     return STOP
-                after = level.high_after[row]
+                after = expanded.high_after[row]
                 if after.min() <= known:
                     return int(np.argmax(after <= known))
             return best_alone(self.problem, answers, belief)
