@@ -24,6 +24,7 @@ from bnmind._display import Result, Table, picked
 from bnmind._messages import counted
 from bnmind._registry import NUMBER, Registered, made_by_name
 from bnmind._values import Count, NonNegative, Value
+from bnmind.adaptive.design import Design
 from bnmind.adaptive.evaluation import DesignEvaluation, ProfileClasses, evaluate_design
 from bnmind.adaptive.item_trees import (
     EXPECTED,
@@ -37,7 +38,6 @@ from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.selection.rules import enemies_of
 from bnmind.adaptive.selection.selectors import FixedOrder
 from bnmind.adaptive.selection.stopping import MaximalItems
-from bnmind.adaptive.design import Design
 from bnmind.errors import InvalidArgumentError
 from bnmind.questions.best_trees import (
     DEFAULT_BELIEFS,
