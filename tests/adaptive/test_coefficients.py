@@ -28,7 +28,7 @@ from bnmind.adaptive import (
     standard_errors,
     start_belief,
 )
-from bnmind.adaptive.response_models.links import LOG, LOGIT
+from bnmind.adaptive.formulas import LOG, LOGIT
 from bnmind.information import Floats
 from tests.data_sets import data_set
 

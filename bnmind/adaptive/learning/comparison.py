@@ -45,15 +45,15 @@ from bnmind._messages import counted
 from bnmind._values import Value
 from bnmind._workers import results_of
 from bnmind.adaptive.beliefs.estimates import beliefs_given
+from bnmind.adaptive.formulas import ResponseModel
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.qmatrix import QMatrix
 from bnmind.adaptive.items.skill_distributions import Independent, ProfileDistribution, Saturated
 from bnmind.adaptive.learning.learn import Learned, learn
 from bnmind.adaptive.learning.model import learning_inputs
 from bnmind.adaptive.learning.options import LearningOptions
-from bnmind.adaptive.response_models.base import ResponseModel
-from bnmind.adaptive.response_models.gates import Dina
 from bnmind.adaptive.responses.responses import Responses, fold_numbers
+from bnmind.adaptive.skill_models import Dina
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.pgm import CPD, Network, TabularCPD

@@ -83,15 +83,14 @@ from bnmind._arguments import checked
 from bnmind._display import Result, Table, finite, picked
 from bnmind._messages import counted
 from bnmind._values import Value
+from bnmind.adaptive.formulas import IDENTITY, LOG, LOGIT, LinkFunction, made_for_skills
 from bnmind.adaptive.items.qmatrix import QMatrix
 from bnmind.adaptive.learning.blocks import ItemBlock, ItemRule
 from bnmind.adaptive.learning.learn import Learned
 from bnmind.adaptive.learning.model import block_of, item_rules
 from bnmind.adaptive.learning.standard_errors import Classes, standard_errors
-from bnmind.adaptive.response_models.base import made_for_skills
-from bnmind.adaptive.response_models.links import IDENTITY, LOG, LOGIT, LinkFunction
-from bnmind.adaptive.response_models.registry import RESPONSE_MODELS
-from bnmind.adaptive.response_models.tables import Gdina
+from bnmind.adaptive.models import RESPONSE_MODELS
+from bnmind.adaptive.skill_models import Gdina
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 

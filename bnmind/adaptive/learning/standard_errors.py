@@ -61,16 +61,13 @@ from bnmind._arguments import checked
 from bnmind._display import frame_html
 from bnmind._values import Sealed, Value
 from bnmind.adaptive.beliefs.tables import n_profiles
+from bnmind.adaptive.formulas import IDENTITY, LinkFunction, ResponseModel
 from bnmind.adaptive.learning.blocks import FormBlock, ItemBlock, ItemRule
 from bnmind.adaptive.learning.em import Patterns, TableExpectation
 from bnmind.adaptive.learning.learn import Learned, differences
 from bnmind.adaptive.learning.options import Priors
-from bnmind.adaptive.response_models.base import ResponseModel
-from bnmind.adaptive.response_models.curves import GradedResponse, Nominal, PartialCredit
-from bnmind.adaptive.response_models.gates import GuessSlip
-from bnmind.adaptive.response_models.links import IDENTITY, LinkFunction
-from bnmind.adaptive.response_models.registry import model_name
-from bnmind.adaptive.response_models.tables import Gdina, Sequential
+from bnmind.adaptive.models import GradedResponse, Nominal, PartialCredit, model_name
+from bnmind.adaptive.skill_models import Gdina, GuessSlip, Sequential
 from bnmind.errors import InvalidModelError, TooLargeError
 from bnmind.fitting.expectation import inverse_information
 from bnmind.information import Floats
