@@ -107,7 +107,9 @@ class LinkFunction:
     """d²p/dη² of η."""
 
 
-IDENTITY = LinkFunction(lambda p: p, lambda x: x, np.ones_like, np.zeros_like)
+IDENTITY = LinkFunction(
+    lambda p: p, lambda x: x, lambda x: np.ones(np.shape(x)), lambda x: np.zeros(np.shape(x))
+)
 """η = p."""
 LOGIT = LinkFunction(
     lambda p: np.log(p) - np.log1p(-p),

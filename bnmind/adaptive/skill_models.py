@@ -357,6 +357,7 @@ class MainEffects(Learnable):
         """Return a model with equal effects, from the guess to one minus the slip.
 
         If all items share the parameters, an item that needs one skill has the guess and the slip.
+        The arguments are those of `ParametricModel.for_skills`.
         """
         check_skills(required, sizes)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -547,7 +548,10 @@ class Nida(SkillEffects):
     def for_skills(
         cls, required: tuple[int, ...], sizes: tuple[int, ...], *, guess: float, slip: float
     ) -> Self:
-        """Return a model in which each skill has the guess and the slip."""
+        """Return a model in which each skill has the guess and the slip.
+
+        The arguments are those of `ParametricModel.for_skills`.
+        """
         check_skills(required, sizes)
         n = len(required)
         return cls((guess,) * n, (slip,) * n, _needed(required))
@@ -656,7 +660,10 @@ class Gdina(_Table, Learnable):
     def for_skills(
         cls, required: tuple[int, ...], sizes: tuple[int, ...], *, guess: float, slip: float
     ) -> Gdina:
-        """Return a model whose chance of a right response rises with the share of the levels."""
+        """Return a model whose chance of a right response rises with the share of the levels.
+
+        The arguments are those of `ParametricModel.for_skills`.
+        """
         check_skills(required, sizes)
         levels = np.indices(sizes).reshape(len(sizes), -1)
         share = (levels / (np.asarray(sizes)[:, None] - 1)).mean(axis=0)
@@ -805,7 +812,10 @@ class Sequential(Learnable):
     def for_skills(
         cls, required: tuple[int, ...], sizes: tuple[int, ...], *, guess: float, slip: float
     ) -> ResponseModel:
-        """Return the model of a single step, saturated; `learn` repeats it."""
+        """Return the model of a single step, saturated; `learn` repeats it.
+
+        The arguments are those of `ParametricModel.for_skills`.
+        """
         return Gdina.for_skills(required, sizes, guess=guess, slip=slip)
 
     @property
@@ -857,7 +867,10 @@ class StepsOf:
     def for_skills(
         self, required: tuple[int, ...], sizes: tuple[int, ...], *, guess: float, slip: float
     ) -> ResponseModel:
-        """Return the model of a single step; `learn` repeats it."""
+        """Return the model of a single step; `learn` repeats it.
+
+        The arguments are those of `ParametricModel.for_skills`.
+        """
         return made_for_skills(self.make, required, sizes, guess=guess, slip=slip)
 
     def __call__(self, guess: float, slip: float) -> ResponseModel:
