@@ -358,6 +358,11 @@ class MainEffects(Learnable):
 
         If all items share the parameters, an item that needs one skill has the guess and the slip.
         The arguments are those of `ParametricModel.for_skills`.
+
+        Raises
+        ------
+        InvalidModelError
+            If the guess or the slip has no finite effect on the scale of the model.
         """
         check_skills(required, sizes)
         with np.errstate(divide="ignore", invalid="ignore"):
