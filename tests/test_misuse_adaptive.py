@@ -27,7 +27,7 @@ from bnmind._arguments import _kinds_of
 from bnmind._values import _converters
 from bnmind.adaptive import with_certainties
 from bnmind.adaptive.beliefs.estimates import response_joints
-from bnmind.adaptive.response_models.links import LOGIT
+from bnmind.adaptive.formulas import LOGIT
 from bnmind.adaptive.responses.responses import fold_numbers
 from bnmind.adaptive.selection.rules import allowed_items
 from bnmind.adaptive.selection.selectors import item_cost, item_time
@@ -143,12 +143,6 @@ ADDITIVE: dict[str, type[Any]] = {
 """The models in which each skill has an effect."""
 
 
-def coefficients_of(kind: type[Any]) -> Any:
-    """Return the coefficients of the example of a model."""
-    example: Any = examples_of(kind)[0]
-    return example.coefficients
-
-
 def special() -> dict[str, Any]:
     """Return arguments of methods by ``Class.method.argument``, before those of `by_name`."""
     start = adaptive.start_belief(curves())
@@ -244,10 +238,6 @@ def special() -> dict[str, Any]:
         "MaximalFisher.select_batch.allowed": every,
         "MaximalFisher.select_batch.luck": np.full((2, 2), 0.5),
         "Moment.mean_of_answers.values": np.ones((5, 3)),
-        "QMatrix.response_models.guess": 0.2,
-        "QMatrix.response_models.slip": 0.1,
-        "QMatrix.response_models.make": adaptive.Dina,
-        "QMatrix.response_models.levels": 2,
         "Sequential.of.make": adaptive.Dina,
         "DiBello.samejima.slopes": (1.0, 0.5),
         "DiBello.samejima.difficulty": 0.5,
@@ -262,14 +252,6 @@ def special() -> dict[str, Any]:
                 ("sizes", (2, 3)),
                 ("guess", 0.2),
                 ("slip", 0.1),
-            )
-        },
-        **{
-            f"{name}.{method}.{argument}": value
-            for name, kind in ADDITIVE.items()
-            for method, argument, value in (
-                ("with_coefficients", "coefficients", coefficients_of(kind)),
-                ("design", "has", np.array([[False, True], [True, True]])),
             )
         },
         "QMatrix.of.table": [[1, 0], [0, 1]],

@@ -102,6 +102,7 @@ from bnmind._values import Count, Value
 from bnmind._workers import one_blas_thread
 from bnmind.adaptive.beliefs.belief import MISSING, SkillBelief, updated_batch_anyway
 from bnmind.adaptive.beliefs.estimates import start_belief, start_beliefs
+from bnmind.adaptive.formulas import response_channel
 from bnmind.adaptive.items.bank import (
     HasBank,
     ItemBank,
@@ -121,7 +122,6 @@ from bnmind.adaptive.learning.blocks import ItemBlock
 from bnmind.adaptive.learning.em import ResponseLayout
 from bnmind.adaptive.learning.learn import LearningModel, item_certainties
 from bnmind.adaptive.learning.options import LearningOptions
-from bnmind.adaptive.response_models.base import model_table
 from bnmind.adaptive.responses.responses import Responses, require_known, responses_to
 from bnmind.adaptive.sessions import design_saved, read_session, state_in
 from bnmind.errors import InvalidArgumentError, ModelFileError
@@ -369,10 +369,10 @@ def _counts_of_curve(bank: ItemBank, name: str, certainty: ParameterCertainty) -
     """
     item, cpd = bank.item(name), bank.network.cpd(name)
     assert item.gate is not None
-    table = model_table(item.gate, cpd.variable, cpd.parents)
+    table = response_channel(item.gate, cpd.parents)
     masses = np.zeros(len(table))
     masses[cause_order(bank, name)] = start_belief(bank).masses([name])[0][: len(table)]
-    variances = (deviations(certainty, cpd.variable, cpd.parents, item.gate) ** 2).sum(axis=0)
+    variances = (deviations(item, cpd) ** 2).sum(axis=0)
     told = float((masses[:, None] * variances / np.maximum(table, 1e-12)).sum())
     uncertain = int(np.count_nonzero(np.diag(certainty.covariance) > 0))
     weight = uncertain / told if told > 0 else 0.0
@@ -502,7 +502,7 @@ def calibrate_online(
     cpd = bank.network.cpd(item)
     changed = replace(bank.item(item), certainty=after)
     table = after.means[list(after.rows)]
-    return with_tables(bank, {item: with_table(changed, cpd.variable, cpd.parents, table)})
+    return with_tables(bank, {item: with_table(changed, cpd, table)})
 
 
 _CHARTS = 1000

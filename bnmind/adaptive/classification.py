@@ -83,6 +83,7 @@ from bnmind.adaptive.beliefs.estimates import (
     person_fit,
 )
 from bnmind.adaptive.beliefs.tables import n_profiles
+from bnmind.adaptive.formulas import ability_values
 from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of
 from bnmind.adaptive.items.text_tables import (
     TextTable,
@@ -91,7 +92,6 @@ from bnmind.adaptive.items.text_tables import (
     names_shown,
     table_given,
 )
-from bnmind.adaptive.response_models.base import ability_values
 from bnmind.adaptive.responses.response_tables import is_examinee_name
 from bnmind.adaptive.responses.responses import Responses, responses_to
 from bnmind.errors import InvalidArgumentError, TableError

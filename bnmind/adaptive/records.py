@@ -39,6 +39,7 @@ from bnmind._records import (
     record_from_json,
     record_of,
 )
+from bnmind.adaptive.formulas import ParametricModel, ResponseModel, parameter_vector
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.item import (
     Certainty,
@@ -47,10 +48,8 @@ from bnmind.adaptive.items.item import (
     TableCertainty,
     table_certainty,
 )
-from bnmind.adaptive.response_models.base import ResponseModel, parameter_vector
-from bnmind.adaptive.response_models.gates import NoisySkills
-from bnmind.adaptive.response_models.registry import FORMER_NAMES, RESPONSE_MODELS
-from bnmind.adaptive.response_models.tables import ParametricModel, Tabulated
+from bnmind.adaptive.models import FORMER_NAMES, RESPONSE_MODELS
+from bnmind.adaptive.skill_models import NoisySkills, Tabulated
 from bnmind.errors import (
     BnmindError,
     InvalidModelError,
@@ -114,7 +113,7 @@ def _as_stored(bank: ItemBank, item: Item) -> Item:
     if certainty is not None:
         # It is that of parameters whose formula the file does not hold.
         cpd = bank.network.cpd(item.name)
-        certainty = table_certainty(certainty, cpd.variable, cpd.parents, model)
+        certainty = table_certainty(item, cpd)
     return dataclasses.replace(item, gate=table, certainty=certainty)
 
 

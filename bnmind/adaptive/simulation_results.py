@@ -37,7 +37,7 @@ from bnmind._values import Value, sealed
 from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, BatchProfiles, Responses
 from bnmind.adaptive.beliefs.estimates import ability_deviation, expected_ability
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.response_models.curves import GradedResponse, Logistic
+from bnmind.adaptive.models import GradedResponse, Logistic
 from bnmind.adaptive.responses.responses import Levels
 from bnmind.adaptive.selection.stopping import Reasons
 from bnmind.errors import InvalidArgumentError, UnknownNameError

@@ -28,7 +28,7 @@ ResponseFile: TypeAlias = Annotated[
 ]
 GateName: TypeAlias = Annotated[
     str,
-    command.OneOf("bnmind.adaptive.response_models.registry:LEARNABLE", "Response models"),
+    command.OneOf("bnmind.adaptive.models:LEARNABLE", "Response models"),
     command.OneOf("bnmind.adaptive:IRT_MODELS", "Models of one ability without a Q matrix"),
 ]
 SkillsName: TypeAlias = Annotated[

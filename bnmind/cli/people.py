@@ -145,7 +145,7 @@ def _known_model(
 
 def _gate_of(name: str) -> Callable[..., adaptive.ResponseModel]:
     """Return the maker of a response model by its name, or of the user's own."""
-    from bnmind.adaptive.response_models import registry
+    from bnmind.adaptive import models as registry
 
     if ".py:" not in name:
         return registry.gate_of(name)
@@ -466,7 +466,7 @@ def _model_names(
     The learned bank does not tell them all: the learned table of a `Dina` item may be `Gdina`.
     """
     from bnmind.adaptive.learning.model import SATURATED_SKILLS
-    from bnmind.adaptive.response_models.registry import gate_name, model_name
+    from bnmind.adaptive.models import gate_name, model_name
 
     hidden, kept, gate = "skills", "as in the bank", gate or "dina"
     if model.bank is not None:
@@ -627,7 +627,7 @@ def _cutoff_of(text: str) -> float | None:
 
 def _compared(models: Mapping[str, adaptive.Learned]) -> Comparison:
     """Return models of the same responses compared, where it may be against G-DINA."""
-    from bnmind.adaptive.response_models.registry import gate_name
+    from bnmind.adaptive.models import gate_name
 
     models = {gate_name(name): model for name, model in models.items()}
     larger = models.get("gdina")

@@ -29,7 +29,7 @@ from bnmind.adaptive import (
     start_belief,
     write_bank,
 )
-from bnmind.adaptive.response_models.base import response_channel
+from bnmind.adaptive.formulas import response_channel
 from bnmind.errors import BnmindError
 from bnmind.pgm import Variable
 from bnmind.testing.promises import Family, Promises

@@ -42,15 +42,15 @@ from bnmind.adaptive import (
     write_bank,
 )
 from bnmind.adaptive.beliefs.estimates import probability_errors
-from bnmind.adaptive.items.bank import cause_order, table_deviations, with_tables
-from bnmind.adaptive.items.item import with_table
-from bnmind.adaptive.response_models.base import (
+from bnmind.adaptive.formulas import (
     model_near,
-    model_table,
     parameter_names,
     parameter_vector,
+    response_channel,
     with_parameters,
 )
+from bnmind.adaptive.items.bank import cause_order, table_deviations, with_tables
+from bnmind.adaptive.items.item import with_table
 from bnmind.errors import InvalidModelError, ModelFileError
 from bnmind.information import Floats
 from bnmind.pgm import CPD
@@ -109,7 +109,7 @@ def drawn_table(item: Item, cpd: CPD, rng: np.random.Generator) -> Floats:
     model = certainty.model or item.gate
     assert model is not None
     step = rng.multivariate_normal(np.zeros(len(certainty.covariance)), certainty.covariance)
-    return model_table(model_near(model, step), cpd.variable, cpd.parents)
+    return response_channel(model_near(model, step), cpd.parents)
 
 
 def drawn_tables(bank: ItemBank, item: str, n: int) -> Floats:
@@ -124,7 +124,7 @@ def drawn_bank(bank: ItemBank, rng: np.random.Generator) -> ItemBank:
     for item in bank.items:
         cpd = bank.network.cpd(item.name)
         table = drawn_table(item, cpd, rng)
-        changed[item.name] = with_table(item, cpd.variable, cpd.parents, table)
+        changed[item.name] = with_table(item, cpd, table)
     return with_tables(bank, changed)
 
 

@@ -27,7 +27,7 @@ from bnmind.adaptive import (
     learn_irt,
     start_belief,
 )
-from bnmind.adaptive.response_models.links import LOG, LOGIT
+from bnmind.adaptive.formulas import LOG, LOGIT
 from bnmind.information import Floats
 from tests.data_sets import data_set
 

@@ -14,24 +14,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmind.adaptive import (
-    Combination,
     Design,
     DiBello,
     ItemBank,
-    Link,
     MaximalItems,
     ResponseModel,
     Session,
     read_bank,
     write_bank,
 )
-from bnmind.adaptive.response_models.base import response_channel
-from bnmind.adaptive.response_models.dibello import effective_abilities
+from bnmind.adaptive.formulas import response_channel
 from bnmind.errors import InvalidModelError
+from bnmind.information import Floats
 from bnmind.pgm import Network, Variable
 from tests.modes import examples
 
 NORMAL = NormalDist()
+COMBINATIONS = (
+    *("compensatory", "conjunctive", "disjunctive"),
+    *("offset-conjunctive", "offset-disjunctive"),
+)
 
 
 def combined(name: str, thetas: list[float], alphas: list[float], betas: list[float]) -> float:
@@ -68,12 +70,13 @@ def test_tables_are_those_of_cpttools(data: st.DataObject) -> None:
     sizes = data.draw(st.lists(st.integers(2, 4), min_size=1, max_size=3))
     n_steps = data.draw(st.integers(1, 3))
     kinds = data.draw(
-        st.lists(st.sampled_from(Combination), min_size=n_steps, max_size=n_steps), "combinations"
+        st.lists(st.sampled_from(COMBINATIONS), min_size=n_steps, max_size=n_steps), "combinations"
     )
-    link = data.draw(st.sampled_from(Link))
+    link = data.draw(st.sampled_from(["partial-credit", "graded-response"]))
     k = len(sizes)
-    slopes = [data.draw(st.tuples(*[positive] * (1 if kind.is_offset else k))) for kind in kinds]
-    betas = [data.draw(st.tuples(*[numbers] * (k if kind.is_offset else 1))) for kind in kinds]
+    offset = [kind.startswith("offset") for kind in kinds]
+    slopes = [data.draw(st.tuples(*[positive] * (1 if own else k))) for own in offset]
+    betas = [data.draw(st.tuples(*[numbers] * (k if own else 1))) for own in offset]
     model = DiBello(tuple(slopes), tuple(betas), tuple(kinds), link)
     parents = [Variable.of_integers(f"s{i}", range(n)) for i, n in enumerate(sizes)]
     channel = response_channel(model, parents)
@@ -89,26 +92,36 @@ def test_tables_are_those_of_cpttools(data: st.DataObject) -> None:
 
 def test_effective_abilities_and_combinations_are_those_of_the_tests_of_cpttools() -> None:
     """R. Almond, CPTtools, tests/testthat/test-Rules.R."""
-    np.testing.assert_allclose(effective_abilities([3])[:, 0], [-0.9674, 0, 0.9674], atol=2e-4)
-    thetas = np.array([[a, b] for b in (1.0, 0.0, -1.0) for a in (1.0, 0.0, -1.0)])
-    root = np.sqrt(2.0)
+    skills = [Variable.of_integers(name, range(3)) for name in "ab"]
+
+    def effective(model: DiBello, parents: list[Variable]) -> Floats:
+        """Return the effective abilities; that of skill a falls fastest, then that of skill b."""
+        right = response_channel(model, parents)[:, 1]
+        found: Floats = np.log(right / (1 - right)).reshape((3,) * len(parents)) / 1.7
+        return np.flip(found.T).reshape(-1)
+
+    alone = effective(DiBello(1.0, (0.0,)), skills[:1])
+    np.testing.assert_allclose(alone, [0.9674, 0, -0.9674], atol=2e-4)
+    unit, root = alone[0], math.sqrt(2.0)  # the test of CPTtools has the abilities 1, 0 and −1
     known = [
-        (Combination.COMPENSATORY, (root, root), (0,), (2, 1, 0, 1, 0, -1, 0, -1, -2)),
-        (Combination.COMPENSATORY, (root, root), (1,), (1, 0, -1, 0, -1, -2, -1, -2, -3)),
-        (Combination.COMPENSATORY, (2 * root, root), (0,), (3, 1, -1, 2, 0, -2, 1, -1, -3)),
-        (Combination.CONJUNCTIVE, (1, 1), (0,), (1, 0, -1, 0, 0, -1, -1, -1, -1)),
-        (Combination.DISJUNCTIVE, (1, 1), (0,), (1, 1, 1, 1, 0, 0, 1, 0, -1)),
-        (Combination.OFFSET_CONJUNCTIVE, (1,), (0, 0), (1, 0, -1, 0, 0, -1, -1, -1, -1)),
-        (Combination.OFFSET_CONJUNCTIVE, (1,), (1, 0), (0, -1, -2, 0, -1, -2, -1, -1, -2)),
-        (Combination.OFFSET_CONJUNCTIVE, (2,), (0, 0), (2, 0, -2, 0, 0, -2, -2, -2, -2)),
-        (Combination.OFFSET_DISJUNCTIVE, (1,), (0, 0), (1, 1, 1, 1, 0, 0, 1, 0, -1)),
+        ("compensatory", (root, root), (0,), (2, 1, 0, 1, 0, -1, 0, -1, -2)),
+        ("compensatory", (root, root), (1,), (1, 0, -1, 0, -1, -2, -1, -2, -3)),
+        ("compensatory", (2 * root, root), (0,), (3, 1, -1, 2, 0, -2, 1, -1, -3)),
+        ("conjunctive", (1, 1), (0,), (1, 0, -1, 0, 0, -1, -1, -1, -1)),
+        ("disjunctive", (1, 1), (0,), (1, 1, 1, 1, 0, 0, 1, 0, -1)),
+        ("offset-conjunctive", (1,), (0, 0), (1, 0, -1, 0, 0, -1, -1, -1, -1)),
+        ("offset-conjunctive", (1,), (1, 0), (0, -1, -2, 0, -1, -2, -1, -1, -2)),
+        ("offset-conjunctive", (2,), (0, 0), (2, 0, -2, 0, 0, -2, -2, -2, -2)),
+        ("offset-disjunctive", (1,), (0, 0), (1, 1, 1, 1, 0, 0, 1, 0, -1)),
     ]
     for combination, slopes, difficulty, expected in known:
-        found = combination.effective(thetas, np.array(slopes), np.array(difficulty))
-        np.testing.assert_allclose(found, expected, atol=1e-12)
+        betas = tuple([unit * b for b in difficulty])
+        model = DiBello((slopes,), (betas,), combination)
+        np.testing.assert_allclose(
+            effective(model, skills), unit * np.array(expected), atol=1e-12, err_msg=str(model)
+        )
     # Without parents the effective ability is minus the difficulty.
-    none = Combination.COMPENSATORY.effective(np.zeros((1, 0)), np.zeros(0), np.array([-1.0]))
-    assert none.tolist() == [1.0]
+    np.testing.assert_allclose(effective(DiBello(1.0, (-1.0,)), []), [1.0])
 
 
 @given(positive, numbers, st.lists(st.floats(0, 3), min_size=1, max_size=3))
@@ -150,8 +163,8 @@ def test_a_network_of_skills_and_items_is_built_from_an_experts_numbers(tmp_path
     )
     models: list[ResponseModel] = [
         DiBello(1.0, (0.0,)),
-        DiBello((1.0, 0.5), (-0.5, 0.5), link=Link.GRADED_RESPONSE),
-        DiBello(1.0, ((0.0, -1.0), 0.5), Combination.OFFSET_CONJUNCTIVE),
+        DiBello((1.0, 0.5), (-0.5, 0.5), link="graded-response"),
+        DiBello(1.0, ((0.0, -1.0), 0.5), "offset-conjunctive"),
         DiBello(0.7, (0.2,)),
     ]
     needs = [[1, 0], [1, 1], [1, 1], [0, 1]]
@@ -174,11 +187,11 @@ def test_a_network_of_skills_and_items_is_built_from_an_experts_numbers(tmp_path
         (lambda: DiBello(-1.0, (0.0,)), "slopes to be a finite number above 0"),
         (lambda: DiBello((1.0, math.inf), (0.0,)), "slopes to be a finite number above 0 .* inf"),
         (lambda: DiBello(1.0, ()), "at least one difficulty"),
-        (lambda: DiBello(1.0, (0.0,), (Combination.CONJUNCTIVE,) * 2), "1 combination"),
+        (lambda: DiBello(1.0, (0.0,), ("conjunctive",) * 2), "1 combination"),
         (lambda: DiBello(((1.0,), (1.0,)), (0.0,)), "slopes for 1 response"),
         (lambda: DiBello.samejima(1.0, 0.0, (-1.0,)), "increments of at least 0"),
         (
-            lambda: DiBello.samejima(1.0, 0.0, combination=Combination.OFFSET_CONJUNCTIVE),
+            lambda: DiBello.samejima(1.0, 0.0, combination="offset-conjunctive"),
             "without offsets",
         ),
     ],

@@ -39,8 +39,8 @@ from bnmind.adaptive import (
     simulate,
     start_belief,
 )
+from bnmind.adaptive.formulas import ability_values
 from bnmind.adaptive.learning.irt import IRT_GRID
-from bnmind.adaptive.response_models.base import ability_values
 from bnmind.errors import InvalidArgumentError, InvalidModelError, TableError
 from bnmind.pgm import Variable
 from tests.data_sets import data_set

@@ -33,20 +33,13 @@ from bnmind.adaptive import (
     start_belief,
 )
 from bnmind.adaptive.calibration import _best, _chart
+from bnmind.adaptive.formulas import COMPLEMENTARY, IDENTITY, LOG, LOGIT, LinkFunction, binary
 from bnmind.adaptive.learning.blocks import ItemBlock
 from bnmind.adaptive.learning.comparison import CrossValidation
 from bnmind.adaptive.learning.forms import Form, Polytope, objective
 from bnmind.adaptive.learning.item_tests import _reasons
 from bnmind.adaptive.learning.model import block_of, item_rules
 from bnmind.adaptive.learning.model_fit import _pooled_statistic
-from bnmind.adaptive.response_models.links import (
-    COMPLEMENTARY,
-    IDENTITY,
-    LOG,
-    LOGIT,
-    LinkFunction,
-    binary,
-)
 from bnmind.adaptive.selection.blueprint import Program, possible_classes
 from tests.modes import examples
 
@@ -103,7 +96,11 @@ def test_the_size_of_batches_changes_no_sum(monkeypatch: pytest.MonkeyPatch) -> 
     assert_allclose(parts.bank.channels(), whole.bank.channels(), rtol=1e-9)
 
 
-@pytest.mark.parametrize("link", [IDENTITY, LOGIT, LOG, COMPLEMENTARY], ids=lambda link: link.name)
+@pytest.mark.parametrize(
+    "link",
+    [IDENTITY, LOGIT, LOG, COMPLEMENTARY],
+    ids=["identity", "logit", "log", "complementary log"],
+)
 def test_an_impossible_response_is_very_improbable(link: LinkFunction) -> None:
     with np.errstate(divide="ignore"):
         never = np.array([link.of(np.array(1e-300))])

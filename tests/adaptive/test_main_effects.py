@@ -35,16 +35,9 @@ from bnmind.adaptive import (
     Sequential,
     learn,
 )
+from bnmind.adaptive.formulas import COMPLEMENTARY, IDENTITY, LOG, LOGIT, LinkFunction, binary
 from bnmind.adaptive.learning.forms import Form, Polytope, ascended, objective
 from bnmind.adaptive.learning.learn import LearningModel
-from bnmind.adaptive.response_models.links import (
-    COMPLEMENTARY,
-    IDENTITY,
-    LOG,
-    LOGIT,
-    LinkFunction,
-    binary,
-)
 from bnmind.errors import InvalidArgumentError, InvalidModelError
 from bnmind.information import Floats
 from tests.modes import examples
@@ -285,9 +278,8 @@ def test_special_cases_do_not_fit_better() -> None:
     """DINA, DINO, NIDA ⊂ RRUM, NIDO ⊂ LLM, and all ⊂ G-DINA; counts of parameters too."""
     data = drawn(Gdina, 300, 3)
     options = LearningOptions(tolerance=1e-9)
-    found = {
-        kind: learn(data, Q, gate=kind, options=options) for kind in (Dina, Dino, Gdina, *KINDS)
-    }
+    kinds: list[type[ResponseModel]] = [Dina, Dino, Gdina, *KINDS]
+    found = {kind: learn(data, Q, gate=kind, options=options) for kind in kinds}
     fit = {kind: one.log_likelihood for kind, one in found.items()}
     for kind in (Dina, Dino, Acdm, Llm, Rrum, LeakyOr):
         assert fit[kind] <= fit[Gdina] + 1e-4

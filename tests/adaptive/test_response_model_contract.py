@@ -22,7 +22,7 @@ from bnmind.adaptive import (
     read_bank,
     write_bank,
 )
-from bnmind.adaptive.response_models.registry import FORMER_NAMES
+from bnmind.adaptive.models import FORMER_NAMES
 from bnmind.errors import ContractError
 from bnmind.pgm import CPD, Factor, TabularCPD, Variable
 from bnmind.testing import check_response_model

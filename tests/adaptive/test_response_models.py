@@ -52,8 +52,8 @@ from bnmind.adaptive import (
     simulate,
     write_bank,
 )
+from bnmind.adaptive.formulas import response_channel
 from bnmind.adaptive.items.bank import table_deviations
-from bnmind.adaptive.response_models.base import response_channel
 from bnmind.errors import InvalidModelError, TableError, TooLargeError
 from bnmind.pgm import Network, Variable
 from tests.banks import response_models

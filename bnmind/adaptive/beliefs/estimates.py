@@ -68,8 +68,8 @@ from bnmind.adaptive.beliefs.belief import (
     updated_batch_anyway,
 )
 from bnmind.adaptive.beliefs.tables import DEFAULT_TREE_CELLS, ProfileSpace, n_profiles
+from bnmind.adaptive.formulas import ability_values
 from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of, table_deviations
-from bnmind.adaptive.response_models.base import ability_values
 from bnmind.errors import (
     ImpossibleEvidenceError,
     InvalidArgumentError,

@@ -16,6 +16,7 @@ from bnmind._arguments import checked, checked_if_it_fails
 from bnmind._display import MOST_ROWS, table_html
 from bnmind._messages import close_names, counted, did_you_mean, shown
 from bnmind._values import Value, sealed, told
+from bnmind.adaptive.formulas import ResponseModel
 from bnmind.adaptive.items.item import (
     Certainty,
     Item,
@@ -24,12 +25,10 @@ from bnmind.adaptive.items.item import (
     mean_table,
     with_table,
 )
-from bnmind.adaptive.items.qmatrix import QMatrix, bank_parts, skill_cpds, skill_levels
+from bnmind.adaptive.items.qmatrix import QMatrix, bank_parts, models_for, skill_cpds
 from bnmind.adaptive.items.skill_distributions import ABILITY, AbilityGrid, ProfileDistribution
-from bnmind.adaptive.response_models.base import ResponseModel
-from bnmind.adaptive.response_models.curves import Logistic
-from bnmind.adaptive.response_models.gates import Dina
-from bnmind.adaptive.response_models.registry import gate_of
+from bnmind.adaptive.models import Logistic, gate_of
+from bnmind.adaptive.skill_models import Dina
 from bnmind.errors import InvalidArgumentError, InvalidModelError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.pgm import CPD, FunctionalCPD, Network, Variable
@@ -139,9 +138,7 @@ def _model_faults(cpd: CPD, item: Item) -> list[str]:
             return [
                 f"the distribution of {item.name} is not that of its response model {item.gate}"
             ]
-    if item.certainty is None:
-        return []
-    return certainty_faults(item.certainty, cpd.variable, cpd.parents, item.gate)
+    return list(certainty_faults(item, cpd))
 
 
 # --- Item banks: a network in which some variables are skills and some are items ------------------
@@ -234,7 +231,7 @@ class ItemBank(Value):
     @checked
     def from_qmatrix(
         cls,
-        q_matrix: ArrayLike | pandas.DataFrame,
+        q_matrix: QMatrix | ArrayLike | pandas.DataFrame,
         guess: ArrayLike = 0.2,
         slip: ArrayLike = 0.1,
         gate: str | Callable[..., ResponseModel] = Dina,
@@ -277,14 +274,14 @@ class ItemBank(Value):
         """
         q = QMatrix.of(q_matrix, items=items, skills=skill_names)
         cpds = skill_cpds(q, skills, levels)
-        models = q.response_models(guess, slip, gate_of(gate), levels=skill_levels(q, cpds))
+        models = models_for(q, cpds, gate_of(gate), guess=guess, slip=slip)
         return cls(*bank_parts(q, models, cpds))
 
     @classmethod
     @checked
     def from_response_models(
         cls,
-        q_matrix: ArrayLike | pandas.DataFrame,
+        q_matrix: QMatrix | ArrayLike | pandas.DataFrame,
         response_models: Sequence[ResponseModel],
         *,
         skills: ProfileDistribution | Network | None = None,
@@ -364,8 +361,7 @@ class ItemBank(Value):
         for item in self.items:
             if item.certainty is not None:
                 cpd = self.network.cpd(item.name)
-                table = mean_table(item.certainty, cpd.variable, cpd.parents, item.gate)
-                changed[item.name] = with_table(item, cpd.variable, cpd.parents, table)
+                changed[item.name] = with_table(item, cpd, mean_table(item, cpd))
         return with_tables(self, changed) if changed else self
 
     @cached_property
@@ -595,10 +591,7 @@ def table_deviations(bank: ItemBank, item: str) -> Floats:
     The covariance of the cells is the sum over the directions of the products of their entries.
     An item without a certainty has no direction. Configurations are as in `ItemBank.channel`.
     """
-    of_item, cpd = bank.item(item), bank.network.cpd(item)
-    if of_item.certainty is None:
-        return np.zeros((0, *bank.channel(item).shape))
-    found = deviations(of_item.certainty, cpd.variable, cpd.parents, of_item.gate)
+    found = deviations(bank.item(item), bank.network.cpd(item))
     ordered: Floats = found[:, cause_order(bank, item)]
     return ordered
 
@@ -632,7 +625,7 @@ def with_certainties(bank: ItemBank, certainties: Mapping[str, Certainty]) -> It
 # --- Items that measure one ability ---------------------------------------------------------------
 #
 # The order of parameters (a, b, c, d) and D = 1 are those of catsim; its item arrays can be used.
-# The curves are `Logistic` and `GradedResponse`, in `bnmind.adaptive.response_models`.
+# The curves are `Logistic` and `GradedResponse`, in `bnmind.adaptive.models`.
 
 
 @checked

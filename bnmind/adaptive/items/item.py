@@ -34,7 +34,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from itertools import product
 from typing import Annotated, TypeAlias
@@ -43,17 +43,11 @@ import numpy as np
 from annotated_types import Gt
 
 from bnmind._values import Finite, NonNegative, Value, sealed
-from bnmind.adaptive.response_models.base import (
-    ResponseModel,
-    model_near,
-    model_table,
-    parameter_vector,
-)
-from bnmind.adaptive.response_models.gates import GuessSlip
-from bnmind.adaptive.response_models.tables import Gdina
+from bnmind.adaptive.formulas import ResponseModel, model_near, parameter_vector, response_channel
+from bnmind.adaptive.skill_models import Gdina, GuessSlip
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
-from bnmind.pgm import TabularCPD, Variable
+from bnmind.pgm import CPD
 from bnmind.pgm.variable import format_name
 
 
@@ -143,27 +137,23 @@ Certainty: TypeAlias = TableCertainty | ParameterCertainty
 """How sure the parameters of an item are."""
 
 
-def certainty_faults(
-    certainty: Certainty, item: Variable, parents: Sequence[Variable], model: ResponseModel | None
-) -> list[str]:
-    """Return why something cannot be the certainty of an item; empty if it can."""
+def certainty_faults(item: Item, cpd: CPD) -> Iterator[str]:
+    """Yield why an item cannot have its certainty, given its distribution."""
+    certainty = item.certainty
     if isinstance(certainty, TableCertainty):
-        shape = math.prod(v.n_states for v in parents), item.n_states
-        got = len(certainty.rows), certainty.counts.shape[1]
-        if got == shape:
-            return []
-        return [
-            f"expected a certainty of {item.name} with {shape[0]} parent configurations and"
-            f" {shape[1]} responses, got {got[0]} and {got[1]}"
-        ]
-    known = certainty.model or model
-    n = 0 if known is None else len(parameter_vector(known))
-    if n == len(certainty.covariance) and n:
-        return []
-    return [
-        f"expected a covariance of the {n} parameters of item {item.name}, got one of"
-        f" {len(certainty.covariance)}"
-    ]
+        rows, responses = _shape(cpd)
+        known_rows, known_responses = len(certainty.rows), certainty.counts.shape[1]
+        if (known_rows, known_responses) != (rows, responses):
+            yield (
+                f"expected a certainty of {item.name} with {rows} parent configurations and"
+                f" {responses} responses, got {known_rows} and {known_responses}"
+            )
+    elif certainty is not None:
+        known = certainty.model or item.gate
+        n = 0 if known is None else len(parameter_vector(known))
+        if n != (got := len(certainty.covariance)) or not n:
+            of = f"the {n} parameters of item {item.name}"
+            yield f"expected a covariance of {of}, got one of {got}"
 
 
 @dataclass(frozen=True)
@@ -260,72 +250,62 @@ _LEAST = 1e-6
 _MOST_COUNTS = 1e6
 
 
-def mean_table(
-    certainty: Certainty, item: Variable, parents: Sequence[Variable], model: ResponseModel | None
-) -> Floats:
-    """Return the expected table of an item, ``(parent configurations, responses)``.
+def mean_table(item: Item, cpd: CPD) -> Floats:
+    """Return the expected table of an uncertain item, ``(parent configurations, responses)``.
 
     Parameters
     ----------
-    certainty
-        The distribution of its parameters.
-    item, parents
-        Its variable, and its parents in the network.
-    model
-        Its response model, if there is one.
+    item, cpd
+        The item, and its distribution in the network.
     """
-    if isinstance(certainty, TableCertainty):
-        return certainty.means[list(certainty.rows)]
-    known = _known(certainty, model)
-    roots = _roots(certainty.covariance)
+    if isinstance(item.certainty, TableCertainty):
+        return item.certainty.means[list(item.certainty.rows)]
+    known, roots = _means_and_roots(item)
     if not len(roots):
-        return model_table(known, item, parents)
+        return response_channel(known, cpd.parents)
     nodes, weights = _quadrature(len(roots))
-    tables = [model_table(model_near(known, node @ roots), item, parents) for node in nodes]
+    tables = [response_channel(model_near(known, node @ roots), cpd.parents) for node in nodes]
     mean: Floats = np.tensordot(weights, tables, axes=1)
     return mean
 
 
-def deviations(
-    certainty: Certainty, item: Variable, parents: Sequence[Variable], model: ResponseModel | None
-) -> Floats:
+def deviations(item: Item, cpd: CPD) -> Floats:
     """Return the deviations of a table, ``(directions, parent configurations, responses)``.
 
     The covariance of the cells is the sum over the directions of the products of their entries.
-    Those of a curve are derivatives. The parameters are those of `mean_table`.
+    Those of a curve are derivatives. An item without a certainty has no direction.
     """
-    shape = (-1, math.prod(v.n_states for v in parents), item.n_states)
-    directions = []
+    certainty, directions = item.certainty, list[Floats]()
     if isinstance(certainty, TableCertainty):
         rows, totals = np.array(certainty.rows), certainty.counts.sum(axis=1)
         for row, mean in enumerate(certainty.means):
             for root in _roots((np.diag(mean) - np.outer(mean, mean)) / (totals[row] + 1)):
                 directions.append(np.where((rows == row)[:, None], root, 0.0))
-        return np.array(directions).reshape(shape)
-    known = _known(certainty, model)
-    for root in _roots(certainty.covariance):
-        up, down = (model_near(known, sign * _STEP * root) for sign in (1, -1))
-        moved = parameter_vector(up) - parameter_vector(down)
-        width = float(moved @ root) / float(root @ root)
-        change = model_table(up, item, parents) - model_table(down, item, parents)
-        directions.append(change / width if width else np.zeros_like(change))
-    return np.array(directions).reshape(shape)
+    elif certainty is not None:
+        known, roots = _means_and_roots(item)
+        for root in roots:
+            up, down = (model_near(known, sign * _STEP * root) for sign in (1, -1))
+            moved = parameter_vector(up) - parameter_vector(down)
+            width = float(moved @ root) / float(root @ root)
+            change = response_channel(up, cpd.parents) - response_channel(down, cpd.parents)
+            directions.append(change / width if width else np.zeros_like(change))
+    return np.array(directions).reshape(-1, *_shape(cpd))
 
 
-def table_certainty(
-    certainty: Certainty, item: Variable, parents: Sequence[Variable], model: ResponseModel | None
-) -> TableCertainty:
-    """Return about the same certainty for the rows of the table by themselves.
+def table_certainty(item: Item, cpd: CPD) -> TableCertainty:
+    """Return about the same certainty of an item for the rows of the table by themselves.
 
     Each row has the mean of the table, and so many counts that its variances are met, by their
     median over the responses. Equal rows are one. Other rows that have parameters in common depend
     on each other, which the result does not know.
     """
+    certainty = item.certainty
+    assert certainty is not None
     if isinstance(certainty, TableCertainty):
         return certainty
-    mean = np.maximum(mean_table(certainty, item, parents, model), _LEAST)
+    mean = np.maximum(mean_table(item, cpd), _LEAST)
     mean /= mean.sum(axis=1, keepdims=True)
-    variances = (deviations(certainty, item, parents, model) ** 2).sum(axis=0)
+    variances = (deviations(item, cpd) ** 2).sum(axis=0)
     totals = np.median(mean * (1 - mean) / np.maximum(variances, 1 / _MOST_COUNTS) - 1, axis=1)
     counts = mean * np.clip(totals, 1.0, _MOST_COUNTS)[:, None]
     # Equal rows are those that the model does not distinguish.
@@ -333,10 +313,17 @@ def table_certainty(
     return TableCertainty(counts[first], tuple(rows.reshape(-1).tolist()), certainty.answers)
 
 
-def _known(certainty: ParameterCertainty, model: ResponseModel | None) -> ResponseModel:
-    known = certainty.model or model
+def _shape(cpd: CPD) -> tuple[int, int]:
+    """Return the numbers of parent configurations and of responses."""
+    return math.prod(v.n_states for v in cpd.parents), cpd.variable.n_states
+
+
+def _means_and_roots(item: Item) -> tuple[ResponseModel, Floats]:
+    """Return the model whose parameters are the means, and the roots of their covariance."""
+    assert isinstance(item.certainty, ParameterCertainty)
+    known = item.certainty.model or item.gate
     assert known is not None  # as `certainty_faults` checks
-    return known
+    return known, _roots(item.certainty.covariance)
 
 
 def _roots(covariance: Floats) -> Floats:
@@ -364,26 +351,19 @@ def _quadrature(n: int) -> tuple[Floats, Floats]:
     return nodes, np.array([math.prod(row) for row in product(weights, repeat=n)])
 
 
-def with_table(
-    item: Item, variable: Variable, parents: tuple[Variable, ...], table: Floats
-) -> tuple[Item, TabularCPD]:
+def with_table(item: Item, cpd: CPD, table: Floats) -> tuple[Item, CPD]:
     """Return an item with another table ``(parent configurations, responses)``.
 
     Its response model stays one of a guess and a slip if the table allows it, and is a `Gdina`
     otherwise. The certainty of the parameters stays the same.
     """
-    certainty = item.certainty
+    certainty, gate = item.certainty, item.gate
     if isinstance(certainty, ParameterCertainty) and certainty.model is None:
         # The parameters are those of the model before.
-        certainty = dataclasses.replace(certainty, model=item.gate)
-    gate = item.gate
+        certainty = dataclasses.replace(certainty, model=gate)
     if isinstance(gate, GuessSlip) and table[0, 1] <= table[-1, 1]:
         gate = dataclasses.replace(gate, guess=float(table[0, 1]), slip=float(table[-1, 0]))
     elif gate is not None:
         gate = Gdina(table)
-    if gate is not None:
-        cpd = gate.cpd(variable, parents)
-        return dataclasses.replace(item, gate=gate, certainty=certainty), cpd  # type: ignore[return-value]
-    shape = (variable.n_states, *(v.n_states for v in parents))
-    plain = TabularCPD(variable, parents, table.T.reshape(shape))
-    return dataclasses.replace(item, certainty=certainty), plain
+    changed = (Gdina(table) if gate is None else gate).cpd(cpd.variable, cpd.parents)
+    return dataclasses.replace(item, gate=gate, certainty=certainty), changed

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._arguments import check_shape, checked
+from bnmind._arguments import checked
 from bnmind._messages import (
     MOST_FAULTS,
     close_names,
@@ -27,6 +27,7 @@ from bnmind._messages import (
     shown,
 )
 from bnmind._values import Raw, Value
+from bnmind.adaptive.formulas import ResponseModel, made_for_skills
 from bnmind.adaptive.items.item import Item
 from bnmind.adaptive.items.skill_distributions import ProfileDistribution, Saturated
 from bnmind.adaptive.items.text_tables import (
@@ -40,7 +41,6 @@ from bnmind.adaptive.items.text_tables import (
     read_table,
     rectangular,
 )
-from bnmind.adaptive.response_models.base import ResponseModel, made_for_skills
 from bnmind.errors import InvalidModelError, TooLargeError
 from bnmind.pgm import CPD, Network, TabularCPD, Variable
 from bnmind.pgm.tabular import DEFAULT_CELLS
@@ -298,59 +298,6 @@ class QMatrix(Value):
         )
         return replace(self, items=tuple(items))
 
-    @checked
-    def response_models(
-        self,
-        guess: ArrayLike,
-        slip: ArrayLike,
-        make: Callable[..., ResponseModel],
-        *,
-        levels: int | Sequence[int] = 2,
-    ) -> tuple[ResponseModel, ...]:
-        """Return a response model for each item that requires the levels in the Q-matrix.
-
-        Parameters
-        ----------
-        guess, slip
-            A number, or one for each item.
-        make
-            A function of a guess and a slip, or a class with the method ``for_skills``.
-        levels
-            The number of levels of the skills: one number, or one for each.
-
-        Raises
-        ------
-        InvalidModelError
-            If a parameter is out of range; the message names the item.
-        InvalidArgumentError
-            If there is not one number of levels for each skill.
-        """
-        problems, columns = [], []
-        for what, parameter in (("guesses", guess), ("slips", slip)):
-            values = np.asarray(parameter, dtype=np.float64)
-            if values.ndim > 1 or (values.ndim and len(values) != len(self.items)):
-                problems.append(
-                    f"expected a number or {len(self.items)} {what}, got an array of shape"
-                    f" {values.shape}"
-                )
-            else:
-                columns.append(np.broadcast_to(values, (len(self.items),)).tolist())
-        if problems:
-            raise InvalidModelError(problems)
-        models: list[ResponseModel] = []
-        sizes = np.full(len(self.skills), levels) if np.ndim(levels) == 0 else np.array(levels)
-        check_shape(sizes, "levels", (len(self.skills),))
-        for item, needs, g, s in zip(self.items, self.needs, *columns, strict=True):
-            needed = needs > 0
-            try:
-                required, n_levels = needs[needed].tolist(), sizes[needed].tolist()
-                models.append(made_for_skills(make, required, n_levels, guess=g, slip=s))
-            except InvalidModelError as fault:
-                problems += [f"{problem}, in item {item.name}" for problem in fault.problems]
-        if problems:
-            raise InvalidModelError(problems)
-        return tuple(models)
-
 
 def _cells(table: Any) -> NDArray[Any]:
     """Return the entries of a Q-matrix as an array; raises `InvalidModelError` if ragged."""
@@ -459,10 +406,51 @@ def bank_parts(
     return Network(tuple(cpds)), q.skills, tuple(items)
 
 
-def skill_levels(q: QMatrix, skills: Sequence[CPD]) -> list[int]:
-    """Return the number of levels of each skill, given the distributions of all."""
+def models_for(
+    q: QMatrix,
+    skills: Sequence[CPD],
+    make: Callable[..., ResponseModel],
+    *,
+    guess: ArrayLike,
+    slip: ArrayLike,
+) -> list[ResponseModel]:
+    """Return a response model for each item that requires the levels in a Q-matrix.
+
+    Parameters
+    ----------
+    q, skills
+        The Q-matrix, and the distributions of all skills.
+    make
+        A function of a guess and a slip, or a class with the method ``for_skills``.
+    guess, slip
+        A number, or one for each item.
+
+    Raises
+    ------
+    InvalidModelError
+        If a parameter is out of range; the message names the item.
+    """
+    problems, columns = [], []
+    for what, parameter in (("guesses", guess), ("slips", slip)):
+        values = np.asarray(parameter, dtype=np.float64)
+        if values.shape in ((), (len(q.items),)):
+            columns.append(np.broadcast_to(values, (len(q.items),)).tolist())
+        else:
+            got = f"an array of shape {values.shape}"
+            problems.append(f"expected a number or {len(q.items)} {what}, got {got}")
+    if problems:
+        raise InvalidModelError(problems)
     known = {cpd.variable.name: cpd.variable.n_states for cpd in skills}
-    return [known[name] for name in q.skills]
+    sizes, models = np.array([known[name] for name in q.skills]), list[ResponseModel]()
+    for item, needs, g, s in zip(q.items, q.needs, *columns, strict=True):
+        required, n_levels = needs[needs > 0].tolist(), sizes[needs > 0].tolist()
+        try:
+            models.append(made_for_skills(make, required, n_levels, guess=g, slip=s))
+        except InvalidModelError as fault:
+            problems += [f"{problem}, in item {item.name}" for problem in fault.problems]
+    if problems:
+        raise InvalidModelError(problems)
+    return models
 
 
 def skill_cpds(

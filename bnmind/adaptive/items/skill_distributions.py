@@ -46,7 +46,7 @@ from bnmind._arguments import checked
 from bnmind._messages import each_of, shown
 from bnmind._registry import Argument, Registered
 from bnmind._values import Bounded, Finite, NonNegative, Value
-from bnmind.adaptive.response_models.links import logistic
+from bnmind.adaptive.formulas import logistic
 from bnmind.errors import InvalidArgumentError, InvalidModelError, TooLargeError
 from bnmind.information import Floats
 from bnmind.pgm import CPD, Network, TabularCPD, Variable

@@ -53,17 +53,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._values import Sealed, sealed
-from bnmind.adaptive.learning.forms import Densities, Form, Polytope, ascended, log_prior
-from bnmind.adaptive.learning.options import Bounds, Priors, kept_off
-from bnmind.adaptive.response_models.additive import SkillEffects
-from bnmind.adaptive.response_models.base import (
+from bnmind.adaptive.formulas import (
+    CUMULATIVE,
+    IDENTITY,
     Formula,
     Learnable,
+    LinkFunction,
     ResponseModel,
+    binary,
 )
-from bnmind.adaptive.response_models.gates import GuessSlip
-from bnmind.adaptive.response_models.links import CUMULATIVE, IDENTITY, LinkFunction, binary
-from bnmind.adaptive.response_models.tables import Gdina
+from bnmind.adaptive.learning.forms import Densities, Form, Polytope, ascended, log_prior
+from bnmind.adaptive.learning.options import Bounds, Priors, kept_off
+from bnmind.adaptive.skill_models import Gdina, GuessSlip, SkillEffects
 from bnmind.information import Floats
 from bnmind.pgm import Variable
 

@@ -70,6 +70,7 @@ from bnmind._messages import counted
 from bnmind._values import Value, sealed
 from bnmind._workers import results_of
 from bnmind.adaptive.beliefs.estimates import beliefs_given_anyway
+from bnmind.adaptive.formulas import ResponseModel
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.qmatrix import QMatrix
 from bnmind.adaptive.items.skill_distributions import Independent, ProfileDistribution, Saturated
@@ -77,9 +78,8 @@ from bnmind.adaptive.learning.item_tests import Classes, p_of
 from bnmind.adaptive.learning.learn import Learned, learn
 from bnmind.adaptive.learning.model import learning_inputs
 from bnmind.adaptive.learning.options import LearningOptions
-from bnmind.adaptive.response_models.base import ResponseModel
-from bnmind.adaptive.response_models.gates import Dina
 from bnmind.adaptive.responses.responses import Responses, fold_numbers
+from bnmind.adaptive.skill_models import Dina
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.information import Floats, entropy
 from bnmind.pgm import CPD, Factor, Network, TabularCPD

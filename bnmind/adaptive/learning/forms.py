@@ -43,7 +43,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._values import Sealed, sealed
-from bnmind.adaptive.response_models.links import Link
+from bnmind.adaptive.formulas import Link
 from bnmind.information import Floats
 
 _TOLERANCE = 1e-10

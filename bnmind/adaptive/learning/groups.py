@@ -54,6 +54,7 @@ from bnmind.adaptive.beliefs.estimates import (
     start_belief,
 )
 from bnmind.adaptive.beliefs.tables import ProfileSpace
+from bnmind.adaptive.formulas import ResponseModel
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.qmatrix import QMatrix
 from bnmind.adaptive.items.skill_distributions import ProfileDistribution
@@ -71,10 +72,8 @@ from bnmind.adaptive.learning.item_tests import holm
 from bnmind.adaptive.learning.learn import LearningModel
 from bnmind.adaptive.learning.model import learning_inputs
 from bnmind.adaptive.learning.options import LearningOptions
-from bnmind.adaptive.response_models.additive import SkillEffects
-from bnmind.adaptive.response_models.base import ResponseModel
-from bnmind.adaptive.response_models.gates import Dina
 from bnmind.adaptive.responses.responses import Responses
+from bnmind.adaptive.skill_models import Dina, SkillEffects
 from bnmind.errors import InvalidArgumentError
 from bnmind.fitting.em import LearningRecord
 from bnmind.information import Floats

@@ -26,12 +26,12 @@ from bnmind._messages import counted
 from bnmind._values import Value
 from bnmind.adaptive.beliefs.belief import MISSING
 from bnmind.adaptive.beliefs.estimates import has_ability
+from bnmind.adaptive.formulas import ResponseModel, parameter_vector, with_parameters
 from bnmind.adaptive.items.bank import ItemBank, irt_bank
 from bnmind.adaptive.items.skill_distributions import ABILITY, AbilityGrid
 from bnmind.adaptive.learning.learn import Learned, learn
 from bnmind.adaptive.learning.options import LearningOptions, Priors
-from bnmind.adaptive.response_models.base import ResponseModel, parameter_vector, with_parameters
-from bnmind.adaptive.response_models.curves import GradedResponse, Logistic, Nominal, PartialCredit
+from bnmind.adaptive.models import GradedResponse, Logistic, Nominal, PartialCredit
 from bnmind.adaptive.responses.responses import Responses
 from bnmind.errors import InvalidModelError, TableError
 from bnmind.information import Floats

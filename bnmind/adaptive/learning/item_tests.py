@@ -104,18 +104,23 @@ from bnmind._arguments import checked
 from bnmind._display import finite, frame_html, picked
 from bnmind._values import Sealed, Shape, Value
 from bnmind.adaptive.beliefs.tables import n_profiles
+from bnmind.adaptive.formulas import (
+    IDENTITY,
+    LOG,
+    LOGIT,
+    LinkFunction,
+    ResponseModel,
+    made_for_skills,
+    number_fields,
+)
 from bnmind.adaptive.learning.blocks import FormBlock, ItemBlock, ItemRule
 from bnmind.adaptive.learning.em import Patterns, TableExpectation
 from bnmind.adaptive.learning.forms import score_with_priors
 from bnmind.adaptive.learning.learn import Learned, differences
 from bnmind.adaptive.learning.model import block_of, item_rules
 from bnmind.adaptive.learning.options import Priors
-from bnmind.adaptive.response_models.base import ResponseModel, made_for_skills, number_fields
-from bnmind.adaptive.response_models.curves import Nominal
-from bnmind.adaptive.response_models.gates import GuessSlip
-from bnmind.adaptive.response_models.links import IDENTITY, LOG, LOGIT, LinkFunction
-from bnmind.adaptive.response_models.registry import RESPONSE_MODELS, model_name
-from bnmind.adaptive.response_models.tables import Gdina, Sequential
+from bnmind.adaptive.models import RESPONSE_MODELS, Nominal, model_name
+from bnmind.adaptive.skill_models import Gdina, GuessSlip, Sequential
 from bnmind.errors import InvalidArgumentError, InvalidModelError, TooLargeError
 from bnmind.fitting.expectation import inverse_information
 from bnmind.information import Floats

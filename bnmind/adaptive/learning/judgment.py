@@ -41,6 +41,7 @@ from bnmind._messages import counted, percent
 from bnmind._values import Value
 from bnmind.adaptive.beliefs.belief import MISSING
 from bnmind.adaptive.beliefs.estimates import has_ability, start_belief
+from bnmind.adaptive.formulas import ability_values
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.item import ParameterCertainty
 from bnmind.adaptive.items.text_tables import names_shown
@@ -72,10 +73,9 @@ from bnmind.adaptive.learning.model_fit import (
     pair_fit,
 )
 from bnmind.adaptive.learning.options import Bounds
-from bnmind.adaptive.response_models.base import ability_values
-from bnmind.adaptive.response_models.curves import GradedResponse, Logistic, PartialCredit
-from bnmind.adaptive.response_models.tables import Gdina
+from bnmind.adaptive.models import GradedResponse, Logistic, PartialCredit
 from bnmind.adaptive.responses.responses import Responses
+from bnmind.adaptive.skill_models import Gdina
 from bnmind.errors import BnmindError, TooLargeError
 from bnmind.information import Floats
 

@@ -47,6 +47,7 @@ from bnmind._workers import one_blas_thread
 from bnmind.adaptive.beliefs.belief import MISSING, impossible_rows
 from bnmind.adaptive.beliefs.estimates import has_ability
 from bnmind.adaptive.beliefs.tables import n_profiles
+from bnmind.adaptive.formulas import ResponseModel, ability_values, parameter_vector
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.item import Certainty, ParameterCertainty, TableCertainty
 from bnmind.adaptive.items.qmatrix import QMatrix
@@ -65,10 +66,8 @@ from bnmind.adaptive.learning.em import (
 from bnmind.adaptive.learning.model import item_blocks, learning_inputs
 from bnmind.adaptive.learning.options import LearningOptions
 from bnmind.adaptive.learning.skill_families import SkillFamilies
-from bnmind.adaptive.response_models.base import ResponseModel, ability_values, parameter_vector
-from bnmind.adaptive.response_models.gates import Dina, GuessSlip
-from bnmind.adaptive.response_models.tables import Gdina
 from bnmind.adaptive.responses.responses import Responses
+from bnmind.adaptive.skill_models import Dina, Gdina, GuessSlip
 from bnmind.errors import BnmindError, ImpossibleEvidenceError
 from bnmind.fitting.em import Climb, LearningRecord, climb
 from bnmind.information import Floats

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bnmind._messages import counted, listed
 from bnmind.adaptive.beliefs.estimates import has_ability
+from bnmind.adaptive.formulas import ResponseModel
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.items.qmatrix import (
-    QMatrix,
-    bank_parts,
-    renamed_skills,
-    skill_cpds,
-    skill_levels,
-)
+from bnmind.adaptive.items.qmatrix import QMatrix, renamed_skills
 from bnmind.adaptive.items.skill_distributions import Independent, ProfileDistribution, Saturated
 from bnmind.adaptive.items.text_tables import are_numbered, match_names
 from bnmind.adaptive.learning.blocks import (
@@ -29,19 +24,19 @@ from bnmind.adaptive.learning.blocks import (
     rises_along,
 )
 from bnmind.adaptive.learning.options import Bounds, LearningOptions
-from bnmind.adaptive.response_models.additive import MainEffects, SkillEffects
-from bnmind.adaptive.response_models.base import ResponseModel
-from bnmind.adaptive.response_models.curves import Logistic
-from bnmind.adaptive.response_models.gates import Dina, GuessSlip
-from bnmind.adaptive.response_models.registry import gate_of
-from bnmind.adaptive.response_models.tables import (
+from bnmind.adaptive.models import Logistic, gate_of
+from bnmind.adaptive.responses.responses import Responses, names_in
+from bnmind.adaptive.skill_models import (
+    Dina,
     Gdina,
+    GuessSlip,
+    MainEffects,
     Sequential,
+    SkillEffects,
     StepsOf,
     Tabulated,
     is_learnable,
 )
-from bnmind.adaptive.responses.responses import Responses, names_in
 from bnmind.errors import InvalidArgumentError, InvalidModelError, TableError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.pgm import Network, Variable
@@ -90,15 +85,17 @@ def bank_to_learn(
     q = model if isinstance(model, QMatrix) else QMatrix.of(model)
     if skills is None:
         skills = Saturated() if len(q.skills) <= SATURATED_SKILLS else Independent()
-    cpds = skill_cpds(q, skills, (q.needs.max(axis=0) + 1).tolist())
-    models = q.response_models(*_START, gate, levels=skill_levels(q, cpds))
+    levels = (q.needs.max(axis=0) + 1).tolist()
+    bank = ItemBank.from_qmatrix(q, *_START, gate, skills=skills, levels=levels)
     if n_responses and (gate is Sequential or isinstance(gate, StepsOf)):
+        models: list[Any] = [item.gate for item in bank.items]
         numbers = [n_responses.get(name, 2) for name in q.item_names]
-        models = tuple(
+        stepped = [
             Sequential((model,) * (n - 1)) if n > 2 else model
             for model, n in zip(models, numbers, strict=True)
-        )
-    return ItemBank(*bank_parts(q, models, cpds))
+        ]
+        return ItemBank.from_response_models(q, stepped, skills=skills, levels=levels)
+    return bank
 
 
 def item_rules(bank: ItemBank, options: LearningOptions) -> tuple[ItemRule, ...]:

@@ -133,9 +133,9 @@ from bnmind.adaptive.beliefs.estimates import (
     expected_ability,
     response_joints,
 )
+from bnmind.adaptive.formulas import ability_values
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.response_models.base import ability_values
-from bnmind.adaptive.response_models.curves import GradedResponse, Logistic
+from bnmind.adaptive.models import GradedResponse, Logistic
 from bnmind.adaptive.selection.selector import (
     LENGTH,
     QuestionBelief,

@@ -61,8 +61,8 @@ from bnmind.adaptive.beliefs.estimates import (
     start_belief,
     start_beliefs,
 )
+from bnmind.adaptive.formulas import ability_values
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.response_models.base import ability_values
 from bnmind.adaptive.selection.blueprint import Blueprint
 from bnmind.adaptive.selection.rules import Asked, Enemies, Mask, Rule, allowed_items, asked_mask
 from bnmind.adaptive.selection.scores import MinimalEntropy
