@@ -85,15 +85,15 @@ DEFAULT_CELLS = 2**26
 """The default limit of cells in the tables of all examinees together."""
 
 
-def _space(bank: ItemBank, max_profiles: int | None, max_cells: int) -> ProfileSpace:
-    """Return the space of the beliefs of a bank, which is compiled once."""
+def _space(
+    bank: ItemBank, n_examinees: int, max_profiles: int | None, max_cells: int
+) -> ProfileSpace:
+    """Return the space of beliefs about examinees, which is compiled once for each bank."""
     if n_profiles(bank) <= (TABLE_PROFILES if max_profiles is None else max_profiles):
-        return remembered(bank, "_table", lambda: ProfileSpace.table(bank))
-    most = min(max_cells, DEFAULT_TREE_CELLS)
-    return remembered(bank, f"_tree_{most}", lambda: ProfileSpace.tree(bank, most))
-
-
-def _check_size(space: ProfileSpace, n_examinees: int, max_cells: int) -> None:
+        space = remembered(bank, "_table", lambda: ProfileSpace.table(bank))
+    else:
+        most = min(max_cells, DEFAULT_TREE_CELLS)
+        space = remembered(bank, f"_tree_{most}", lambda: ProfileSpace.tree(bank, most))
     if (needed := n_examinees * space.n_cells) > max_cells:
         raise TooLargeError(
             f"the tables of {n_examinees:,} examinees would have {needed:,} cells together; the"
@@ -101,6 +101,7 @@ def _check_size(space: ProfileSpace, n_examinees: int, max_cells: int) -> None:
             needed=needed,
             budget=max_cells,
         )
+    return space
 
 
 @checked
@@ -128,8 +129,9 @@ def start_belief(
     TooLargeError
         If the tree is too large; the message says how large it would be.
     """
-    space = _space(bank_of(bank), max_profiles, max_cells)
-    return SkillBelief(space, space.prior, 0.0, 0.0, {})
+    space = _space(bank_of(bank), 0, max_profiles, max_cells)
+    nothing = np.full(len(space.bank.items), MISSING, dtype=np.int16)
+    return SkillBelief(space, space.prior, 0.0, 0.0, nothing, nothing)
 
 
 @checked
@@ -158,9 +160,9 @@ def start_beliefs(
     TooLargeError
         If the tables of all examinees would be too large.
     """
-    _check_size(_space(bank, max_profiles, max_cells), n_examinees, max_cells)
+    space = _space(bank, n_examinees, max_profiles, max_cells)
     nothing = np.full((n_examinees, len(bank.items)), MISSING, dtype=np.int16)
-    return beliefs_given(bank, nothing, max_profiles=max_profiles, max_cells=max_cells)
+    return batch_given(space, nothing)
 
 
 @checked
@@ -191,9 +193,8 @@ def beliefs_given(
     TooLargeError
         If the tables of all examinees would be too large.
     """
-    codes, space = checked_responses(bank, responses), _space(bank, max_profiles, max_cells)
-    _check_size(space, len(codes), max_cells)
-    return batch_given(space, codes)
+    codes = checked_responses(bank, responses)
+    return batch_given(_space(bank, len(codes), max_profiles, max_cells), codes)
 
 
 AbilityEstimate: TypeAlias = Callable[[SkillBelief | BatchBelief], Floats]
