@@ -79,8 +79,7 @@ from bnmind.adaptive.learning.standard_errors import (
     ItemParameter,
     StandardErrors,
 )
-from bnmind.adaptive.selection.scores import RankedItem
-from bnmind.adaptive.selection.selector import BatchSelection
+from bnmind.adaptive.selection.scores import RankedItem, Selections
 from bnmind.adaptive.sessions.design import Outlook
 from bnmind.adaptive.sessions.session import SessionReport, SkillReport
 from bnmind.fitting.em import LearningRecord
@@ -954,11 +953,6 @@ def score(*_: object) -> Any:
     return 1.0
 
 
-def select(*_: object) -> Any:
-    """Select the first item."""
-    return "a"
-
-
 def stop(*_: object) -> Any:
     """Stop at once."""
     return True
@@ -967,7 +961,6 @@ def stop(*_: object) -> Any:
 @_add(
     adaptive.FixedOrder,
     adaptive.ScoredBy,
-    adaptive.ChosenBy,
     adaptive.PerCost,
     adaptive.SkillEntropy,
     adaptive.TargetEntropy,
@@ -988,7 +981,6 @@ def _selectors() -> Any:
     return [
         adaptive.FixedOrder(("b", "a")),
         adaptive.ScoredBy(score),
-        adaptive.ChosenBy(select),
         adaptive.PerCost(entropy),
         adaptive.SkillEntropy(),
         adaptive.SkillEntropy({"S": 2.0}),
@@ -1123,7 +1115,7 @@ def keep(moment: adaptive.Moment) -> Any:
 @_add(
     BatchProfiles,
     adaptive.BatchProgress,
-    BatchSelection,
+    Selections,
     adaptive.BatchBelief,
     adaptive.Moment,
     adaptive.Measure,
@@ -1156,7 +1148,7 @@ def _simulations() -> Any:
         table,
         adaptive.beliefs_given(bank(), codes),
         adaptive.beliefs_given(bank(), codes).profile(),
-        adaptive.BatchProgress(table, ~allowed, allowed),
+        adaptive.BatchProgress(table, np.zeros((len(allowed), 0), dtype=int), allowed),
         adaptive.MinimalEntropy().select_batch(table, allowed),
     ]
 

@@ -45,7 +45,8 @@ from bnmind.adaptive.beliefs.belief import MISSING, SkillBelief
 from bnmind.adaptive.items.bank import ItemBank, table_deviations
 from bnmind.adaptive.items.item import TableCertainty
 from bnmind.adaptive.selection.rules import asked_mask, begun_testlet, enemies_of, item_mask
-from bnmind.adaptive.selection.selector import Selection, pilot_generator
+from bnmind.adaptive.selection.scores import Selection
+from bnmind.adaptive.selection.selectors import pilot_generator
 from bnmind.errors import UnknownNameError
 from bnmind.information import Floats
 

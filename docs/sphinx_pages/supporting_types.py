@@ -80,12 +80,7 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
     "bnmind.adaptive.response_models.links": ("LinkFunction",),
     "bnmind.adaptive.response_models.registry": ("RegisteredModel",),
     "bnmind.adaptive.response_models.tables": ("StepsOf",),
-    "bnmind.adaptive.selection.scores": ("RankedItem",),
-    "bnmind.adaptive.selection.selector": (
-        "BatchSelection",
-        "Choice",
-        "Questions",
-    ),
+    "bnmind.adaptive.selection.scores": ("RankedItem", "Selections"),
     "bnmind.adaptive.sessions.design": ("Outlook",),
     "bnmind.adaptive.sessions.session": (
         "SessionReport",

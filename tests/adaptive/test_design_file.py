@@ -40,7 +40,7 @@ from bnmind.adaptive import (
     resume_session,
     simulate_designs,
 )
-from bnmind.adaptive.selection.selector import LENGTH
+from bnmind.adaptive.selection.selectors import LENGTH
 from bnmind.adaptive.sessions.design import design_from, with_options
 from bnmind.errors import ModelFileError
 

@@ -46,7 +46,7 @@ from tests.banks import answer_sets, banks, enumerated
 from tests.command_line import run
 
 CERTAIN = ItemBank.from_qmatrix([[1, 0], [1, 0], [1, 0], [0, 1]], guess=0.0, slip=0.0)
-DIVERGENCES: tuple[ScoringSelector[SkillBelief], ...] = (
+DIVERGENCES: tuple[ScoringSelector, ...] = (
     KullbackLeibler(),
     PosteriorWeightedKL(),
     ModifiedPosteriorWeightedKL(),
@@ -223,7 +223,7 @@ def test_a_bank_of_a_file_with_zeros_serves_everybody(tmp_path: Path) -> None:
     slip[poor[:3]] = 0.0
     write_bank(ItemBank.from_qmatrix(Q, guess, slip), tmp_path / "bank.json")
     bank = read_bank(tmp_path / "bank.json")
-    every: list[ScoringSelector[SkillBelief]] = [*DIVERGENCES, MinimalEntropy(), FixedOrder()]
+    every: list[ScoringSelector] = [*DIVERGENCES, MinimalEntropy(), FixedOrder()]
     selectors = {type(selector).__name__: selector for selector in every}
     result = simulate(bank, people, selectors)
     for run_of in result.runs:
@@ -250,7 +250,7 @@ def test_infinite_scores_no_longer_spoil_the_choice() -> None:
 
 @pytest.mark.parametrize("selector", DIVERGENCES, ids=lambda s: type(s).__name__)
 def test_an_item_with_a_zero_that_tells_little_is_not_preferred(
-    selector: ScoringSelector[SkillBelief],
+    selector: ScoringSelector,
 ) -> None:
     """Nobody without the skill solves the first item, and hardly anybody with it."""
     bank = ItemBank.from_qmatrix([[1], [1]], guess=[0.0, 0.1], slip=[0.98, 0.1])

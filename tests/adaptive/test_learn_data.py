@@ -34,7 +34,6 @@ from bnmind.adaptive import (
     Responses,
     Rrum,
     Selector,
-    SkillBelief,
     beliefs_given,
     irt_bank,
     learn,
@@ -109,7 +108,7 @@ def test_the_accuracies_of_cdcatr_are_reached_though_parameters_tend_to_zero(
     responses = Responses.from_csv(place / "responses.csv")
     q = read_qmatrix(place / "qmatrix.csv")
     levels = pd.read_csv(place / "true_profiles.csv").to_numpy()
-    known: dict[str, tuple[Selector[SkillBelief], list[float]]] = {
+    known: dict[str, tuple[Selector, list[float]]] = {
         "jsd": (MinimalEntropy(), [0.064, 0.244, 0.916, 0.994]),
         "gdi": (DiscriminationIndex(), [0.064, 0.244, 0.916, 0.994]),
         "mpwkl": (ModifiedPosteriorWeightedKL(), [0.064, 0.236, 0.806, 0.986]),

@@ -10,7 +10,6 @@ import pytest
 
 import bnmind.adaptive.beliefs.tables as cause_index
 from bnmind.adaptive import (
-    BatchProgress,
     Blueprint,
     Design,
     Dina,
@@ -28,7 +27,6 @@ from bnmind.adaptive import (
     Responses,
     Saturated,
     Sequential,
-    StopBy,
     TargetEntropy,
     classify,
     design_tree,
@@ -41,7 +39,6 @@ from bnmind.adaptive import (
     rank_items,
     simulate_designs,
     start_belief,
-    start_beliefs,
     validate_qmatrix,
 )
 from bnmind.adaptive.beliefs.tables import CauseIndex
@@ -183,15 +180,6 @@ def test_a_tree_has_no_luck() -> None:
         design_tree(drawn)
     with pytest.raises(InvalidArgumentError, match="no random numbers, got random; simulate"):
         design_tree(Design(SMALL, RandomItem()))
-
-
-def test_a_stopper_gives_one_reason_for_each_examinee() -> None:
-    progress = BatchProgress(start_beliefs(SMALL, 3), np.zeros((3, 2), bool), np.ones((3, 2), bool))
-    one = StopBy(lambda _: "", batch_function=lambda _: np.array([""]))
-    with pytest.raises(InvalidArgumentError) as caught:
-        one.stop_batch(progress)
-    assert "(1,)" in str(caught.value)
-    assert "3" in str(caught.value)
 
 
 def test_pairs_need_two_items_with_two_responses() -> None:

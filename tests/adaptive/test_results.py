@@ -24,7 +24,6 @@ from bnmind.adaptive import (
     Responses,
     Selector,
     SimulationOptions,
-    SkillBelief,
     replay,
     simulate,
 )
@@ -41,7 +40,7 @@ RESULT = simulate(
     AnyOf((MaximalItems(4), ProfileCertain(0.85))),
 )
 
-Selectors = dict[str, Selector[SkillBelief]]
+Selectors = dict[str, Selector]
 
 
 def rows_of(frame: pd.DataFrame) -> list[dict[str, Any]]:

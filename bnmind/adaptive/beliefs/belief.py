@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, cast
 
@@ -132,6 +132,7 @@ class _Belief(Value, Generic[_Number]):
 
     space: ProfileSpace
     """The profiles of the bank."""
+    _: KW_ONLY
     joints: tuple[Floats, ...]
     """The table of each clique of the space, ``(…, cells)``, read-only."""
     log_evidence: _Number

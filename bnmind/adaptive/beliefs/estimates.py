@@ -50,7 +50,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from statistics import NormalDist
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -69,6 +69,7 @@ from bnmind.adaptive.beliefs.belief import (
 from bnmind.adaptive.beliefs.tables import DEFAULT_TREE_CELLS, ProfileSpace, n_profiles
 from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of, table_deviations
 from bnmind.adaptive.response_models.base import ability_values
+from bnmind.adaptive.response_models.curves import Logistic
 from bnmind.errors import (
     InvalidArgumentError,
     InvalidModelError,
@@ -131,7 +132,9 @@ def start_belief(
     """
     space = _space(bank_of(bank), 0, max_profiles, max_cells)
     nothing = np.full(len(space.bank.items), MISSING, dtype=np.int16)
-    return SkillBelief(space, space.prior, 0.0, 0.0, nothing, nothing)
+    return SkillBelief(
+        space, joints=space.prior, log_evidence=0.0, error_chance=0.0, codes=nothing, ranks=nothing
+    )
 
 
 @checked
@@ -297,6 +300,41 @@ def most_likely_ability(belief: SkillBelief | BatchBelief) -> Floats:
 def _weights(belief: SkillBelief | BatchBelief) -> tuple[Floats, Floats]:
     name = ability_of(belief.bank)
     return belief.marginal(name), ability_values(belief.bank.variable(name))
+
+
+def fisher_information(bank: ItemBank, items: Sequence[str], abilities: ArrayLike) -> Floats:
+    """Return Fisher's information of items at abilities, ``(…, items)``.
+
+    Raises
+    ------
+    InvalidModelError
+        If an item has no curve, as those of `irt_bank` have.
+    """
+    from scipy.special import expit
+
+    ability_of(bank)
+    theta = np.asarray(abilities, dtype=np.float64)[..., None]
+    models: list[Any] = [bank.item(name).gate for name in items]
+    values = np.empty((*theta.shape[:-1], len(models)))
+    logistic = [number for number, model in enumerate(models) if isinstance(model, Logistic)]
+    if logistic:
+        parameters = [model for model in models if isinstance(model, Logistic)]
+        a, b, c, d = np.array([(g.slope, g.difficulty, g.lower, g.upper) for g in parameters]).T
+        distance = a * (theta - b)
+        high, low = expit(distance), expit(-distance)  # both tails keep their digits
+        slope = (d - c) * a * high * low
+        right, wrong = c * low + d * high, (1 - c) * low + (1 - d) * high
+        product = right * wrong
+        values[..., logistic] = np.divide(
+            slope**2, product, out=np.zeros_like(product), where=product > 0
+        )
+    for number, (name, model) in enumerate(zip(items, models, strict=True)):
+        if isinstance(model, Logistic):
+            continue
+        if not hasattr(model, "fisher_information"):
+            raise InvalidModelError([f"item {name} has no response model with Fisher information"])
+        values[..., number] = model.fisher_information(theta[..., 0])
+    return values
 
 
 _LEAST = 1e-6

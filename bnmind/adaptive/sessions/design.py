@@ -62,15 +62,9 @@ from bnmind.adaptive.selection.rules import (
     item_mask,
     named_codes,
 )
-from bnmind.adaptive.selection.scores import MinimalEntropy
-from bnmind.adaptive.selection.selector import (
-    LENGTH,
-    ScoringSelector,
-    Selector,
-    eligibility_luck,
-    generator_of,
-)
+from bnmind.adaptive.selection.scores import MinimalEntropy, ScoringSelector, Selector
 from bnmind.adaptive.selection.selectors import (
+    LENGTH,
     SELECTORS,
     FixedOrder,
     ItemEligibility,
@@ -79,6 +73,8 @@ from bnmind.adaptive.selection.selectors import (
     Stage,
     Staged,
     SympsonHetter,
+    eligibility_luck,
+    generator_of,
     selector_by_name,
 )
 from bnmind.adaptive.selection.stopping import (
@@ -188,7 +184,7 @@ class Design(Value):
     """
 
     bank: ItemBank
-    selector: Selector[SkillBelief] = field(default_factory=MinimalEntropy)
+    selector: Selector = field(default_factory=MinimalEntropy)
     stopper: Stopper | None = None
     rules: tuple[Rule, ...] = DEFAULT_RULES
     seed: Natural = field(default=0, kw_only=True)
@@ -534,7 +530,7 @@ def with_options(
 # --- The parts of a design, made of its record ----------------------------------------------------
 
 
-_Stage: TypeAlias = tuple[Selector[SkillBelief] | None, int, float | None]
+_Stage: TypeAlias = tuple[Selector | None, int, float | None]
 """The selector of a stage, None for the usual one; its length; its key ``within``."""
 
 _KEYS_OF_METHODS = {
@@ -734,7 +730,7 @@ def _start(
     return stages, rules
 
 
-def _by_name(text: str, length: int | None) -> Selector[SkillBelief]:
+def _by_name(text: str, length: int | None) -> Selector:
     """Return the selector of a name; the length of the test is its argument if it needs one."""
     text = as_registered(SELECTORS, text)
     if text in SELECTORS and SELECTORS[text].argument is LENGTH:
@@ -755,7 +751,7 @@ def _selector(
     blueprint: Blueprint | None,
     length: int | None,
     faults: Faults,
-) -> Selector[SkillBelief] | None:
+) -> Selector | None:
     """Return the selector with exposure control, shadow tests and the stages at the start."""
     selector = faults.at("select.by", _by_name, record.select.by or "entropy", length)
     drawing = [(n, e) for n, e in zip(count(1), record.exposure) if e.method != "eligibility"]
@@ -774,18 +770,18 @@ def _selector(
         return selector
     made = []
     for number, (own, length, within) in enumerate(stages, start=1):
-        of_stage: Selector[SkillBelief] | None = own or selector
+        of_stage: Selector | None = own or selector
         if within is not None:
             of_stage = faults.at(f"start {number}.within", _near, of_stage, within)
         made.append(Stage(of_stage or selector, length))
     return Staged(tuple(made), selector)
 
 
-def _near(selector: Selector[SkillBelief] | None, within: float) -> Selector[SkillBelief]:
+def _near(selector: Selector | None, within: float) -> Selector:
     return Randomesque(_scoring(selector, "within"), sys.maxsize, within)
 
 
-def _scoring(selector: Selector[SkillBelief] | None, what: str) -> ScoringSelector[SkillBelief]:
+def _scoring(selector: Selector | None, what: str) -> ScoringSelector:
     if not isinstance(selector, ScoringSelector):
         raise InvalidArgumentError(
             f"{what} needs a selector that scores items, such as entropy or gdi, got"
@@ -795,9 +791,7 @@ def _scoring(selector: Selector[SkillBelief] | None, what: str) -> ScoringSelect
     return selector
 
 
-def _controlled(
-    entry: ExposureRecord, selector: Selector[SkillBelief] | None, length: int | None
-) -> Selector[SkillBelief]:
+def _controlled(entry: ExposureRecord, selector: Selector | None, length: int | None) -> Selector:
     scored = _scoring(selector, f"method {entry.method}")
     if entry.method == "randomesque":
         return Randomesque(scored) if entry.best is None else Randomesque(scored, entry.best)
@@ -807,9 +801,7 @@ def _controlled(
     return Progressive(length, scored, entry.b or 0.0)
 
 
-def _shadow(
-    selector: Selector[SkillBelief] | None, blueprint: Blueprint | None, length: int | None
-) -> Selector[SkillBelief]:
+def _shadow(selector: Selector | None, blueprint: Blueprint | None, length: int | None) -> Selector:
     length = _stated(length, "shadow tests need")
     return ShadowTest(_scoring(selector, "a shadow test"), blueprint or Blueprint((), length))
 

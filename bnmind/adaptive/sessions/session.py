@@ -32,8 +32,7 @@ from bnmind.adaptive.beliefs.estimates import (
 )
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.pilot import selected_pilot
-from bnmind.adaptive.selection.scores import RankedItem, Ranking, rank_items
-from bnmind.adaptive.selection.selector import Selection
+from bnmind.adaptive.selection.scores import RankedItem, Ranking, Selection, rank_items
 from bnmind.adaptive.selection.stopping import NOTHING_LEFT, Progress
 from bnmind.adaptive.sessions.design import Design, Outlook, ReportOptions, design_from
 from bnmind.errors import ImpossibleEvidenceError, ModelFileError, NothingToAskError

@@ -18,7 +18,6 @@ from bnmind._workers import faults_of_workers, results_of
 from bnmind.adaptive.beliefs.belief import (
     MISSING,
     BatchBelief,
-    SkillBelief,
     updated_batch_anyway,
 )
 from bnmind.adaptive.beliefs.estimates import start_beliefs
@@ -26,8 +25,8 @@ from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of
 from bnmind.adaptive.pilot import PilotItems, chosen_pilots, drawn_places
 from bnmind.adaptive.responses.responses import Responses, fold_numbers
 from bnmind.adaptive.selection.rules import Rule, asked_mask
-from bnmind.adaptive.selection.selector import Selector, generator_of
-from bnmind.adaptive.selection.selectors import ItemEligibility
+from bnmind.adaptive.selection.scores import Selector
+from bnmind.adaptive.selection.selectors import ItemEligibility, generator_of
 from bnmind.adaptive.selection.stopping import Stopper
 from bnmind.adaptive.sessions.design import DEFAULT_RULES, Design, Opening, openings
 from bnmind.adaptive.simulation.measures import Measure, Moment, default_measures
@@ -232,7 +231,7 @@ _MOST_EXAMINEES = 500
 def simulate(
     bank: ItemBank | HasBank,
     examinees: Responses,
-    selectors: Mapping[str, Selector[SkillBelief]],
+    selectors: Mapping[str, Selector],
     stopper: Stopper | None = None,
     *,
     eligible: ArrayLike | None = None,
@@ -494,7 +493,7 @@ def _tested(
 def _fold(
     learn: Callable[[Responses], ItemBank],
     responses: Responses,
-    selectors: Mapping[str, Selector[SkillBelief]],
+    selectors: Mapping[str, Selector],
     stopper: Stopper | None,
     options: SimulationOptions,
     is_member: NDArray[np.bool_],
@@ -509,7 +508,7 @@ def _fold(
 def replay(
     learn: Callable[[Responses], ItemBank],
     responses: Responses | pandas.DataFrame | ArrayLike,
-    selectors: Mapping[str, Selector[SkillBelief]],
+    selectors: Mapping[str, Selector],
     stopper: Stopper | None = None,
     *,
     folds: int = 10,

@@ -57,14 +57,13 @@ from bnmind.adaptive.selection.scores import (
     DiscriminationIndex,
     KullbackLeibler,
     LossGain,
-    MaximalFisher,
     MinimalEntropy,
     ModifiedPosteriorWeightedKL,
     PosteriorWeightedKL,
     SkillEntropy,
     TargetEntropy,
 )
-from bnmind.adaptive.selection.selectors import FixedOrder, PerCost
+from bnmind.adaptive.selection.selectors import FixedOrder, MaximalFisher, PerCost
 from bnmind.adaptive.selection.stopping import (
     AllOf,
     AnyOf,

@@ -31,8 +31,7 @@ from bnmind._values import Value
 from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, Responses
 from bnmind.adaptive.beliefs.estimates import beliefs_given, has_ability, start_beliefs
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.selection.selector import MissingLuckError
-from bnmind.adaptive.selection.selectors import FixedOrder, selector_name
+from bnmind.adaptive.selection.selectors import FixedOrder, MissingLuckError, selector_name
 from bnmind.adaptive.selection.stopping import Ending, MaximalItems, ending
 from bnmind.adaptive.sessions.design import Design
 from bnmind.errors import BnmindError, InvalidArgumentError, ModelFileError, TooLargeError

@@ -25,7 +25,6 @@ from bnmind.adaptive import (
     RandomItem,
     Responses,
     Selector,
-    SkillBelief,
     beliefs_given,
     irt_bank,
     learn,
@@ -95,7 +94,7 @@ def _lsat6(place: Path) -> Iterator[Figure]:
         yield exact(name, rasch, printed(likelihood), digits=3)
 
 
-_SELECTORS: Mapping[str, Selector[SkillBelief]] = {
+_SELECTORS: Mapping[str, Selector] = {
     "jsd": MinimalEntropy(),
     "gdi": DiscriminationIndex(),
     "mpwkl": ModifiedPosteriorWeightedKL(),
@@ -172,7 +171,7 @@ def _aced(place: Path) -> Iterator[Figure]:
 
 def _replayed(place: Path) -> Iterator[Figure]:
     answers = Responses.from_csv(place / "responses.csv")
-    selectors: dict[str, Selector[SkillBelief]] = {
+    selectors: dict[str, Selector] = {
         "entropy": MinimalEntropy(),
         "random": RandomItem(),
     }

@@ -21,7 +21,6 @@ from bnmind.adaptive import (
     RandomItem,
     Responses,
     Selector,
-    SkillBelief,
     read_qmatrix,
     replay,
 )
@@ -392,7 +391,7 @@ def _draw_endings(figures: Sequence[Figure]) -> Drawing:
 
 # --- What each selector loses against the best on real answers ------------------------------------
 
-_SELECTORS: Mapping[str, Selector[SkillBelief]] = {
+_SELECTORS: Mapping[str, Selector] = {
     "entropy": MinimalEntropy(),
     "gdi": DiscriminationIndex(),
     "kl": KullbackLeibler(),
