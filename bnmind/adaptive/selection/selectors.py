@@ -78,7 +78,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from operator import attrgetter
 from types import MappingProxyType
 from typing import Annotated
 
@@ -377,11 +376,26 @@ def drawn(luck: ArrayLike | None, shape: tuple[int, ...]) -> Floats:
     return numbers
 
 
-item_cost: Callable[[Item], float] = attrgetter("cost")
-"""The cost of an item."""
+def item_cost(item: Item) -> float:
+    """Return the cost of an item.
 
-item_time: Callable[[Item], float] = attrgetter("time")
-"""The time that an item takes."""
+    Parameters
+    ----------
+    item
+        The item.
+    """
+    return item.cost
+
+
+def item_time(item: Item) -> float:
+    """Return the time that an item takes.
+
+    Parameters
+    ----------
+    item
+        The item.
+    """
+    return item.time
 
 
 @selector(
@@ -414,7 +428,13 @@ class PerCost(ScoringSelector):
     cost: Callable[[Item], float] = item_cost
 
     def batch_scores(self, beliefs: BatchBelief) -> Floats:
-        """Return the score of each item, divided by its cost, ``(examinees, items)``."""
+        """Return the score of each item, divided by its cost, ``(examinees, items)``.
+
+        Raises
+        ------
+        InvalidModelError
+            If a cost is not positive.
+        """
         costs = np.array([self.cost(item) for item in beliefs.bank.items], dtype=np.float64)
         if not np.all(costs > 0):
             wrong = [beliefs.bank.item_names[i] for i in np.flatnonzero(~(costs > 0)).tolist()]
