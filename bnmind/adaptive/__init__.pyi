@@ -124,15 +124,10 @@ from bnmind.adaptive.selection.scores import KullbackLeibler as KullbackLeibler
 from bnmind.adaptive.selection.scores import Loss as Loss
 from bnmind.adaptive.selection.scores import LossGain as LossGain
 from bnmind.adaptive.selection.scores import MinimalEntropy as MinimalEntropy
-from bnmind.adaptive.selection.scores import (
-    ModifiedPosteriorWeightedKL as ModifiedPosteriorWeightedKL,
-)
-from bnmind.adaptive.selection.scores import PosteriorWeightedKL as PosteriorWeightedKL
 from bnmind.adaptive.selection.scores import ScoringSelector as ScoringSelector
 from bnmind.adaptive.selection.scores import Selection as Selection
 from bnmind.adaptive.selection.scores import Selector as Selector
 from bnmind.adaptive.selection.scores import SkillEntropy as SkillEntropy
-from bnmind.adaptive.selection.scores import TargetEntropy as TargetEntropy
 from bnmind.adaptive.selection.scores import rank_items as rank_items
 from bnmind.adaptive.selection.selectors import SELECTORS as SELECTORS
 from bnmind.adaptive.selection.selectors import AStratified as AStratified

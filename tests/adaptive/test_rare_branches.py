@@ -20,6 +20,7 @@ from bnmind.adaptive import (
     ItemsBound,
     LearningOptions,
     MaximalItems,
+    MinimalEntropy,
     NoisyAnd,
     NoisyOr,
     RandomItem,
@@ -27,7 +28,6 @@ from bnmind.adaptive import (
     Responses,
     Saturated,
     Sequential,
-    TargetEntropy,
     classify,
     design_tree,
     evaluate_design,
@@ -84,10 +84,10 @@ def test_what_items_cannot_tell_apart_bounds_the_results_of_tests_that_were_cut(
 def test_target_skills_are_distinct_and_at_least_one() -> None:
     for skills, words in (((), "got ()"), (("S", "S"), "got ('S', 'S')")):
         with pytest.raises(InvalidArgumentError) as caught:
-            TargetEntropy(skills)
+            MinimalEntropy(skills)
         assert str(caught.value) == (
-            "TargetEntropy: expected skills to be a sequence, each text, at least one, all"
-            f" different, {words}"
+            "MinimalEntropy: expected skills to be a sequence, each text, at least one, all"
+            f" different or None, {words}"
         )
 
 

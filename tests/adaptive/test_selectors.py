@@ -35,10 +35,8 @@ from bnmind.adaptive import (
     MaximalItems,
     MinimalEntropy,
     MinimalPosteriorVariance,
-    ModifiedPosteriorWeightedKL,
     PerCost,
     Plateau,
-    PosteriorWeightedKL,
     Progress,
     Progressive,
     Randomesque,
@@ -54,7 +52,6 @@ from bnmind.adaptive import (
     SkillsDecided,
     Stopper,
     SympsonHetter,
-    TargetEntropy,
     ability_deviation,
     beliefs_given,
     expected_ability,
@@ -89,13 +86,13 @@ BANK = ItemBank.from_qmatrix(
 )
 SCORED: list[ScoringSelector] = [
     MinimalEntropy(),
-    TargetEntropy(("skill_1", "skill_3")),
+    MinimalEntropy(("skill_1", "skill_3")),
     SkillEntropy({"skill_2": 2.0, "skill_3": 1.0}),
     SkillEntropy(),
     DiscriminationIndex(),
     KullbackLeibler(),
-    PosteriorWeightedKL(),
-    ModifiedPosteriorWeightedKL(),
+    KullbackLeibler("pwkl"),
+    KullbackLeibler("mpwkl"),
     LossGain(),
     PerCost(MinimalEntropy(), item_time),
     FixedOrder(("item_3", "item_1")),
@@ -197,11 +194,11 @@ def test_scores_are_their_definitions_by_table_and_by_tree(data: st.DataObject) 
     expected = [defined(bank, joint, item) for item in items]
     selectors: dict[str, ScoringSelector] = {
         "entropy": MinimalEntropy(),
-        "first": TargetEntropy(bank.skills[:1]),
+        "first": MinimalEntropy(bank.skills[:1]),
         "each": SkillEntropy(),
         "loss": LossGain(),
         "gdi": DiscriminationIndex(),
-        "mpwkl": ModifiedPosteriorWeightedKL(),
+        "mpwkl": KullbackLeibler("mpwkl"),
     }
     for start in (start_belief(bank), start_belief(bank, max_profiles=0)):
         belief = after(start, answers)
@@ -231,7 +228,7 @@ def test_divergences_from_a_profile_are_their_definitions(data: st.DataObject) -
         weighted.append(sum(p * divergence(own, c, most) for _, p, c in rows if p > 0))
         plain.append(np.mean([divergence(own, c, most) for _, _, c in rows]))
     np.testing.assert_allclose(
-        PosteriorWeightedKL().scores(belief, items), weighted, rtol=1e-7, atol=1e-9
+        KullbackLeibler("pwkl").scores(belief, items), weighted, rtol=1e-7, atol=1e-9
     )
     np.testing.assert_allclose(KullbackLeibler().scores(belief, items), plain, rtol=1e-7, atol=1e-9)
 
@@ -395,8 +392,9 @@ def test_the_joint_of_levels_and_responses_sums_to_the_margins() -> None:
     ("make", "words"),
     [
         (lambda: MinimalEntropy(tolerance=-1), "tolerance"),
-        (lambda: TargetEntropy(()), "at least one, all different, got"),
-        (lambda: TargetEntropy(("a", "a")), "all different, got"),
+        (lambda: MinimalEntropy(()), "at least one, all different or None, got"),
+        (lambda: MinimalEntropy(("a", "a")), "all different or None, got"),
+        (lambda: KullbackLeibler("pw"), "index to be text: kl, pwkl or mpwkl, got 'pw'"),
         (lambda: SkillEntropy({"a": -1.0}), "at least 0"),
         (lambda: SkillEntropy({}), "at least one or None, got {}"),
         (lambda: LossGain(()), "a Loss, at least one or None"),
@@ -413,7 +411,7 @@ def test_parameters_out_of_range_are_reported(make: Any, words: str) -> None:
 def test_skills_that_are_none_are_reported() -> None:
     belief = start_belief(BANK)
     with pytest.raises(UnknownNameError, match="skill"):
-        TargetEntropy(("skill_9",)).select(belief, BANK.item_names)
+        MinimalEntropy(("skill_9",)).select(belief, BANK.item_names)
     with pytest.raises(UnknownNameError, match="skill"):
         SkillEntropy({"skill_9": 1.0}).select(belief, BANK.item_names)
     with pytest.raises(InvalidArgumentError, match="2 configurations"):

@@ -97,7 +97,7 @@ from bnmind._arguments import checked, checked_if_it_fails
 from bnmind._display import table_html
 from bnmind._messages import counted, shown
 from bnmind._registry import NAMES, Registrar
-from bnmind._values import Distinct, Finite, NonNegative, Value, made, sealed
+from bnmind._values import Distinct, Finite, Must, NonNegative, Value, made, sealed
 from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, SkillBelief
 from bnmind.adaptive.beliefs.estimates import checked_skills, response_joints
 from bnmind.adaptive.items.bank import ItemBank
@@ -322,18 +322,22 @@ def skill_joints(beliefs: BatchBelief, skills: Sequence[str]) -> Floats:
     "most information about all skills, or about some",
     NAMES,
     plain=lambda: MinimalEntropy(),
-    given=lambda skills: TargetEntropy(skills),
+    given=lambda skills: MinimalEntropy(skills),
 )
 @dataclass(frozen=True)
 class MinimalEntropy(ScoringSelector):
-    """Select the item with the smallest expected entropy of all skills after its response.
+    """Select the item with the smallest expected entropy of the skills after its response.
 
-    The score is the expected information of an item about all skills jointly, in bits,
+    The score is the expected information of an item about the skills jointly, in bits,
     computed by `bnmind.information.information`, which also chooses the guesses in
     Mastermind. The expected entropy is the entropy of the belief minus the score.
 
     Parameters
     ----------
+    skills
+        The names of target skills, for the information about these jointly; default all
+        hidden variables. Information about other skills then counts only through its
+        dependence with the target skills.
     tolerance
         Information closer than this, in bits, counts as equal.
 
@@ -353,9 +357,13 @@ class MinimalEntropy(ScoringSelector):
     ('item_1', [0.397, 0.296])
     """
 
+    skills: Annotated[tuple[str, ...], MinLen(1), Distinct] | None = None
+
     def batch_scores(self, beliefs: BatchBelief) -> Floats:
         """Return the score of each item of the bank, ``(examinees, items)``."""
-        return beliefs.information()
+        if self.skills is None:
+            return beliefs.information()
+        return information_about(skill_joints(beliefs, self.skills))
 
 
 def information_about(joints: Floats) -> Floats:
@@ -376,28 +384,6 @@ def information_about(joints: Floats) -> Floats:
     is_possible = masses[..., None] > 0
     channel = np.divide(by_item, masses[..., None], out=np.zeros_like(by_item), where=is_possible)
     return information(masses, channel)
-
-
-@dataclass(frozen=True)
-class TargetEntropy(ScoringSelector):
-    """Select the item with the most expected information about some skills jointly.
-
-    The score is in bits. Information about other skills counts only through its dependence
-    with the target skills. See `MinimalEntropy` for the source.
-
-    Parameters
-    ----------
-    skills
-        The names of the target skills.
-    tolerance
-        Information closer than this, in bits, counts as equal.
-    """
-
-    skills: Annotated[tuple[str, ...], MinLen(1), Distinct]
-
-    def batch_scores(self, beliefs: BatchBelief) -> Floats:
-        """Return the score of each item of the bank, ``(examinees, items)``."""
-        return information_about(skill_joints(beliefs, self.skills))
 
 
 @selector("skills", "most information about each skill alone, summed")
@@ -471,17 +457,27 @@ def most_probable_profile(belief: SkillBelief | BatchBelief) -> NDArray[np.intp]
     return np.asarray(belief.profile().levels, dtype=np.intp)
 
 
+@selector(
+    "mpwkl",
+    "the same between all profiles, weighted by the belief",
+    plain=lambda: KullbackLeibler("mpwkl"),
+)
+@selector("pwkl", "the same, weighted by the belief", plain=lambda: KullbackLeibler("pwkl"))
 @selector("kl", "largest Kullback-Leibler divergence from the most probable profile")
 @dataclass(frozen=True)
 class KullbackLeibler(ScoringSelector):
-    """Select the item that best discriminates the estimated profile from all others (KL).
+    """Select the item that best discriminates profiles, by divergences in bits.
 
-    The score is the mean over all profiles of the divergence from the estimated one, in
-    bits; the belief enters through the estimate alone. The original is a sum in natural
-    logarithms, which gives the same order. See `LEAST_CHANCE` for small chances.
+    The score ``"kl"`` is the mean over all profiles of the divergence from the estimated one;
+    the belief enters through the estimate alone. The original is a sum in natural logarithms,
+    which gives the same order. ``"pwkl"`` weights the profiles by the belief. ``"mpwkl"`` is
+    the mean divergence between two profiles drawn from the belief, without an estimate. See
+    `LEAST_CHANCE` for small chances.
 
     Parameters
     ----------
+    index
+        ``"kl"``, ``"pwkl"`` or ``"mpwkl"``.
     estimate
         The function that estimates the profile; default `most_probable_profile`.
     tolerance
@@ -489,70 +485,24 @@ class KullbackLeibler(ScoringSelector):
 
     References
     ----------
-    Xu, Chang and Douglas, 2003.
+    KL: Xu, Chang and Douglas, 2003. PWKL: Cheng, 2009. MPWKL: Kaplan, de la Torre and
+    Barrada, 2015.
     """
 
+    index: Annotated[str, Must(": kl, pwkl or mpwkl", {"kl", "pwkl", "mpwkl"}.__contains__)] = "kl"
     estimate: ProfileEstimate = most_probable_profile
 
     def batch_scores(self, beliefs: BatchBelief) -> Floats:
         """Return the score of each item of the bank, ``(examinees, items)``."""
-        bank = beliefs.bank
+        bank, channels = beliefs.bank, floored(beliefs.bank.channels())
+        if self.index == "mpwkl":
+            return _between(channels, _masses(beliefs))
         profile = _configurations(bank, self.estimate(beliefs))
+        if self.index == "pwkl":
+            return _from(channels, profile, _masses(beliefs))
         is_configuration = bank.channels().any(axis=-1)
         uniform = is_configuration / is_configuration.sum(axis=-1, keepdims=True)
-        return _from(floored(bank.channels()), profile, uniform)
-
-
-@selector("pwkl", "the same, weighted by the belief")
-@dataclass(frozen=True)
-class PosteriorWeightedKL(ScoringSelector):
-    """Select the item that best discriminates the estimated profile from probable ones (PWKL).
-
-    The score is the mean over the profiles, weighted by the belief, of the divergence
-    from the estimated one, in bits. See `LEAST_CHANCE` for small chances.
-
-    Parameters
-    ----------
-    estimate
-        The function that estimates the profile; default `most_probable_profile`.
-    tolerance
-        Scores closer than this count as equal.
-
-    References
-    ----------
-    Cheng, 2009.
-    """
-
-    estimate: ProfileEstimate = most_probable_profile
-
-    def batch_scores(self, beliefs: BatchBelief) -> Floats:
-        """Return the score of each item of the bank, ``(examinees, items)``."""
-        bank = beliefs.bank
-        profile = _configurations(bank, self.estimate(beliefs))
-        return _from(floored(bank.channels()), profile, _masses(beliefs))
-
-
-@selector("mpwkl", "the same between all profiles, weighted by the belief")
-@dataclass(frozen=True)
-class ModifiedPosteriorWeightedKL(ScoringSelector):
-    """Select the item that best discriminates probable profiles from each other (MPWKL).
-
-    The score is the mean divergence between two profiles drawn from the belief, in bits.
-    No estimate is needed. See `LEAST_CHANCE` for small chances.
-
-    Parameters
-    ----------
-    tolerance
-        Scores closer than this count as equal.
-
-    References
-    ----------
-    Kaplan, de la Torre and Barrada, 2015.
-    """
-
-    def batch_scores(self, beliefs: BatchBelief) -> Floats:
-        """Return the score of each item of the bank, ``(examinees, items)``."""
-        return _between(floored(beliefs.bank.channels()), _masses(beliefs))
+        return _from(channels, profile, uniform)
 
 
 def floored(channels: Floats) -> Floats:

@@ -58,10 +58,7 @@ from bnmind.adaptive.selection.scores import (
     KullbackLeibler,
     LossGain,
     MinimalEntropy,
-    ModifiedPosteriorWeightedKL,
-    PosteriorWeightedKL,
     SkillEntropy,
-    TargetEntropy,
 )
 from bnmind.adaptive.selection.selectors import FixedOrder, MaximalFisher, PerCost
 from bnmind.adaptive.selection.stopping import (
@@ -508,8 +505,8 @@ def _most_items(design: Design) -> int:
 # --- Whether a design depends on nothing but the belief and the set of items asked ---------------
 
 _SELECTORS = (
-    *(MinimalEntropy, TargetEntropy, SkillEntropy, DiscriminationIndex, KullbackLeibler),
-    *(PosteriorWeightedKL, ModifiedPosteriorWeightedKL, MaximalFisher, LossGain, FixedOrder),
+    *(MinimalEntropy, SkillEntropy, DiscriminationIndex, KullbackLeibler, MaximalFisher),
+    *(LossGain, FixedOrder),
 )
 _STOPPERS = (
     *(MaximalItems, MaximalCost, MaximalTime, EntropyBelow, ProfileCertain, SkillsCertain),

@@ -15,12 +15,11 @@ from bnmind.adaptive import (
     DiscriminationIndex,
     Gdina,
     ItemBank,
+    KullbackLeibler,
     LearningOptions,
     Logistic,
     MaximalItems,
     MinimalEntropy,
-    ModifiedPosteriorWeightedKL,
-    PosteriorWeightedKL,
     QMatrix,
     RandomItem,
     Responses,
@@ -97,8 +96,8 @@ def _lsat6(place: Path) -> Iterator[Figure]:
 _SELECTORS: Mapping[str, Selector] = {
     "jsd": MinimalEntropy(),
     "gdi": DiscriminationIndex(),
-    "mpwkl": ModifiedPosteriorWeightedKL(),
-    "pwkl": PosteriorWeightedKL(),
+    "mpwkl": KullbackLeibler("mpwkl"),
+    "pwkl": KullbackLeibler("pwkl"),
 }
 
 

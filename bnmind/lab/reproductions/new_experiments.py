@@ -16,8 +16,6 @@ from bnmind.adaptive import (
     KullbackLeibler,
     MaximalItems,
     MinimalEntropy,
-    ModifiedPosteriorWeightedKL,
-    PosteriorWeightedKL,
     RandomItem,
     Responses,
     Selector,
@@ -395,8 +393,8 @@ _SELECTORS: Mapping[str, Selector] = {
     "entropy": MinimalEntropy(),
     "gdi": DiscriminationIndex(),
     "kl": KullbackLeibler(),
-    "pwkl": PosteriorWeightedKL(),
-    "mpwkl": ModifiedPosteriorWeightedKL(),
+    "pwkl": KullbackLeibler("pwkl"),
+    "mpwkl": KullbackLeibler("mpwkl"),
     "random": RandomItem(),
 }
 _SETS = {"fraction_subtraction": "fraction subtraction", "aced": "ACED"}
