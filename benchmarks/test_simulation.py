@@ -125,7 +125,7 @@ def with_dodd(belief: SkillBelief | BatchBelief) -> Floats:
 def test_skills(benchmark: Any, report: Report, name: str) -> None:
     bank = skills_bank()
     people = Responses.drawn(bank, N_EXAMINEES, seed=1)
-    selector: Selector[SkillBelief] = MinimalEntropy() if name == "entropy" else RandomItem()
+    selector: Selector = MinimalEntropy() if name == "entropy" else RandomItem()
     benchmark.group = "1000 examinees, 10 items, 5x20"
     result = benchmark.pedantic(
         lambda: simulate(bank, people, {name: selector}, MaximalItems(10)),

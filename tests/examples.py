@@ -78,8 +78,7 @@ from bnmind.adaptive.learning.model_fit import (
     PredictiveCheck,
 )
 from bnmind.adaptive.optimal_tests import FixedTest, OptimalTest
-from bnmind.adaptive.selection.scores import RankedItem
-from bnmind.adaptive.selection.selector import BatchSelection
+from bnmind.adaptive.selection.scores import RankedItem, Selections
 from bnmind.adaptive.sessions import SessionReport, SkillReport
 from bnmind.fitting.em import LearningRecord
 from bnmind.information import Choice, choose_question
@@ -915,11 +914,6 @@ def score(*_: object) -> Any:
     return 1.0
 
 
-def select(*_: object) -> Any:
-    """Select the first item."""
-    return "a"
-
-
 def stop(*_: object) -> Any:
     """Stop at once."""
     return True
@@ -928,10 +922,10 @@ def stop(*_: object) -> Any:
 @_add(
     adaptive.FixedOrder,
     adaptive.ScoredBy,
-    adaptive.ChosenBy,
     adaptive.PerCost,
     adaptive.SkillEntropy,
-    adaptive.TargetEntropy,
+    adaptive.MinimalEntropy,
+    adaptive.KullbackLeibler,
     adaptive.Loss,
     adaptive.LossGain,
     adaptive.Randomesque,
@@ -949,11 +943,11 @@ def _selectors() -> Any:
     return [
         adaptive.FixedOrder(("b", "a")),
         adaptive.ScoredBy(score),
-        adaptive.ChosenBy(select),
         adaptive.PerCost(entropy),
         adaptive.SkillEntropy(),
         adaptive.SkillEntropy({"S": 2.0}),
-        adaptive.TargetEntropy(("S",)),
+        adaptive.MinimalEntropy(("S",)),
+        adaptive.KullbackLeibler("pwkl"),
         loss,
         adaptive.LossGain((loss,)),
         adaptive.LossGain(),
@@ -1084,7 +1078,7 @@ def keep(moment: adaptive.Moment) -> Any:
 @_add(
     BatchProfiles,
     adaptive.BatchProgress,
-    BatchSelection,
+    Selections,
     adaptive.BatchBelief,
     adaptive.Moment,
     adaptive.Measure,
@@ -1117,7 +1111,7 @@ def _simulations() -> Any:
         table,
         adaptive.beliefs_given(bank(), codes),
         adaptive.beliefs_given(bank(), codes).profile(),
-        adaptive.BatchProgress(table, ~allowed, allowed),
+        adaptive.BatchProgress(table, np.zeros((len(allowed), 0), dtype=int), allowed),
         adaptive.MinimalEntropy().select_batch(table, allowed),
     ]
 

@@ -56,14 +56,6 @@ Mastermind 3x4: 64 items, 3 skills with 4 levels each
   4  343   3b0w   1.261       0.00  peg_3                            1.261
 
 one profile of the skills has probability 0.9 or more: 343; it is 343
-
-Mastermind 4x6, secret 3632
-
-entropy               1234 1b1w, 1356 0b2w, 6223 0b3w, 2532 2b0w, 3632 4b0w
-discrimination index  1123 0b2w, 4532 2b0w, 4612 2b0w, 2632 3b0w, 3632 4b0w
-divergence (MPWKL)    1123 0b2w, 4532 2b0w, 4612 2b0w, 2632 3b0w, 3632 4b0w
-
-Among all guesses, as much information as the strategy's: True
 """
 
 NETWORK_VIEWS = """\

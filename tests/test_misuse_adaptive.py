@@ -29,8 +29,6 @@ from bnmind.adaptive import with_certainties
 from bnmind.adaptive.beliefs.estimates import response_joints
 from bnmind.adaptive.formulas import LOGIT
 from bnmind.adaptive.responses.responses import fold_numbers
-from bnmind.adaptive.selection.rules import allowed_items
-from bnmind.adaptive.selection.selectors import item_cost, item_time
 from bnmind.adaptive.simulation_results import default_measures
 from bnmind.errors import BnmindError
 from bnmind.mastermind import Channel
@@ -147,13 +145,15 @@ def special() -> dict[str, Any]:
     """Return arguments of methods by ``Class.method.argument``, before those of `by_name`."""
     start = adaptive.start_belief(curves())
     starts = adaptive.start_beliefs(curves(), 2)
-    batch = adaptive.BatchProgress(beliefs(), ~ALLOWED, ALLOWED)
+    batch = adaptive.BatchProgress(beliefs(), np.zeros((len(ALLOWED), 0), dtype=int), ALLOWED)
+    curved = adaptive.BatchProgress(
+        starts, np.zeros((2, 0), dtype=int), np.ones((2, 2), dtype=bool)
+    )
     on_curves = adaptive.Progress(start, (), curves().item_names)
     every = np.ones((2, 2), dtype=bool)
     parent, other = (BANK.variable(name) for name in "ST")
     ability = curves().variable("ability")
     found: dict[str, Any] = {
-        "ChosenBy.select.items": ("a", "b", "c"),
         "Design.counted.given": {"a": 1},
         "Design.allowed.asked": ("a",),
         "Design.outlook.asked": ("a",),
@@ -161,8 +161,6 @@ def special() -> dict[str, Any]:
             f"{kind}.{method}.{argument}": value
             for kind in ("AStratified", "MinimalPosteriorVariance")
             for method, argument, value in (
-                ("allowed_scores", "beliefs", starts),
-                ("allowed_scores", "allowed", every),
                 ("scores", "belief", start),
                 ("scores", "items", curves().item_names),
                 ("batch_scores", "beliefs", starts),
@@ -174,14 +172,12 @@ def special() -> dict[str, Any]:
             )
         },
         "AbilityDecided.stop.progress": on_curves,
-        "AbilityDecided.stop_batch.progress": adaptive.BatchProgress(starts, ~every, every),
+        "AbilityDecided.stop_batch.progress": curved,
         "Blueprint.can_be_met.available": np.ones(3, dtype=bool),
         "Blueprint.for_test.most_items": 2,
         "Blueprint.for_test.enemies": (("a", "c"),),
         "Blueprint.faults.asked": ("a",),
         "Blueprint.needed.asked": np.zeros((5, 1), dtype=int),
-        "MaximalFisher.allowed_scores.beliefs": starts,
-        "MaximalFisher.allowed_scores.allowed": every,
         "SympsonHetter.adjusted.selected": {"a": 0.5},
         "Classification.agreement_with.levels": np.zeros((40, 2), dtype=int),
         "Responses.take.examinees": [0, 1, 2, 3],
@@ -195,7 +191,7 @@ def special() -> dict[str, Any]:
         "AbilityGrid.normal.reach": 3.0,
         "BatchProgress.of.examinee": 1,
         "DeviationBelow.stop.progress": on_curves,
-        "DeviationBelow.stop_batch.progress": adaptive.BatchProgress(starts, ~every, every),
+        "DeviationBelow.stop_batch.progress": curved,
         "Responses.levels_in.bank": BANK,
         "Hierarchy.cpds.skills": tuple(BANK.variable(name) for name in "ST"),
         "Hierarchy.permitted.skills": tuple(BANK.variable(name) for name in "ST"),
@@ -463,15 +459,6 @@ def of_functions() -> Iterator[Call]:
                 adaptive.most_probable_ability,
             )
         ],
-        (
-            allowed_items,
-            {
-                "bank": BANK,
-                "rules": (adaptive.Enemies(),),
-                "asked": [[0]],
-                "available": [[True] * 3],
-            },
-        ),
         (adaptive.beliefs_given, {"bank": BANK, "responses": PEOPLE.codes}),
         (adaptive.classify, {"bank": BANK, "responses": answers, "progress": tests["progress"]}),
         (adaptive.compare_models, {"models": {"a": learned()}}),
@@ -613,8 +600,6 @@ def of_functions() -> Iterator[Call]:
                 "ability": "x",
             },
         ),
-        (item_cost, {"item": BANK.items[0]}),
-        (item_time, {"item": BANK.items[0]}),
         (adaptive.item_fit, {"learned": learned()}),
         (
             adaptive.learn,

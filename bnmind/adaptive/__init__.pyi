@@ -112,31 +112,22 @@ from bnmind.adaptive.selection.rules import SkillBound as SkillBound
 from bnmind.adaptive.selection.rules import StageItems as StageItems
 from bnmind.adaptive.selection.rules import StartItems as StartItems
 from bnmind.adaptive.selection.rules import Testlets as Testlets
-from bnmind.adaptive.selection.scores import AStratified as AStratified
 from bnmind.adaptive.selection.scores import DiscriminationIndex as DiscriminationIndex
 from bnmind.adaptive.selection.scores import KullbackLeibler as KullbackLeibler
 from bnmind.adaptive.selection.scores import Loss as Loss
 from bnmind.adaptive.selection.scores import LossGain as LossGain
-from bnmind.adaptive.selection.scores import MaximalFisher as MaximalFisher
 from bnmind.adaptive.selection.scores import MinimalEntropy as MinimalEntropy
-from bnmind.adaptive.selection.scores import (
-    MinimalPosteriorVariance as MinimalPosteriorVariance,
-)
-from bnmind.adaptive.selection.scores import (
-    ModifiedPosteriorWeightedKL as ModifiedPosteriorWeightedKL,
-)
-from bnmind.adaptive.selection.scores import PosteriorWeightedKL as PosteriorWeightedKL
+from bnmind.adaptive.selection.scores import ScoringSelector as ScoringSelector
+from bnmind.adaptive.selection.scores import Selection as Selection
+from bnmind.adaptive.selection.scores import Selector as Selector
 from bnmind.adaptive.selection.scores import SkillEntropy as SkillEntropy
-from bnmind.adaptive.selection.scores import TargetEntropy as TargetEntropy
 from bnmind.adaptive.selection.scores import rank_items as rank_items
-from bnmind.adaptive.selection.selector import QuestionBelief as QuestionBelief
-from bnmind.adaptive.selection.selector import ScoringSelector as ScoringSelector
-from bnmind.adaptive.selection.selector import Selection as Selection
-from bnmind.adaptive.selection.selector import Selector as Selector
 from bnmind.adaptive.selection.selectors import SELECTORS as SELECTORS
-from bnmind.adaptive.selection.selectors import ChosenBy as ChosenBy
+from bnmind.adaptive.selection.selectors import AStratified as AStratified
 from bnmind.adaptive.selection.selectors import FixedOrder as FixedOrder
 from bnmind.adaptive.selection.selectors import ItemEligibility as ItemEligibility
+from bnmind.adaptive.selection.selectors import MaximalFisher as MaximalFisher
+from bnmind.adaptive.selection.selectors import MinimalPosteriorVariance as MinimalPosteriorVariance
 from bnmind.adaptive.selection.selectors import PerCost as PerCost
 from bnmind.adaptive.selection.selectors import Progressive as Progressive
 from bnmind.adaptive.selection.selectors import Randomesque as Randomesque

@@ -25,9 +25,8 @@ from bnmind.adaptive.pilot import (
 )
 from bnmind.adaptive.selection.blueprint import Blueprint
 from bnmind.adaptive.selection.rules import Enemies, Rule, Testlets, allowed_items, item_mask
-from bnmind.adaptive.selection.scores import MinimalEntropy
-from bnmind.adaptive.selection.selector import Selector, eligibility_luck, generator_of
-from bnmind.adaptive.selection.selectors import ItemEligibility
+from bnmind.adaptive.selection.scores import MinimalEntropy, Selector
+from bnmind.adaptive.selection.selectors import ItemEligibility, eligibility_luck, generator_of
 from bnmind.adaptive.selection.stopping import (
     Reasons,
     Stopper,
@@ -122,7 +121,7 @@ class Design(Value):
     """
 
     bank: ItemBank
-    selector: Selector[SkillBelief] = field(default_factory=MinimalEntropy)
+    selector: Selector = field(default_factory=MinimalEntropy)
     stopper: Stopper | None = None
     rules: tuple[Rule, ...] = DEFAULT_RULES
     seed: Natural = field(default=0, kw_only=True)

@@ -48,7 +48,6 @@ from bnmind._records import (
 from bnmind._registry import as_registered, made_by_name
 from bnmind._values import Count, Natural
 from bnmind.adaptive.bank_files import named_prior, prior_of
-from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.design import Design, ReportOptions
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.skill_distributions import BANK_PRIOR
@@ -66,8 +65,9 @@ from bnmind.adaptive.selection.rules import (
     StartItems,
     Testlets,
 )
-from bnmind.adaptive.selection.selector import LENGTH, ScoringSelector, Selector
+from bnmind.adaptive.selection.scores import ScoringSelector, Selector
 from bnmind.adaptive.selection.selectors import (
+    LENGTH,
     SELECTORS,
     FixedOrder,
     ItemEligibility,
@@ -131,7 +131,7 @@ _Codes: TypeAlias = Annotated[Texts, _fits(_code_bounds)]
 _Skills: TypeAlias = Annotated[Texts, _fits(_skill_bounds)]
 
 
-def _by_name(text: str, length: int | None) -> Selector[SkillBelief]:
+def _by_name(text: str, length: int | None) -> Selector:
     """Return the selector of a name; the length of the test is its argument if it needs one."""
     text = as_registered(SELECTORS, text)
     if text in SELECTORS and SELECTORS[text].argument is LENGTH:
@@ -296,7 +296,7 @@ class _Stop(Record):
     any: Texts
 
 
-def _pilot_rule(name: str) -> Selector[SkillBelief]:
+def _pilot_rule(name: str) -> Selector:
     return made_by_name("rule for pilot items", PILOT_RULES, name)
 
 
@@ -581,7 +581,7 @@ def _start_rules(records: Sequence[_Start], bank: ItemBank) -> list[Rule]:
 
 def _selector(
     record: _DesignRecord, limits: Sequence[Blueprint], length: int | None, faults: Faults
-) -> Selector[SkillBelief] | None:
+) -> Selector | None:
     """Return the selector with exposure control, shadow tests and the stages at the start."""
     selector = faults.at("select.by", _by_name, record.select.by, length)
     drawing = [(n, e) for n, e in zip(count(1), record.exposure) if e.method != "eligibility"]
@@ -608,11 +608,11 @@ def _selector(
     return Staged(tuple(stages), selector) if stages and selector is not None else selector
 
 
-def _near(selector: Selector[SkillBelief] | None, within: float) -> Selector[SkillBelief]:
+def _near(selector: Selector | None, within: float) -> Selector:
     return Randomesque(_scoring(selector, "within"), sys.maxsize, within)
 
 
-def _scoring(selector: Selector[SkillBelief] | None, what: str) -> ScoringSelector[SkillBelief]:
+def _scoring(selector: Selector | None, what: str) -> ScoringSelector:
     if not isinstance(selector, ScoringSelector):
         raise InvalidArgumentError(
             f"{what} needs a selector that scores items, such as entropy or gdi, got"
@@ -622,9 +622,7 @@ def _scoring(selector: Selector[SkillBelief] | None, what: str) -> ScoringSelect
     return selector
 
 
-def _controlled(
-    entry: _Exposure, selector: Selector[SkillBelief] | None, length: int | None
-) -> Selector[SkillBelief]:
+def _controlled(entry: _Exposure, selector: Selector | None, length: int | None) -> Selector:
     scored = _scoring(selector, f"method {entry.method}")
     if entry.method == "randomesque":
         return Randomesque(scored, entry.best)
@@ -633,8 +631,6 @@ def _controlled(
     return Progressive(_stated(length, "the progressive method needs"), scored, entry.b)
 
 
-def _shadow(
-    selector: Selector[SkillBelief] | None, limits: Sequence[Blueprint], length: int | None
-) -> Selector[SkillBelief]:
+def _shadow(selector: Selector | None, limits: Sequence[Blueprint], length: int | None) -> Selector:
     length = _stated(length, "shadow tests need")
     return ShadowTest(_scoring(selector, "a shadow test"), [*limits, Blueprint((), length)][0])

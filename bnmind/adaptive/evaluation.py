@@ -57,8 +57,8 @@ from bnmind.adaptive.item_trees import Frontier, walk
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.selection.blueprint import Blueprint
 from bnmind.adaptive.selection.rules import Testlets, asked_mask
-from bnmind.adaptive.selection.selector import Selector
-from bnmind.adaptive.selection.selectors import ChosenBy, ScoredBy, Stage
+from bnmind.adaptive.selection.scores import Selector
+from bnmind.adaptive.selection.selectors import ScoredBy, Stage
 from bnmind.adaptive.selection.stopping import (
     Ending,
     Plateau,
@@ -451,7 +451,7 @@ def _most_items(design: Design) -> int:
 
 def _ignores_order(design: Design) -> bool:
     """Return whether a design is known to ignore the order of the answers; if unsure, False."""
-    by_order: tuple[type, ...] = (ScoredBy, ChosenBy, StopBy, Plateau)
+    by_order: tuple[type, ...] = (ScoredBy, StopBy, Plateau)
     if any(item.testlet for item in design.bank.items):
         by_order += (Testlets, Blueprint)
     parts: list[Any] = [design.selector, *design.rules]

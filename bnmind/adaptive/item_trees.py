@@ -32,8 +32,7 @@ from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, Responses
 from bnmind.adaptive.beliefs.estimates import beliefs_given, has_ability, start_beliefs
 from bnmind.adaptive.design import Design
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.selection.selector import MissingLuckError
-from bnmind.adaptive.selection.selectors import selector_name
+from bnmind.adaptive.selection.selectors import MissingLuckError, selector_name
 from bnmind.adaptive.selection.stopping import Ending, ending
 from bnmind.errors import BnmindError, InvalidArgumentError, ModelFileError, TooLargeError
 from bnmind.information import Floats

@@ -39,18 +39,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnmind._registry import Registered
 from bnmind._values import Count, Value
-from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, SkillBelief
+from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief
 from bnmind.adaptive.items.bank import ItemBank, table_deviations
 from bnmind.adaptive.items.item import TableCertainty
 from bnmind.adaptive.selection.rules import Mask, asked_mask, begun_testlet, enemies_of, item_mask
-from bnmind.adaptive.selection.selector import Choice, Selector, best_of, drawn, pilot_generator
-from bnmind.adaptive.selection.selectors import RandomItem
+from bnmind.adaptive.selection.scores import Selections, Selector, best_of
+from bnmind.adaptive.selection.selectors import RandomItem, drawn, pilot_generator
 from bnmind.errors import UnknownNameError
 from bnmind.information import Floats
 
 
 @dataclass(frozen=True)
-class LeastCalibrated(Selector[SkillBelief]):
+class LeastCalibrated(Selector):
     """Select items with few answers more often.
 
     The probability of an item is inversely proportional to the number of its answers so far, plus
@@ -58,7 +58,7 @@ class LeastCalibrated(Selector[SkillBelief]):
     change, and all examinees would be asked the same item.
     """
 
-    def _choice(self, beliefs: BatchBelief, allowed: Mask, luck: ArrayLike | None) -> Choice:
+    def _choice(self, beliefs: BatchBelief, allowed: Mask, luck: ArrayLike | None) -> Selections:
         """Return for each examinee an item drawn with these probabilities; ``luck`` is required."""
         known = [item.certainty for item in beliefs.bank.items]
         answers = np.array([0.0 if one is None else one.answers for one in known])
@@ -67,7 +67,7 @@ class LeastCalibrated(Selector[SkillBelief]):
 
 
 @dataclass(frozen=True)
-class MostInformativePilot(Selector[SkillBelief]):
+class MostInformativePilot(Selector):
     """Select the item whose answer is expected to tell most about its own parameters.
 
     The expected information depends on the belief about the examinee and on how sure the
@@ -75,7 +75,7 @@ class MostInformativePilot(Selector[SkillBelief]):
     flat distribution. Ties are broken at random. The scores are in bits, to second order.
     """
 
-    def _choice(self, beliefs: BatchBelief, allowed: Mask, luck: ArrayLike | None) -> Choice:
+    def _choice(self, beliefs: BatchBelief, allowed: Mask, luck: ArrayLike | None) -> Selections:
         """Return for each examinee the most informative item; ``luck`` is required."""
         bank, places = beliefs.bank, np.flatnonzero(allowed.any(axis=0))
         scores, masses = 1e-9 * drawn(luck, allowed.shape), beliefs.masses(places)
@@ -101,7 +101,7 @@ def _deviations(bank: ItemBank, name: str) -> Floats:
     return table_deviations(replace(bank, items=tuple(items)), name)
 
 
-PILOT_RULES: Mapping[str, Registered[Selector[SkillBelief]]] = MappingProxyType(
+PILOT_RULES: Mapping[str, Registered[Selector]] = MappingProxyType(
     {
         "least-calibrated": Registered(
             "at random, items with few answers more often", LeastCalibrated
@@ -165,7 +165,7 @@ class PilotItems(Value):
     number: Count = 1
     _: KW_ONLY
     places: tuple[Count, ...] = ()
-    rule: Selector[SkillBelief] = field(default_factory=LeastCalibrated)
+    rule: Selector = field(default_factory=LeastCalibrated)
     count: bool = False
     complete: bool = True
 

@@ -42,9 +42,9 @@ from bnmind.adaptive.beliefs.estimates import (
     start_belief,
 )
 from bnmind.adaptive.design import Design, Outlook
+from bnmind.adaptive.design_files import design_from
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.selection.scores import RankedItem, Ranking, rank_items
-from bnmind.adaptive.selection.selector import Selection
+from bnmind.adaptive.selection.scores import RankedItem, Ranking, Selection, rank_items
 from bnmind.adaptive.selection.stopping import NOTHING_LEFT
 from bnmind.errors import ModelFileError, NothingToAskError
 from bnmind.questions.event_log import (
@@ -689,8 +689,6 @@ def resume_session(
 
 def design_saved(about: Mapping[str, str], bank: ItemBank) -> Design | None:
     """Return the design among the texts of a saved session; None if there is none."""
-    from bnmind.adaptive.design_files import design_from
-
     if "design" not in about:
         return None
     try:

@@ -18,7 +18,6 @@ from bnmind._workers import faults_of_workers, results_of
 from bnmind.adaptive.beliefs.belief import (
     MISSING,
     BatchBelief,
-    SkillBelief,
     updated_batch_anyway,
 )
 from bnmind.adaptive.beliefs.estimates import start_beliefs
@@ -27,8 +26,8 @@ from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of
 from bnmind.adaptive.pilot import PilotItems, drawn_places
 from bnmind.adaptive.responses.responses import Responses, fold_numbers
 from bnmind.adaptive.selection.rules import Rule, asked_mask
-from bnmind.adaptive.selection.selector import Selector, generator_of
-from bnmind.adaptive.selection.selectors import ItemEligibility
+from bnmind.adaptive.selection.scores import Selector
+from bnmind.adaptive.selection.selectors import ItemEligibility, generator_of
 from bnmind.adaptive.selection.stopping import Stopper
 from bnmind.adaptive.simulation_results import (
     Measure,
@@ -236,7 +235,7 @@ _MOST_EXAMINEES = 500
 def simulate(
     bank: ItemBank | HasBank,
     examinees: Responses,
-    selectors: Mapping[str, Selector[SkillBelief]],
+    selectors: Mapping[str, Selector],
     stopper: Stopper | None = None,
     *,
     eligible: ArrayLike | None = None,
@@ -485,7 +484,7 @@ def _tested(
 def _fold(
     learn: Callable[[Responses], ItemBank],
     responses: Responses,
-    selectors: Mapping[str, Selector[SkillBelief]],
+    selectors: Mapping[str, Selector],
     stopper: Stopper | None,
     options: SimulationOptions,
     is_member: NDArray[np.bool_],
@@ -500,7 +499,7 @@ def _fold(
 def replay(
     learn: Callable[[Responses], ItemBank],
     responses: Responses | pandas.DataFrame | ArrayLike,
-    selectors: Mapping[str, Selector[SkillBelief]],
+    selectors: Mapping[str, Selector],
     stopper: Stopper | None = None,
     *,
     folds: int = 10,

@@ -191,7 +191,7 @@ class _Tests:
     """The tests to be run, whoever is tested."""
 
     bank: adaptive.ItemBank
-    selectors: Mapping[str, adaptive.Selector[adaptive.SkillBelief]]
+    selectors: Mapping[str, adaptive.Selector]
     stopper: adaptive.Stopper | None
     options: adaptive.SimulationOptions
     prior: object

@@ -33,7 +33,6 @@ from bnmind.adaptive import (
     SelectorRun,
     SimulationOptions,
     SimulationResult,
-    SkillBelief,
     Stopper,
     simulate,
 )
@@ -333,7 +332,7 @@ class TestExperiment(Value):
 
     bank: ItemBank
     """The bank that the tests use, and from which examinees are drawn."""
-    selectors: Annotated[Mapping[str, Selector[SkillBelief]], MinLen(1)]
+    selectors: Annotated[Mapping[str, Selector], MinLen(1)]
     """The selectors, by their names in the rows."""
     stopper: Stopper | None = None
     """The stopper; without one a test ends when no item may be asked."""

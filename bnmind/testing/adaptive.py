@@ -40,7 +40,6 @@ from bnmind.adaptive import (
     Sequential,
     Session,
     SimulationOptions,
-    SkillBelief,
     Stopper,
     irt_bank,
     learn,
@@ -48,7 +47,8 @@ from bnmind.adaptive import (
     start_belief,
     start_beliefs,
 )
-from bnmind.adaptive.selection.selector import BatchSelection, generator_of
+from bnmind.adaptive.selection.scores import Selections
+from bnmind.adaptive.selection.selectors import generator_of
 from bnmind.errors import NothingToAskError
 from bnmind.pgm import Variable
 from bnmind.testing.promises import Family, Promises, examples
@@ -145,7 +145,7 @@ def answers_to(bank: ItemBank, n: int, *, seed: int = 0) -> NDArray[np.intp]:
 
 def live_tests(
     bank: ItemBank,
-    selector: Selector[SkillBelief],
+    selector: Selector,
     stopper: Stopper | None,
     answers: Sequence[Sequence[int]] | NDArray[np.intp],
 ) -> list[Course]:
@@ -163,7 +163,7 @@ def live_tests(
 
 def simulated_tests(
     bank: ItemBank,
-    selector: Selector[SkillBelief],
+    selector: Selector,
     stopper: Stopper | None,
     answers: NDArray[np.intp],
 ) -> list[Course]:
@@ -188,7 +188,7 @@ _SELECTORS = Family(
 
 @checked
 def check_selector(
-    selector: Selector[SkillBelief] | str,
+    selector: Selector | str,
     *,
     banks: Sequence[ItemBank] | None = None,
     thorough: bool = False,
@@ -242,7 +242,7 @@ def check_selector(
             _check_order_of_skills(promises, one)
 
 
-def _selected(selector: Selector[SkillBelief], bank: ItemBank) -> object:
+def _selected(selector: Selector, bank: ItemBank) -> object:
     return selector.select(start_belief(bank), bank.item_names, rng=np.random.default_rng(0))
 
 
@@ -260,7 +260,7 @@ def _fitting(
     return found, banks is None and all(fits(bank) for bank in turned_banks())
 
 
-def _check_one(promises: Promises, selector: Selector[SkillBelief], bank: ItemBank) -> None:
+def _check_one(promises: Promises, selector: Selector, bank: ItemBank) -> None:
     """Check that an allowed item is chosen, by belief and luck alone."""
     belief = start_belief(bank).update(bank.item_names[1], 1)
     allowed = (bank.item_names[3], bank.item_names[0], bank.item_names[2])
@@ -305,7 +305,7 @@ def _check_one(promises: Promises, selector: Selector[SkillBelief], bank: ItemBa
     )
 
 
-def _check_order_of_skills(promises: Promises, selector: Selector[SkillBelief]) -> None:
+def _check_order_of_skills(promises: Promises, selector: Selector) -> None:
     """Check that the same items are selected from a bank with its skills in another order."""
     for answers in ({"item_2": 1}, {"item_2": 1, "item_4": 0}, {"item_1": 1, "item_5": 1}):
         found = []
@@ -324,7 +324,7 @@ def _check_order_of_skills(promises: Promises, selector: Selector[SkillBelief]) 
         )
 
 
-def _check_batch(promises: Promises, selector: Selector[SkillBelief], bank: ItemBank) -> None:
+def _check_batch(promises: Promises, selector: Selector, bank: ItemBank) -> None:
     """Many examinees are asked what each would be asked alone."""
     names, n_items = bank.item_names, len(bank.items)
     answers = [(0, 0), (0, 1), (1, 0), (2, 1), (3, 1), (3, 0)]
@@ -337,7 +337,7 @@ def _check_batch(promises: Promises, selector: Selector[SkillBelief], bank: Item
     beliefs = start_beliefs(bank, 6).update(items, responses)
     with promises.no_error("it selects for many examinees"), promises.pure(allowed, luck, bank):
         found = selector.select_batch(beliefs, allowed, luck=luck)
-    promises.keep(isinstance(found, BatchSelection), "it returns a `BatchSelection`")
+    promises.keep(isinstance(found, Selections), "it returns a `Selections`")
     promises.keep(
         found.items.shape == (6,) and found.scores.shape == found.set_aside.shape == (6, n_items),
         "it selects an item for each examinee, and scores all items",
@@ -360,7 +360,7 @@ def _check_batch(promises: Promises, selector: Selector[SkillBelief], bank: Item
 def _check_courses(
     promises: Promises,
     bank: ItemBank,
-    selector: Selector[SkillBelief],
+    selector: Selector,
     stopper: Stopper,
     answers: NDArray[np.intp],
 ) -> None:
@@ -442,11 +442,11 @@ def _check_steps(promises: Promises, stopper: Stopper, bank: ItemBank, seed: int
     beliefs = start_beliefs(bank, len(answers))
     alone = [start_belief(bank) for _ in answers]
     for step in range(n_items + 1):
-        asked = np.zeros(answers.shape, dtype=bool)
-        asked[:, order[:step]] = True
+        allowed = np.ones(answers.shape, dtype=bool)
+        allowed[:, order[:step]] = False
         sequence = np.tile(order[:step], (len(answers), 1))
-        progress = BatchProgress(beliefs, asked, ~asked, sequence)
-        with promises.no_error("it stops or goes on for many"), promises.pure(asked, sequence):
+        progress = BatchProgress(beliefs, sequence, allowed)
+        with promises.no_error("it stops or goes on for many"), promises.pure(allowed, sequence):
             many = stopper.stop_batch(progress)
         promises.keep(
             isinstance(many, np.ndarray) and many.dtype.kind == "U",

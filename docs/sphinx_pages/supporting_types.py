@@ -88,12 +88,7 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
         "OptimalTest",
     ),
     "bnmind.adaptive.models": ("RegisteredModel",),
-    "bnmind.adaptive.selection.scores": ("RankedItem",),
-    "bnmind.adaptive.selection.selector": (
-        "BatchSelection",
-        "Choice",
-        "Questions",
-    ),
+    "bnmind.adaptive.selection.scores": ("RankedItem", "Selections"),
     "bnmind.adaptive.design": ("Outlook",),
     "bnmind.adaptive.sessions": (
         "SessionReport",

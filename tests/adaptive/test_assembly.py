@@ -35,7 +35,6 @@ from bnmind.adaptive import (
     Session,
     ShadowTest,
     SimulationOptions,
-    SkillBelief,
     SkillBound,
     SkillEntropy,
     SkillsCertain,
@@ -199,7 +198,7 @@ def test_minima_hold_under_any_stop_and_live_and_simulated_tests_agree(
         AnyOf(MaximalItems(1), AT_ONCE) if blueprint.length is None else AT_ONCE,
     ]
     stopper = data.draw(st.sampled_from(stoppers))
-    selectors: list[Selector[SkillBelief]] = [MinimalEntropy(), FixedOrder(), RandomItem()]
+    selectors: list[Selector] = [MinimalEntropy(), FixedOrder(), RandomItem()]
     if blueprint.length is not None:
         selectors.append(ShadowTest(SkillEntropy(), blueprint))
     selector = data.draw(st.sampled_from(selectors))

@@ -19,7 +19,6 @@ from bnmind.adaptive import (
     Selector,
     SimulationOptions,
     SimulationResult,
-    SkillBelief,
     cross_validate,
     learn,
     replay,
@@ -33,7 +32,7 @@ Q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1]]
 BANK = ItemBank.from_qmatrix(Q, guess=0.2, slip=0.1)
 PEOPLE = Responses.drawn(BANK, 60, seed=3)
 ANSWERS = Responses(PEOPLE.codes.astype(np.int8), BANK.item_names)
-SELECTORS: dict[str, Selector[SkillBelief]] = {"entropy": MinimalEntropy(), "random": RandomItem()}
+SELECTORS: dict[str, Selector] = {"entropy": MinimalEntropy(), "random": RandomItem()}
 
 BACKENDS = [
     pytest.param(Pickled(), id="pickled"),

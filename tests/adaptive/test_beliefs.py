@@ -338,7 +338,7 @@ def test_marginals_of_many_sets_are_sums() -> None:
 def test_arrays_of_beliefs_and_selections_belong_to_them() -> None:
     """Neither is copied by a constructor, so nobody else may hold an array that can be changed."""
 
-    class Own(ScoringSelector[SkillBelief]):
+    class Own(ScoringSelector):
         tolerance = 1e-9
         kept = np.array([0.1, 0.3, 0.2])
 

@@ -41,7 +41,7 @@ from bnmind.adaptive import (
     start_belief,
     stopper_by_names,
 )
-from bnmind.adaptive.selection.selector import BatchSelection
+from bnmind.adaptive.selection.scores import Selections
 from bnmind.errors import InvalidArgumentError
 from tests.banks import banks
 
@@ -264,7 +264,7 @@ def test_a_selector_that_draws_is_refused() -> None:
 def test_another_fault_of_a_selector_is_not_taken_as_luck() -> None:
     @dataclass(frozen=True)
     class Unlucky(FixedOrder):
-        def select_batch(self, *_: Any, **__: Any) -> BatchSelection:
+        def select_batch(self, *_: Any, **__: Any) -> Selections:
             raise InvalidArgumentError("no such luck: this selector is broken")
 
     with pytest.raises(InvalidArgumentError, match="is broken"):

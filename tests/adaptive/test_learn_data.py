@@ -20,21 +20,19 @@ from bnmind.adaptive import (
     Dina,
     DiscriminationIndex,
     Gdina,
+    KullbackLeibler,
     LeakyOr,
     LearningOptions,
     Llm,
     Logistic,
     MaximalItems,
     MinimalEntropy,
-    ModifiedPosteriorWeightedKL,
     Nida,
     Nido,
-    PosteriorWeightedKL,
     ResponseModel,
     Responses,
     Rrum,
     Selector,
-    SkillBelief,
     beliefs_given,
     irt_bank,
     learn,
@@ -109,11 +107,11 @@ def test_the_accuracies_of_cdcatr_are_reached_though_parameters_tend_to_zero(
     responses = Responses.from_csv(place / "responses.csv")
     q = read_qmatrix(place / "qmatrix.csv")
     levels = pd.read_csv(place / "true_profiles.csv").to_numpy()
-    known: dict[str, tuple[Selector[SkillBelief], list[float]]] = {
+    known: dict[str, tuple[Selector, list[float]]] = {
         "jsd": (MinimalEntropy(), [0.064, 0.244, 0.916, 0.994]),
         "gdi": (DiscriminationIndex(), [0.064, 0.244, 0.916, 0.994]),
-        "mpwkl": (ModifiedPosteriorWeightedKL(), [0.064, 0.236, 0.806, 0.986]),
-        "pwkl": (PosteriorWeightedKL(), [0.048, 0.212, 0.770, 0.978]),
+        "mpwkl": (KullbackLeibler("mpwkl"), [0.064, 0.236, 0.806, 0.986]),
+        "pwkl": (KullbackLeibler("pwkl"), [0.048, 0.212, 0.770, 0.978]),
     }
     options = LearningOptions(fixed=frozenset(q.skills), least_chance=least_chance)
     bank = learn(responses, q, options=options).bank

@@ -52,7 +52,7 @@ from bnmind.adaptive import (
     start_belief,
     stopper_by_names,
 )
-from bnmind.adaptive.selection.selector import generator_of
+from bnmind.adaptive.selection.selectors import generator_of
 from bnmind.errors import BnmindError, InvalidArgumentError, InvalidModelError
 from bnmind.pgm import Network, TabularCPD, Variable
 from tests.banks import banks
@@ -89,11 +89,6 @@ def _score(belief: SkillBelief, items: tuple[str, ...]) -> list[float]:
         round(float(belief.predict(name)[0]), 6) + 0.01 * ((last + place) % len(items))
         for place, name in enumerate(items)
     ]
-
-
-def _choose(belief: SkillBelief, items: tuple[str, ...], rng: np.random.Generator | None) -> str:
-    assert rng is not None
-    return items[int(rng.integers(len(items))) - len(belief.responses) % len(items)]
 
 
 def _stop(progress: Progress) -> str:
@@ -143,7 +138,7 @@ _VALUES: Mapping[str, Draw] = {
         bank.skills[:1], data.draw(_NUMBERS)
     ),
     "tuple[Loss, ...] | None losses": lambda data, bank, depth: Loss.each_skill(bank)[:1],
-    "ScoringSelector[SkillBelief]": lambda data, bank, depth: _one_of(
+    "ScoringSelector": lambda data, bank, depth: _one_of(
         SCORING if depth < 2 else [adaptive.MinimalEntropy]
     )(data, bank, depth),
     "Stopper | Sequence[Stopper]": _some_stoppers,
@@ -152,9 +147,6 @@ _VALUES: Mapping[str, Draw] = {
         Stage(_one_of(SCORING)(data, bank, depth), data.draw(st.integers(1, 2))),
     ),
     "Callable[[SkillBelief, tuple[str, ...]], ArrayLike]": lambda data, bank, depth: _score,
-    "Callable[[SkillBelief, tuple[str, ...], np.random.Generator | None], str]": (
-        lambda data, bank, depth: _choose
-    ),
     "Callable[[Progress], str | bool]": lambda data, bank, depth: _stop,
 }
 """How to draw a value of a parameter: by its annotation, or annotation and name."""
@@ -163,7 +155,7 @@ _VALUES: Mapping[str, Draw] = {
 def _without_ranges(annotation: str) -> str:
     """Return an annotation without ranges: ``float`` for ``Annotated[float, Gt(0)]``."""
     annotation = re.sub(r"\b(Count|Natural)\b", "int", annotation)
-    annotation = re.sub(r"\b(Positive|Probability|_Error|_Weight)\b", "float", annotation)
+    annotation = re.sub(r"\b(Positive|NonNegative|Probability|_Error)\b", "float", annotation)
     range_ = r", (?:\w+\([\d.]+\)|Finite|Distinct)"
     return re.sub(rf"Annotated\[(.+?)(?:{range_})+\]", r"\1", annotation)
 

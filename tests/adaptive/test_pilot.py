@@ -43,7 +43,7 @@ from bnmind.adaptive import (
 )
 from bnmind.adaptive.pilot import drawn_places, open_pilots
 from bnmind.adaptive.selection.rules import item_mask
-from bnmind.adaptive.selection.selector import BatchSelection
+from bnmind.adaptive.selection.scores import Selections
 from bnmind.errors import InvalidArgumentError, ModelFileError
 from tests.registries import check_value, examples_of, registry_faults
 
@@ -264,7 +264,7 @@ def test_items_with_few_answers_are_asked_more_often() -> None:
     assert abs(share - (1 / 2) / (1 / 2 + 1 / 5)) < 5 * np.sqrt(0.2 / 2000)
 
 
-def informative(bank: ItemBank, luck: list[list[float]] | None = None) -> BatchSelection:
+def informative(bank: ItemBank, luck: list[list[float]] | None = None) -> Selections:
     """Return the choice between the first two new items, by the luck of each examinee."""
     numbers = np.zeros((len(luck or [0]), 9))
     numbers[:, 6:8] = luck or 0

@@ -10,7 +10,6 @@ import pytest
 
 import bnmind.adaptive.beliefs.tables as cause_index
 from bnmind.adaptive import (
-    BatchProgress,
     Blueprint,
     Design,
     Dina,
@@ -21,6 +20,7 @@ from bnmind.adaptive import (
     ItemsBound,
     LearningOptions,
     MaximalItems,
+    MinimalEntropy,
     NoisyAnd,
     NoisyOr,
     RandomItem,
@@ -28,8 +28,6 @@ from bnmind.adaptive import (
     Responses,
     Saturated,
     Sequential,
-    StopBy,
-    TargetEntropy,
     aim_by_name,
     classify,
     design_tree,
@@ -42,7 +40,6 @@ from bnmind.adaptive import (
     rank_items,
     simulate_designs,
     start_belief,
-    start_beliefs,
     validate_qmatrix,
 )
 from bnmind.adaptive.beliefs.tables import CauseIndex
@@ -89,10 +86,10 @@ def test_what_items_cannot_tell_apart_bounds_the_results_of_tests_that_were_cut(
 def test_target_skills_are_distinct_and_at_least_one() -> None:
     for skills, words in (((), "got ()"), (("S", "S"), "got ('S', 'S')")):
         with pytest.raises(InvalidArgumentError) as caught:
-            TargetEntropy(skills)
+            MinimalEntropy(skills)
         assert str(caught.value) == (
-            "TargetEntropy: expected skills to be a sequence, each text, at least one, all"
-            f" different, {words}"
+            "MinimalEntropy: expected skills to be a sequence, each text, at least one, all"
+            f" different or None, {words}"
         )
 
 
@@ -185,15 +182,6 @@ def test_a_tree_has_no_luck() -> None:
         design_tree(drawn)
     with pytest.raises(InvalidArgumentError, match="no random numbers, got random; simulate"):
         design_tree(Design(SMALL, RandomItem()))
-
-
-def test_a_stopper_gives_one_reason_for_each_examinee() -> None:
-    progress = BatchProgress(start_beliefs(SMALL, 3), np.zeros((3, 2), bool), np.ones((3, 2), bool))
-    one = StopBy(lambda _: "", batch_function=lambda _: np.array([""]))
-    with pytest.raises(InvalidArgumentError) as caught:
-        one.stop_batch(progress)
-    assert "(1,)" in str(caught.value)
-    assert "3" in str(caught.value)
 
 
 def test_pairs_need_two_items_with_two_responses() -> None:

@@ -24,7 +24,6 @@ from bnmind.adaptive import (
     RandomItem,
     Responses,
     Selector,
-    SkillBelief,
     learn,
     read_qmatrix,
     replay,
@@ -46,7 +45,7 @@ def test_replay_predicts_as_well_as_the_reference(name: str) -> None:
     q_matrix = read_qmatrix(folder / "qmatrix.csv")
     # The reference has one start, as above.
     options = LearningOptions(bounds=Bounds((0, 0.6), (0, 0.6)), starts=1)
-    selectors: dict[str, Selector[SkillBelief]] = {
+    selectors: dict[str, Selector] = {
         "entropy": MinimalEntropy(),
         "random": RandomItem(),
     }

@@ -20,7 +20,6 @@ from bnmind.adaptive import (
     Responses,
     Selector,
     SimulationOptions,
-    SkillBelief,
     replay,
     simulate,
 )
@@ -37,7 +36,7 @@ RESULT = simulate(
     AnyOf((MaximalItems(4), ProfileCertain(0.85))),
 )
 
-Selectors = dict[str, Selector[SkillBelief]]
+Selectors = dict[str, Selector]
 
 
 def rows_of(frame: pd.DataFrame) -> list[dict[str, Any]]:

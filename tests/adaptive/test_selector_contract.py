@@ -15,14 +15,13 @@ from bnmind.adaptive import (
     ItemBank,
     MaximalItems,
     MinimalEntropy,
-    QuestionBelief,
     Responses,
     Selection,
     Selector,
     SkillBelief,
     simulate,
 )
-from bnmind.adaptive.selection.selector import BatchSelection
+from bnmind.adaptive.selection.scores import Selections
 from bnmind.adaptive.selection.selectors import selector_name
 from bnmind.errors import ContractError, InvalidArgumentError, UnknownNameError
 from bnmind.testing import check_selector
@@ -51,14 +50,14 @@ class AnyItem(MinimalEntropy):
 
     def select(
         self,
-        belief: QuestionBelief,
+        belief: SkillBelief,
         items: Sequence[str],
         *,
         rng: np.random.Generator | None = None,
     ) -> Selection:
         """Return the first item of the bank."""
         found = super().select(belief, items, rng=rng)
-        other = belief.bank.item_names[1]  # type: ignore[attr-defined]
+        other = belief.bank.item_names[1]
         return Selection(item=other, items=found.items, scores=found.scores, tied=(other,))
 
 
@@ -68,7 +67,7 @@ class FirstGiven(MinimalEntropy):
 
     def select(
         self,
-        belief: QuestionBelief,
+        belief: SkillBelief,
         items: Sequence[str],
         *,
         rng: np.random.Generator | None = None,
@@ -97,10 +96,10 @@ class NeverDone(MinimalEntropy):
         allowed: NDArray[np.bool_],
         *,
         luck: ArrayLike | None = None,
-    ) -> BatchSelection:
+    ) -> Selections:
         """Return the first item instead of `MISSING`."""
         found = super().select_batch(beliefs, allowed, luck=luck)
-        return BatchSelection(np.maximum(found.items, 0), found.scores, found.set_aside)
+        return found._replace(items=np.maximum(found.items, 0))
 
 
 @dataclass(frozen=True)
@@ -123,7 +122,7 @@ class Overwriting(MinimalEntropy):
         allowed: NDArray[np.bool_],
         *,
         luck: ArrayLike | None = None,
-    ) -> BatchSelection:
+    ) -> Selections:
         """Forbid the last item to all."""
         found = super().select_batch(beliefs, allowed, luck=luck)
         allowed[:, -1] = False
@@ -184,7 +183,7 @@ class TiesTwice(MinimalEntropy):
 
     def select(
         self,
-        belief: QuestionBelief,
+        belief: SkillBelief,
         items: Sequence[str],
         *,
         rng: np.random.Generator | None = None,
@@ -202,7 +201,7 @@ class ScoresAsGiven(MinimalEntropy):
 
     def select(
         self,
-        belief: QuestionBelief,
+        belief: SkillBelief,
         items: Sequence[str],
         *,
         rng: np.random.Generator | None = None,
@@ -231,7 +230,7 @@ class ScoresAsGiven(MinimalEntropy):
     ],
     ids=lambda wrong: type(wrong).__name__,
 )
-def test_the_contract_rejects_a_wrong_selector(wrong: Selector[SkillBelief], promise: str) -> None:
+def test_the_contract_rejects_a_wrong_selector(wrong: Selector, promise: str) -> None:
     with pytest.raises(ContractError, match=promise) as caught:
         check_selector(wrong)
     assert caught.value.value is wrong

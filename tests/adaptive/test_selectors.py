@@ -17,9 +17,7 @@ from bnmind.adaptive import (
     MISSING,
     AbilityDecided,
     AStratified,
-    BatchBelief,
     BatchProgress,
-    ChosenBy,
     Design,
     Dina,
     DiscriminationIndex,
@@ -37,10 +35,8 @@ from bnmind.adaptive import (
     MaximalItems,
     MinimalEntropy,
     MinimalPosteriorVariance,
-    ModifiedPosteriorWeightedKL,
     PerCost,
     Plateau,
-    PosteriorWeightedKL,
     Progress,
     Progressive,
     Randomesque,
@@ -56,7 +52,6 @@ from bnmind.adaptive import (
     SkillsDecided,
     Stopper,
     SympsonHetter,
-    TargetEntropy,
     ability_deviation,
     beliefs_given,
     expected_ability,
@@ -70,8 +65,8 @@ from bnmind.adaptive import (
     start_beliefs,
 )
 from bnmind.adaptive.beliefs.estimates import response_joints
-from bnmind.adaptive.selection.selector import TOLERANCE, by_rank
-from bnmind.adaptive.selection.selectors import item_time
+from bnmind.adaptive.selection.scores import TOLERANCE
+from bnmind.adaptive.selection.selectors import by_rank, item_time
 from bnmind.errors import (
     ImpossibleEvidenceError,
     InvalidArgumentError,
@@ -89,15 +84,15 @@ BANK = ItemBank.from_qmatrix(
     slip=[0.1, 0.1, 0.2, 0.05, 0.1, 0.15, 0.1],
     skills=Independent([0.5, 0.6, 0.4]),
 )
-SCORED: list[ScoringSelector[SkillBelief]] = [
+SCORED: list[ScoringSelector] = [
     MinimalEntropy(),
-    TargetEntropy(("skill_1", "skill_3")),
+    MinimalEntropy(("skill_1", "skill_3")),
     SkillEntropy({"skill_2": 2.0, "skill_3": 1.0}),
     SkillEntropy(),
     DiscriminationIndex(),
     KullbackLeibler(),
-    PosteriorWeightedKL(),
-    ModifiedPosteriorWeightedKL(),
+    KullbackLeibler("pwkl"),
+    KullbackLeibler("mpwkl"),
     LossGain(),
     PerCost(MinimalEntropy(), item_time),
     FixedOrder(("item_3", "item_1")),
@@ -197,13 +192,13 @@ def test_scores_are_their_definitions_by_table_and_by_tree(data: st.DataObject) 
     items = [name for name in bank.item_names if name not in dict(answers)]
     assume(items)
     expected = [defined(bank, joint, item) for item in items]
-    selectors: dict[str, ScoringSelector[SkillBelief]] = {
+    selectors: dict[str, ScoringSelector] = {
         "entropy": MinimalEntropy(),
-        "first": TargetEntropy(bank.skills[:1]),
+        "first": MinimalEntropy(bank.skills[:1]),
         "each": SkillEntropy(),
         "loss": LossGain(),
         "gdi": DiscriminationIndex(),
-        "mpwkl": ModifiedPosteriorWeightedKL(),
+        "mpwkl": KullbackLeibler("mpwkl"),
     }
     for start in (start_belief(bank), start_belief(bank, max_profiles=0)):
         belief = after(start, answers)
@@ -233,16 +228,14 @@ def test_divergences_from_a_profile_are_their_definitions(data: st.DataObject) -
         weighted.append(sum(p * divergence(own, c, most) for _, p, c in rows if p > 0))
         plain.append(np.mean([divergence(own, c, most) for _, _, c in rows]))
     np.testing.assert_allclose(
-        PosteriorWeightedKL().scores(belief, items), weighted, rtol=1e-7, atol=1e-9
+        KullbackLeibler("pwkl").scores(belief, items), weighted, rtol=1e-7, atol=1e-9
     )
     np.testing.assert_allclose(KullbackLeibler().scores(belief, items), plain, rtol=1e-7, atol=1e-9)
 
 
 @named
 @pytest.mark.parametrize("most", [2**16, 0], ids=["table", "tree"])
-def test_a_batch_scores_and_selects_as_one_by_one(
-    selector: ScoringSelector[SkillBelief], most: int
-) -> None:
+def test_a_batch_scores_and_selects_as_one_by_one(selector: ScoringSelector, most: int) -> None:
     rng = np.random.default_rng(3)
     responses = rng.integers(-1, 2, (6, len(BANK.items)))
     responses[:, 6] = MISSING
@@ -268,7 +261,7 @@ def test_a_batch_scores_and_selects_as_one_by_one(
 
 @named
 def test_items_come_in_any_order_and_none_is_an_error(
-    selector: ScoringSelector[SkillBelief],
+    selector: ScoringSelector,
 ) -> None:
     belief = start_belief(BANK)
     names = list(BANK.item_names)
@@ -297,10 +290,7 @@ def test_floating_point_noise_does_not_select_an_item(scorer: Any) -> None:
     bank = ItemBank.from_qmatrix([[1]] * 6, guess=0.2, slip=0.1)
     noise = [0.1, 0.5, 0.5 + 1e-12, 0.5 - 1e-12, 0.5 + 2e-12, 0.4]
     selector = scorer(
-        ScoredBy(
-            lambda belief, items: [noise[belief.bank.position(name)] for name in items],
-            batch_function=lambda beliefs, _: np.tile(noise, (len(beliefs), 1)),
-        )
+        ScoredBy(lambda belief, items: [noise[belief.bank.position(name)] for name in items])
     )
     live = selector.select(start_belief(bank), bank.item_names)
     assert (live.item, live.tied) == ("item_2", ("item_2", "item_3", "item_4", "item_5"))
@@ -376,41 +366,15 @@ def test_fisher_needs_a_bank_of_curves() -> None:
 
 def test_functions_select_and_faulty_ones_are_reported() -> None:
     belief = start_belief(BANK)
-    last = ChosenBy(lambda belief, items, rng: items[-1])
+    last = ScoredBy(lambda belief, items: range(len(items)))
     assert last.select(belief, BANK.item_names).item == "item_7"
     allowed = np.ones((2, 7), dtype=bool)
     allowed[1, 6] = False
     assert last.select_batch(start_beliefs(BANK, 2), allowed).items.tolist() == [6, 5]
-    with pytest.raises(UnknownNameError):
-        ChosenBy(lambda belief, items, rng: "x").select(belief, BANK.item_names)
     with pytest.raises(InvalidArgumentError, match="without NaN"):
         ScoredBy(lambda belief, items: [math.nan] * 7).select(belief, BANK.item_names)
     with pytest.raises(InvalidArgumentError, match="shape"):
         ScoredBy(lambda belief, items: [1.0]).select(belief, BANK.item_names)
-
-
-def test_any_belief_that_speaks_the_small_protocol_will_do() -> None:
-    class Coins:
-        """Three coins; each question asks about one of them, the second through noise."""
-
-        def position(self, item: str) -> int:
-            return int(item)
-
-        def channels(self, items: Any) -> Floats:
-            noisy = [[0.8, 0.2], [0.2, 0.8]]
-            return np.array([noisy if item == "1" else np.eye(2) for item in items])
-
-    class Belief:
-        bank = Coins()
-
-        def masses(self, items: Any) -> Floats:
-            return np.array([[0.5, 0.5], [0.5, 0.5], [0.9, 0.1]])[[int(item) for item in items]]
-
-        def information(self, items: Any) -> Floats:
-            return choose_question(self.masses(items), self.bank.channels(items)).information
-
-    for selector in (MinimalEntropy(), DiscriminationIndex(), ModifiedPosteriorWeightedKL()):
-        assert selector.select(Belief(), ["2", "1", "0"]).item == "0"
 
 
 def test_the_joint_of_levels_and_responses_sums_to_the_margins() -> None:
@@ -428,8 +392,9 @@ def test_the_joint_of_levels_and_responses_sums_to_the_margins() -> None:
     ("make", "words"),
     [
         (lambda: MinimalEntropy(tolerance=-1), "tolerance"),
-        (lambda: TargetEntropy(()), "at least one, all different, got"),
-        (lambda: TargetEntropy(("a", "a")), "all different, got"),
+        (lambda: MinimalEntropy(()), "at least one, all different or None, got"),
+        (lambda: MinimalEntropy(("a", "a")), "all different or None, got"),
+        (lambda: KullbackLeibler("pw"), "index to be text: kl, pwkl or mpwkl, got 'pw'"),
         (lambda: SkillEntropy({"a": -1.0}), "at least 0"),
         (lambda: SkillEntropy({}), "at least one or None, got {}"),
         (lambda: LossGain(()), "a Loss, at least one or None"),
@@ -446,7 +411,7 @@ def test_parameters_out_of_range_are_reported(make: Any, words: str) -> None:
 def test_skills_that_are_none_are_reported() -> None:
     belief = start_belief(BANK)
     with pytest.raises(UnknownNameError, match="skill"):
-        TargetEntropy(("skill_9",)).select(belief, BANK.item_names)
+        MinimalEntropy(("skill_9",)).select(belief, BANK.item_names)
     with pytest.raises(UnknownNameError, match="skill"):
         SkillEntropy({"skill_9": 1.0}).select(belief, BANK.item_names)
     with pytest.raises(InvalidArgumentError, match="2 configurations"):
@@ -478,7 +443,7 @@ def test_information_per_cost_prefers_cheap_items() -> None:
     [one for one in SCORED if not isinstance(one, ScoredBy)],
     ids=lambda one: type(one).__name__,
 )
-def test_selectors_survive_pickling(selector: ScoringSelector[SkillBelief]) -> None:
+def test_selectors_survive_pickling(selector: ScoringSelector) -> None:
     copy = pickle.loads(pickle.dumps(selector))
     belief = start_belief(BANK)
     assert copy.select(belief, BANK.item_names).item == (
@@ -609,7 +574,7 @@ def test_the_progressive_method_lowers_the_largest_exposure() -> None:
         [[1, 0], [0, 1], [1, 1]] * 6, guess=np.linspace(0.05, 0.3, 18), slip=0.1
     )
     people = Responses.drawn(bank, 300, seed=1)
-    selectors: dict[str, Selector[SkillBelief]] = {
+    selectors: dict[str, Selector] = {
         "plain": MinimalEntropy(),
         "progressive": Progressive(6),
     }
@@ -649,8 +614,8 @@ def test_a_skill_that_is_certain_before_the_test_is_decided(certain: float) -> N
     for item in ("item_2", "item_4", "item_6"):
         belief = belief.update(item, 1)
     assert both.stop(Progress(belief))
-    none = np.zeros((2, 8), dtype=bool)
-    people = BatchProgress(start_beliefs(bank, 2), none, ~none)
+    nothing, every = np.zeros((2, 0), dtype=int), np.ones((2, 8), dtype=bool)
+    people = BatchProgress(start_beliefs(bank, 2), nothing, every)
     assert all(first.stop_batch(people))
     assert not any(both.stop_batch(people))
 
@@ -705,7 +670,7 @@ def plateau_by_hand(belief: SkillBelief, change: float, answers: int) -> bool:
 @pytest.mark.parametrize("stopper", [Plateau(0.05, 2), Plateau(0.02), SkillsDecided(0.1)])
 @pytest.mark.parametrize("selector", [MinimalEntropy(), RandomItem()])
 def test_live_and_simulated_tests_stop_at_the_same_point(
-    stopper: Stopper, selector: Selector[SkillBelief]
+    stopper: Stopper, selector: Selector
 ) -> None:
     answers = np.random.default_rng(3).integers(0, 2, (4, 15))
     design = Design(LOSS_BANK, selector, stopper, seed=5)
@@ -882,12 +847,7 @@ def nearest(belief: SkillBelief, items: Sequence[str]) -> list[float]:
     return [-abs(float(belief.predict(name)[1]) - 0.5) for name in items]
 
 
-def all_nearest(beliefs: BatchBelief, places: object) -> Floats:
-    result: Floats = -np.abs(beliefs.predict(np.arange(6))[:, :, 1] - 0.5)
-    return result
-
-
-def live(selector: Selector[SkillBelief], row: int) -> list[int]:
+def live(selector: Selector, row: int) -> list[int]:
     session = Session.start(Design(SCORED_BANK, selector, MaximalItems(4), rules=(Enemies(),)))
     while not session.stop_reason:
         item = session.next_item()
@@ -899,15 +859,13 @@ def live(selector: Selector[SkillBelief], row: int) -> list[int]:
     "selector",
     [
         ScoredBy(nearest),
-        ScoredBy(nearest, batch_function=all_nearest),
         PerCost(ScoredBy(nearest)),
-        PerCost(ScoredBy(nearest, batch_function=all_nearest)),
         Randomesque(ScoredBy(nearest), 1),
         SympsonHetter(ScoredBy(nearest)),
         ScoredBy(lambda belief, items: np.arange(len(items)) % 2),  # by place among the open
     ],
 )
-def test_one_function_serves_both(selector: Selector[SkillBelief]) -> None:
+def test_one_function_serves_both(selector: Selector) -> None:
     run = simulate(
         SCORED_BANK,
         PEOPLE,
@@ -934,15 +892,6 @@ def test_it_is_called_once_for_each_examinee_and_question() -> None:
         options=SimulationOptions(rules=()),
     )
     assert sorted(map(len, calls)) == [4] * 12 + [5] * 12 + [6] * 12
-
-
-def test_functions_for_batches_are_checked() -> None:
-    wrong = ScoredBy(nearest, batch_function=lambda beliefs, places: np.zeros(3))
-    with pytest.raises(InvalidArgumentError, match="scores of shape"):
-        simulate(SCORED_BANK, PEOPLE, {"x": wrong}, MaximalItems(2))
-    unknown = ScoredBy(nearest, batch_function=lambda beliefs, places: np.full((12, 6), np.nan))
-    with pytest.raises(InvalidArgumentError, match="without NaN"):
-        simulate(SCORED_BANK, PEOPLE, {"x": unknown}, MaximalItems(2))
 
 
 @pytest.mark.parametrize("most", [2**16, 0], ids=["table", "tree"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from itertools import pairwise
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +17,6 @@ from bnmind.adaptive import (
     AllOf,
     AnyOf,
     Blueprint,
-    ChosenBy,
     CodeBound,
     Design,
     DiscriminationIndex,
@@ -37,6 +36,7 @@ from bnmind.adaptive import (
     Randomesque,
     RandomItem,
     Responses,
+    ScoredBy,
     Selector,
     Session,
     SimulationOptions,
@@ -63,13 +63,13 @@ from tests.modes import examples
 Q = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 1], [1, 1, 1], [1, 0, 0]]
 BANK = ItemBank.from_qmatrix(Q, guess=0.2, slip=0.1)
 PEOPLE = Responses.drawn(BANK, 120, seed=3)
-SELECTORS: dict[str, Selector[SkillBelief]] = {
+SELECTORS: dict[str, Selector] = {
     "entropy": MinimalEntropy(),
     "gdi": DiscriminationIndex(),
     "random": RandomItem(),
     "randomesque": Randomesque(MinimalEntropy(), 3),
     "exposure": SympsonHetter(MinimalEntropy(), {"item_4": 0.3, "item_7": 0.1}),
-    "yours": ChosenBy(lambda belief, items, rng: items[-1]),
+    "yours": ScoredBy(lambda belief, items: range(len(items))),
 }
 RESULT = simulate(BANK, PEOPLE, SELECTORS, MaximalItems(4))
 
@@ -155,7 +155,6 @@ def test_a_simulated_test_is_a_session(data: st.DataObject) -> None:
         RandomItem(),
         Randomesque(MinimalEntropy(), 3),
         SympsonHetter(MinimalEntropy(), dict.fromkeys(BANK.item_names, 0.5)),
-        ChosenBy(lambda _belief, items, rng: items[int(cast(Any, rng).integers(len(items)))]),
     ],
     ids=lambda selector: type(selector).__name__,
 )
@@ -496,7 +495,7 @@ PROFILES = Responses.drawn(PROFILE_BANK, 30, seed=2)
 
 def simulated(stopper: Stopper, **options: Any) -> SimulationResult:
     """Return simulated tests with two selectors."""
-    selectors: dict[str, Selector[SkillBelief]] = {
+    selectors: dict[str, Selector] = {
         "entropy": MinimalEntropy(),
         "random": RandomItem(),
     }

@@ -19,7 +19,6 @@ from bnmind.adaptive import (
     RandomItem,
     Responses,
     Selector,
-    SkillBelief,
     learn,
     replay,
     simulate,
@@ -63,7 +62,7 @@ def test_every_step_of_a_short_test_is_shown() -> None:
 def test_json_agrees_with_the_library() -> None:
     found = run_json("simulate", "bank.json", "--stop", "items:3", "--examinees", "50")
     people = Responses.drawn(BANK, 50)
-    selectors: dict[str, Selector[SkillBelief]] = {
+    selectors: dict[str, Selector] = {
         "entropy": MinimalEntropy(),
         "random": RandomItem(),
     }

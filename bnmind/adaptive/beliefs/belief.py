@@ -25,9 +25,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import FrozenInstanceError, dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import Any, Generic, NamedTuple, TypeVar, cast
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -49,25 +49,13 @@ from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.information import Floats
 
 
-class _Profile(NamedTuple):
+class Profile(NamedTuple):
+    """A level of each skill, and the probability that an examinee has all of them."""
+
     levels: tuple[int, ...]
     """The position of the level of each skill, in the order of the bank's skills."""
     probability: float
     """The probability of the whole profile."""
-
-
-class Profile(_Profile):
-    """A level of each skill, and the probability that an examinee has all of them."""
-
-    __slots__ = ()
-
-    def __new__(cls, levels: Iterable[int], probability: float) -> Profile:
-        """Return a profile."""
-        if isinstance(levels, str) or not isinstance(levels, Iterable):
-            raise InvalidArgumentError(
-                f"expected levels as whole numbers, got {shown(levels)}", levels
-            )
-        return super().__new__(cls, tuple(levels), probability)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,8 +71,8 @@ class BatchProfiles(Value):
 MISSING = -1
 """The code for a missing response, and for the item of an examinee who is not asked."""
 
-Responses = NDArray[np.int16]
-"""``(examinees, items)`` positions of responses; `MISSING` where there is none."""
+Responses: TypeAlias = NDArray[np.int16]
+"""``(…, items)`` positions of responses; `MISSING` where there is none."""
 
 ERROR_CHANCE = 2.0**-40
 """The chance that a response was an error, once the responses are impossible together.
@@ -144,12 +132,17 @@ class _Belief(Value, Generic[_Number]):
 
     space: ProfileSpace
     """The profiles of the bank."""
+    _: KW_ONLY
     joints: tuple[Floats, ...]
     """The table of each clique of the space, ``(…, cells)``, read-only."""
     log_evidence: _Number
     """Natural logarithm of the probability of all the responses."""
     error_chance: _Number
     """The chance that each response was an error; 0 unless set by `with_errors`."""
+    codes: Responses
+    """``(…, items)``, the position of each response; `MISSING` where there is none."""
+    ranks: Responses
+    """``(…, items)``, numbers that grow in the order of the responses; `MISSING` likewise."""
 
     @property
     def bank(self) -> ItemBank:
@@ -274,12 +267,16 @@ class SkillBelief(_Belief[float]):
     [0.182, 0.818]
     """
 
-    responses: Mapping[str, int]
-    """The position of the response to each item answered, in the order of the answers."""
+    @cached_property
+    def responses(self) -> Mapping[str, int]:
+        """The position of the response to each item answered, in the order of the answers."""
+        names, codes, ranks = self.bank.item_names, self.codes.tolist(), self.ranks.tolist()
+        given = [place for place, code in enumerate(codes) if code != MISSING]
+        return ReadOnlyDict({names[i]: codes[i] for i in sorted(given, key=ranks.__getitem__)})
 
     def __repr__(self) -> str:
-        skills = counted(len(self.bank.skills), "skill")
-        return f"SkillBelief({skills}, {counted(len(self.responses), 'response')})"
+        n_skills, n_given = len(self.bank.skills), int((self.codes != MISSING).sum())
+        return f"SkillBelief({counted(n_skills, 'skill')}, {counted(n_given, 'response')})"
 
     def _repr_html_(self) -> str:
         """Return the skills as an HTML table, which notebooks display."""
@@ -288,7 +285,25 @@ class SkillBelief(_Belief[float]):
     @cached_property
     def batch(self) -> BatchBelief:
         """The same belief, as that about the only examinee of a batch."""
-        return made(_BatchOfOne, belief=self, space=self.space)
+        return made(
+            BatchBelief,
+            space=self.space,
+            joints=tuple([joint[None] for joint in self.joints]),
+            log_evidence=sealed(np.array([self.log_evidence])),
+            error_chance=sealed(np.array([self.error_chance])),
+            codes=self.codes[None],
+            ranks=self.ranks[None],
+        )
+
+    @cached_property
+    def _row(self) -> Floats:
+        row: Floats = self.batch._row[0]
+        return row
+
+    @cached_property
+    def _information(self) -> Floats:
+        bits: Floats = self.batch._information[0]
+        return bits
 
     @checked_if_it_fails
     def update(self, item: str, response: int | str) -> SkillBelief:
@@ -312,21 +327,21 @@ class SkillBelief(_Belief[float]):
         """
         space, bank = self.space, self.space.bank
         number, place = bank.response(item, response), bank.position(item)
-        if item in self.responses:
+        if (known := int(self.codes[place])) != MISSING:
             raise InvalidArgumentError(
-                f"{item} was answered already, with {bank.responses(item)[self.responses[item]]};"
+                f"{item} was answered already, with {bank.responses(item)[known]};"
                 " remove that response first",
                 item,
             )
-        # The bank's own name, so that the responses are valid without another check.
-        responses = ReadOnlyDict(self.responses, **{bank.item_names[place]: number})
+        codes, ranks = self.codes.copy(), self.ranks.copy()
+        codes[place], ranks[place] = number, self.ranks.max() + 1
         home, view = space.item_view(place)
         joints = list(self.joints)
         factor = likelihood(bank.item_channels[place], number, self.error_chance)
         joints[home] = view.times(joints[home], factor)
         total = float(np.add.reduce(joints[home]))
         if not total > 0:
-            raise impossible_responses(bank, responses)
+            raise impossible_responses(bank, codes, ranks)
         joints[home] /= total
         space.distribute(joints, home)
         return made(
@@ -335,7 +350,8 @@ class SkillBelief(_Belief[float]):
             joints=tuple([sealed(joint) for joint in joints]),
             log_evidence=self.log_evidence + math.log(total),
             error_chance=self.error_chance,
-            responses=responses,
+            codes=sealed(codes),
+            ranks=sealed(ranks),
         )
 
     @checked
@@ -352,11 +368,12 @@ class SkillBelief(_Belief[float]):
         InvalidArgumentError
             If it was not answered.
         """
-        if item not in self.responses:
-            self.bank.position(item)
+        codes, place = self.codes[None].copy(), self.bank.position(item)
+        if codes[0, place] == MISSING:
             raise InvalidArgumentError(f"{item} was not answered", item)
-        responses = {name: number for name, number in self.responses.items() if name != item}
-        return _belief_given(self.space, responses, self.error_chance)
+        codes[0, place] = MISSING
+        ranks = np.where(codes == MISSING, MISSING, self.ranks)
+        return batch_given(self.space, codes, ranks, self.batch.error_chance).alone(0)
 
     @checked
     def with_errors(self, chance: float) -> SkillBelief:
@@ -377,7 +394,7 @@ class SkillBelief(_Belief[float]):
         ImpossibleEvidenceError
             If the chance is 0 and the responses together have probability zero.
         """
-        return _belief_given(self.space, self.responses, float(checked_error_chances(chance)))
+        return self.batch.with_errors(chance).alone(0)
 
     def profile(self) -> Profile:
         """Return the most probable profile of the skills.
@@ -385,25 +402,8 @@ class SkillBelief(_Belief[float]):
         Ties go to the lowest levels, compared in the order of the skills; with a junction tree they
         are broken arbitrarily, but always in the same way.
         """
-        wide, joints = self.space.wide, self.joints
-        if wide is not self.space:
-            joints = _belief_given(wide, self.responses, self.error_chance).joints
-        levels, probability = self.space.most_probable(joints)
-        return Profile(levels.tolist(), float(probability))
-
-
-def _belief_given(
-    space: ProfileSpace, responses: Mapping[str, int], error_chance: float
-) -> SkillBelief:
-    """Return the belief given all responses at once."""
-    codes = np.full((1, len(space.bank.items)), MISSING, dtype=np.int16)
-    for item, number in responses.items():
-        codes[0, space.bank.position(item)] = number
-    joints, logs = _after_all(space, codes, np.array([error_chance]))
-    if logs[0] == -np.inf:
-        raise impossible_responses(space.bank, responses)
-    tables = tuple([sealed(joint[0]) for joint in joints])
-    return SkillBelief(space, tables, float(logs[0]), error_chance, responses)
+        found = self.batch.profile()
+        return Profile(tuple(found.levels[0].tolist()), float(found.probabilities[0]))
 
 
 def skills_html(belief: SkillBelief, *, caption: str) -> str:
@@ -435,22 +435,10 @@ class BatchBelief(_Belief[Floats]):
     [[0.182, 0.818], [0.889, 0.111], [0.5, 0.5]]
     """
 
-    responses: Responses
-    """``(examinees, items)``, read-only; `MISSING` where there is none."""
-    ranks: Responses
-    """``(examinees, items)``, the number of responses given before each; `MISSING` likewise."""
-
-    @classmethod
-    def _made(
-        cls,
-        space: ProfileSpace,
-        joints: Iterable[Floats],
-        *arrays: NDArray[Any],
-    ) -> BatchBelief:
-        """Return beliefs with arrays that nobody else holds."""
-        names = ("log_evidence", "error_chance", "responses", "ranks")
-        own = {name: sealed(array) for name, array in zip(names, arrays, strict=True)}
-        return made(cls, space=space, joints=tuple([sealed(j) for j in joints]), **own)
+    @property
+    def responses(self) -> Responses:
+        """``(examinees, items)`` positions of responses, read-only; `MISSING` for none."""
+        return self.codes
 
     def __len__(self) -> int:
         return len(self.responses)
@@ -481,48 +469,48 @@ class BatchBelief(_Belief[Floats]):
         """
         after, wrong = self._updated(items, responses)
         if wrong.size:
-            raise impossible_rows(self.bank, after.responses, wrong.tolist())
+            raise impossible_rows(self.bank, after.codes, wrong.tolist())
         return after
 
     def _updated(
         self, items: ArrayLike, responses: ArrayLike
     ) -> tuple[BatchBelief, NDArray[np.intp]]:
         """Return the beliefs after one more response, and who cannot have given all of theirs."""
-        asked, numbers = self._checked_pairs(items, responses)
-        codes, ranks, joints = self.responses.copy(), self.ranks.copy(), list(self.joints)
-        rows = np.flatnonzero(asked != MISSING)
-        codes[rows, asked[rows]] = numbers[rows]
-        ranks[rows, asked[rows]] = self.ranks[rows].max(axis=1) + 1
-        some = [(item, np.flatnonzero(asked == item)) for item in np.unique(asked[rows]).tolist()]
+        rows, asked, numbers = self._checked_pairs(items, responses)
+        codes, ranks, joints = self.codes.copy(), self.ranks.copy(), list(self.joints)
+        codes[rows, asked] = numbers
+        ranks[rows, asked] = self.ranks[rows].max(axis=1) + 1
+        some = [(item, rows[asked == item]) for item in np.unique(asked).tolist()]
         logs = _absorb(self.space, joints, some, codes, self.error_chance)
         evidence = self.log_evidence + logs
-        after = self._made(self.space, joints, evidence, self.error_chance, codes, ranks)
+        after = _made(self.space, joints, evidence, self.error_chance, codes, ranks)
         return after, np.flatnonzero(logs == -np.inf)
 
     def _checked_pairs(
         self, items: ArrayLike, responses: ArrayLike
-    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return new items and responses ``(examinees,)``, `MISSING` in both or in neither."""
-        codes, numbers = whole_array(items, "items"), whole_array(responses, "responses")
-        check_shape(codes, "items", (len(self),))
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+        """Return the examinees who have answered, the items and the responses."""
+        asked, numbers = whole_array(items, "items"), whole_array(responses, "responses")
+        check_shape(asked, "items", (len(self),))
         check_shape(numbers, "responses", (len(self),))
         n_items = len(self.bank.items)
-        wrong = np.flatnonzero((codes < MISSING) | (codes >= n_items))
+        wrong = np.flatnonzero((asked < MISSING) | (asked >= n_items))
         if wrong.size:
             raise InvalidArgumentError(
                 f"expected items from 0 to {n_items - 1}, or {MISSING}, got"
-                f" {codes[wrong[0]]} for examinee {wrong[0]}",
-                int(codes[wrong[0]]),
+                f" {asked[wrong[0]]} for examinee {wrong[0]}",
+                int(asked[wrong[0]]),
             )
-        rows = np.flatnonzero((codes != MISSING) & (numbers != MISSING))
-        again = rows[self.responses[rows, codes[rows]] != MISSING]
+        rows = np.flatnonzero((asked != MISSING) & (numbers != MISSING))
+        asked, numbers = asked[rows], numbers[rows]
+        again = np.flatnonzero(self.codes[rows, asked] != MISSING)
         if again.size:
-            name = self.bank.item_names[codes[again[0]]]
-            raise InvalidArgumentError(f"examinee {again[0]} has answered {name} already", name)
-        _check_range(self.bank, rows, codes[rows], numbers[rows])
-        asked, given = np.full((2, len(self)), MISSING, dtype=np.intp)
-        asked[rows], given[rows] = codes[rows], numbers[rows]
-        return asked, given
+            name = self.bank.item_names[asked[again[0]]]
+            raise InvalidArgumentError(
+                f"examinee {rows[again[0]]} has answered {name} already", name
+            )
+        _check_range(self.bank, rows, asked, numbers)
+        return rows, asked, numbers
 
     @checked
     def with_errors(self, chances: ArrayLike) -> BatchBelief:
@@ -535,14 +523,14 @@ class BatchBelief(_Belief[Floats]):
         """
         numbers = np.broadcast_to(checked_error_chances(chances, len(self)), (len(self),)).copy()
         rows = np.flatnonzero(numbers != self.error_chance)
-        changed, logs = _after_all(self.space, self.responses[rows], numbers[rows])
+        changed, logs = _after_all(self.space, self.codes[rows], numbers[rows])
         if (wrong := rows[logs == -np.inf]).size:
-            raise impossible_rows(self.bank, self.responses, wrong.tolist())
+            raise impossible_rows(self.bank, self.codes, wrong.tolist())
         arrays = [self.log_evidence.copy(), *[joint.copy() for joint in self.joints]]
         for array, part in zip(arrays, [logs, *changed], strict=True):
             array[rows] = part
         evidence, *joints = arrays
-        return self._made(self.space, joints, evidence, numbers, self.responses, self.ranks)
+        return _made(self.space, joints, evidence, numbers, self.codes, self.ranks)
 
     @checked
     def take(self, examinees: ArrayLike) -> BatchBelief:
@@ -554,9 +542,9 @@ class BatchBelief(_Belief[Floats]):
             Positions of examinees, or a mask ``(examinees,)``.
         """
         rows = positions(examinees, len(self), "examinees")
-        arrays = (self.log_evidence, self.error_chance, self.responses, self.ranks)
+        arrays = (self.log_evidence, self.error_chance, self.codes, self.ranks)
         joints = [joint[rows] for joint in self.joints]
-        return self._made(self.space, joints, *[array[rows] for array in arrays])
+        return _made(self.space, joints, *[array[rows] for array in arrays])
 
     @checked
     def alone(self, examinee: int) -> SkillBelief:
@@ -568,90 +556,58 @@ class BatchBelief(_Belief[Floats]):
             The position of the examinee.
         """
         positions([examinee], len(self), "examinee")
-        codes, ranks = self.responses[examinee], self.ranks[examinee]
-        names = self.bank.item_names
-        return SkillBelief(
-            self.space,
-            tuple([joint[examinee] for joint in self.joints]),
-            float(self.log_evidence[examinee]),
-            float(self.error_chance[examinee]),
-            {names[i]: int(codes[i]) for i in np.argsort(ranks) if ranks[i] != MISSING},
+        return made(
+            SkillBelief,
+            space=self.space,
+            joints=tuple([joint[examinee] for joint in self.joints]),
+            log_evidence=float(self.log_evidence[examinee]),
+            error_chance=float(self.error_chance[examinee]),
+            codes=self.codes[examinee],
+            ranks=self.ranks[examinee],
         )
 
     def profile(self) -> BatchProfiles:
         """Return each examinee's most probable profile; ties as in `SkillBelief.profile`."""
-        if self.space.wide is self.space:
-            return BatchProfiles(*self.space.most_probable(self.joints))
+        space = self.space
+        if space.wide is space:
+            return BatchProfiles(*space.most_probable(self.joints))
         # The wide tables may be much larger, so they are made for one examinee after the other.
-        profiles = [self.alone(examinee).profile() for examinee in range(len(self))]
-        levels = np.array([profile.levels for profile in profiles], dtype=np.intp)
-        return BatchProfiles(
-            levels.reshape(len(self), len(self.bank.skills)),
-            np.array([profile.probability for profile in profiles]),
-        )
+        levels = np.empty((len(self), len(self.bank.skills)), dtype=np.intp)
+        probabilities = np.empty(len(self))
+        for row in range(len(self)):
+            one = slice(row, row + 1)
+            joints, _ = _after_all(space.wide, self.codes[one], self.error_chance[one])
+            levels[one], probabilities[one] = space.most_probable(joints)
+        return BatchProfiles(levels, probabilities)
 
 
-class _BatchOfOne(BatchBelief):
-    """The belief about one examinee as a batch, of which each part is made when it is needed."""
-
-    belief: SkillBelief
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise FrozenInstanceError(f"cannot assign to {name!r}")
-
-    def __delattr__(self, name: str) -> None:
-        raise FrozenInstanceError(f"cannot delete {name!r}")
-
-    @cached_property
-    def joints(self) -> tuple[Floats, ...]:
-        return tuple([sealed(joint[None]) for joint in self.belief.joints])
-
-    @cached_property
-    def log_evidence(self) -> Floats:
-        return sealed(np.array([self.belief.log_evidence]))
-
-    @cached_property
-    def error_chance(self) -> Floats:
-        return sealed(np.array([self.belief.error_chance]))
-
-    @cached_property
-    def responses(self) -> Responses:
-        return self._of_items(list(self.belief.responses.values()))
-
-    @cached_property
-    def ranks(self) -> Responses:
-        return self._of_items(range(len(self.belief.responses)))
-
-    def _of_items(self, numbers: Sequence[int]) -> Responses:
-        """Return numbers of the items answered, ``(1, items)``."""
-        found = np.full((1, len(self.bank.items)), MISSING, dtype=np.int16)
-        found[0, [self.bank.position(name) for name in self.belief.responses]] = numbers
-        return sealed(found)
-
-    @cached_property
-    def _row(self) -> Floats:
-        return self.belief._row[None]
-
-    @cached_property
-    def _information(self) -> Floats:
-        return self.belief._information[None]
+def _made(space: ProfileSpace, joints: Iterable[Floats], *arrays: NDArray[Any]) -> BatchBelief:
+    """Return beliefs with arrays that nobody else holds, in the order of the fields."""
+    names = ("log_evidence", "error_chance", "codes", "ranks")
+    own = {name: sealed(array) for name, array in zip(names, arrays, strict=True)}
+    return made(BatchBelief, space=space, joints=tuple([sealed(j) for j in joints]), **own)
 
 
-def batch_given(space: ProfileSpace, responses: Responses) -> BatchBelief:
-    """Return the beliefs given valid responses, as if given in the order of the bank.
+def batch_given(
+    space: ProfileSpace,
+    codes: Responses,
+    ranks: Responses | None = None,
+    error_chance: Floats | None = None,
+) -> BatchBelief:
+    """Return the beliefs given valid responses, by default in the order of the bank.
 
     Raises
     ------
     ImpossibleEvidenceError
         If an examinee's responses have probability zero.
     """
-    chances = np.zeros(len(responses))
-    joints, logs = _after_all(space, responses, chances)
+    chances = np.zeros(len(codes)) if error_chance is None else error_chance
+    joints, logs = _after_all(space, codes, chances)
     if (wrong := np.flatnonzero(logs == -np.inf)).size:
-        raise impossible_rows(space.bank, responses, wrong.tolist())
-    is_given = responses != MISSING
-    ranks = np.where(is_given, np.cumsum(is_given, axis=1) - 1, MISSING).astype(np.int16)
-    return BatchBelief._made(space, joints, logs, chances, responses, ranks)
+        raise impossible_rows(space.bank, codes, wrong.tolist())
+    if ranks is None:
+        ranks = np.where(codes == MISSING, MISSING, np.arange(codes.shape[1])).astype(np.int16)
+    return _made(space, joints, logs, chances, codes, ranks)
 
 
 _BITS = 512
@@ -790,10 +746,18 @@ def _check_range(
 
 
 def impossible_responses(
-    bank: ItemBank, responses: Mapping[str, int], of: str = ""
+    bank: ItemBank, codes: Responses, ranks: Responses | None = None, of: str = ""
 ) -> ImpossibleEvidenceError:
-    """Return an error that names responses that no profile explains, and who gave them."""
-    told = {item: bank.responses(item)[number] for item, number in responses.items()}
+    """Return an error that names responses ``(items,)`` that no profile explains, in their order.
+
+    The message ends with ``of``, which says who gave them.
+    """
+    given = np.flatnonzero(codes != MISSING)
+    in_order = given if ranks is None else given[np.argsort(ranks[given])]
+    told = {}
+    for place in in_order.tolist():
+        name = bank.item_names[place]
+        told[name] = bank.responses(name)[codes[place]]
     listed = ", ".join([f"{item}={state}" for item, state in told.items()])
     return ImpossibleEvidenceError(
         f"no profile of the skills explains the responses {listed}{of}", told
@@ -807,7 +771,7 @@ def impossible_rows(
 
     The message calls the examinee ``who``; default the position.
     """
-    pairs = zip(bank.item_names, responses[rows[0]].tolist(), strict=True)
     more = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
-    of = f" of examinee {rows[0] if who is None else who}{more}"
-    return impossible_responses(bank, {n: code for n, code in pairs if code != MISSING}, of)
+    known = who is not None or len(responses) > 1
+    of = f" of examinee {rows[0] if who is None else who}{more}" if known else ""
+    return impossible_responses(bank, responses[rows[0]], of=of)

@@ -70,6 +70,7 @@ from bnmind.adaptive.beliefs.belief import (
 from bnmind.adaptive.beliefs.tables import DEFAULT_TREE_CELLS, ProfileSpace, n_profiles
 from bnmind.adaptive.formulas import ability_values
 from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of, table_deviations
+from bnmind.adaptive.models import Logistic
 from bnmind.errors import (
     ImpossibleEvidenceError,
     InvalidArgumentError,
@@ -87,15 +88,15 @@ DEFAULT_CELLS = 2**26
 """The default limit of cells in the tables of all examinees together."""
 
 
-def _space(bank: ItemBank, max_profiles: int | None, max_cells: int) -> ProfileSpace:
-    """Return the space of the beliefs of a bank, which is compiled once."""
+def _space(
+    bank: ItemBank, n_examinees: int, max_profiles: int | None, max_cells: int
+) -> ProfileSpace:
+    """Return the space of beliefs about examinees, which is compiled once for each bank."""
     if n_profiles(bank) <= (TABLE_PROFILES if max_profiles is None else max_profiles):
-        return remembered(bank, "_table", lambda: ProfileSpace.table(bank))
-    most = min(max_cells, DEFAULT_TREE_CELLS)
-    return remembered(bank, f"_tree_{most}", lambda: ProfileSpace.tree(bank, most))
-
-
-def _check_size(space: ProfileSpace, n_examinees: int, max_cells: int) -> None:
+        space = remembered(bank, "_table", lambda: ProfileSpace.table(bank))
+    else:
+        most = min(max_cells, DEFAULT_TREE_CELLS)
+        space = remembered(bank, f"_tree_{most}", lambda: ProfileSpace.tree(bank, most))
     if (needed := n_examinees * space.n_cells) > max_cells:
         raise TooLargeError(
             f"the tables of {n_examinees:,} examinees would have {needed:,} cells together; the"
@@ -103,6 +104,7 @@ def _check_size(space: ProfileSpace, n_examinees: int, max_cells: int) -> None:
             needed=needed,
             budget=max_cells,
         )
+    return space
 
 
 @checked
@@ -130,8 +132,11 @@ def start_belief(
     TooLargeError
         If the tree is too large; the message says how large it would be.
     """
-    space = _space(bank_of(bank), max_profiles, max_cells)
-    return SkillBelief(space, space.prior, 0.0, 0.0, {})
+    space = _space(bank_of(bank), 0, max_profiles, max_cells)
+    nothing = np.full(len(space.bank.items), MISSING, dtype=np.int16)
+    return SkillBelief(
+        space, joints=space.prior, log_evidence=0.0, error_chance=0.0, codes=nothing, ranks=nothing
+    )
 
 
 @checked
@@ -160,9 +165,9 @@ def start_beliefs(
     TooLargeError
         If the tables of all examinees would be too large.
     """
-    _check_size(_space(bank, max_profiles, max_cells), n_examinees, max_cells)
+    space = _space(bank, n_examinees, max_profiles, max_cells)
     nothing = np.full((n_examinees, len(bank.items)), MISSING, dtype=np.int16)
-    return beliefs_given(bank, nothing, max_profiles=max_profiles, max_cells=max_cells)
+    return batch_given(space, nothing)
 
 
 @checked
@@ -193,9 +198,8 @@ def beliefs_given(
     TooLargeError
         If the tables of all examinees would be too large.
     """
-    codes, space = checked_responses(bank, responses), _space(bank, max_profiles, max_cells)
-    _check_size(space, len(codes), max_cells)
-    return batch_given(space, codes)
+    codes = checked_responses(bank, responses)
+    return batch_given(_space(bank, len(codes), max_profiles, max_cells), codes)
 
 
 def beliefs_given_anyway(bank: ItemBank, codes: NDArray[np.signedinteger[Any]]) -> BatchBelief:
@@ -309,6 +313,41 @@ def most_likely_ability(belief: SkillBelief | BatchBelief) -> Floats:
 def _weights(belief: SkillBelief | BatchBelief) -> tuple[Floats, Floats]:
     name = ability_of(belief.bank)
     return belief.marginal(name), ability_values(belief.bank.variable(name))
+
+
+def fisher_information(bank: ItemBank, items: Sequence[str], abilities: ArrayLike) -> Floats:
+    """Return Fisher's information of items at abilities, ``(…, items)``.
+
+    Raises
+    ------
+    InvalidModelError
+        If an item has no curve, as those of `irt_bank` have.
+    """
+    from scipy.special import expit
+
+    ability_of(bank)
+    theta = np.asarray(abilities, dtype=np.float64)[..., None]
+    models: list[Any] = [bank.item(name).gate for name in items]
+    values = np.empty((*theta.shape[:-1], len(models)))
+    logistic = [number for number, model in enumerate(models) if isinstance(model, Logistic)]
+    if logistic:
+        parameters = [model for model in models if isinstance(model, Logistic)]
+        a, b, c, d = np.array([(g.slope, g.difficulty, g.lower, g.upper) for g in parameters]).T
+        distance = a * (theta - b)
+        high, low = expit(distance), expit(-distance)  # both tails keep their digits
+        slope = (d - c) * a * high * low
+        right, wrong = c * low + d * high, (1 - c) * low + (1 - d) * high
+        product = right * wrong
+        values[..., logistic] = np.divide(
+            slope**2, product, out=np.zeros_like(product), where=product > 0
+        )
+    for number, (name, model) in enumerate(zip(items, models, strict=True)):
+        if isinstance(model, Logistic):
+            continue
+        if not hasattr(model, "fisher_information"):
+            raise InvalidModelError([f"item {name} has no response model with Fisher information"])
+        values[..., number] = model.fisher_information(theta[..., 0])
+    return values
 
 
 _LEAST = 1e-6

@@ -55,7 +55,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import check_shape, checked
 from bnmind._values import Count, Value
-from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, SkillBelief
+from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.selection.rules import (
     Asked,
@@ -67,7 +67,7 @@ from bnmind.adaptive.selection.rules import (
     enemies_of,
     enemy_pairs,
 )
-from bnmind.adaptive.selection.selector import Choice, ScoringSelector, Selector, best_of
+from bnmind.adaptive.selection.scores import ScoringSelector, Selections, Selector, best_of
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 
@@ -659,7 +659,7 @@ _FILL = 1e-3
 
 
 @dataclass(frozen=True)
-class ShadowTest(Selector[SkillBelief]):
+class ShadowTest(Selector):
     """Select the best item of the best complete test that holds all items answered.
 
     Constraints that will matter later are met at the smallest loss of score, where `Blueprint`
@@ -681,20 +681,20 @@ class ShadowTest(Selector[SkillBelief]):
     2005, chapter 9. The program is solved by HiGHS, through ``scipy.optimize.milp``.
     """
 
-    scored: ScoringSelector[SkillBelief]
+    scored: ScoringSelector
     blueprint: Blueprint
 
     def _faults(self) -> Iterator[str]:
         if self.blueprint.length is None:
             yield "shadow tests need a blueprint with a length"
 
-    def _choice(self, beliefs: BatchBelief, allowed: Mask, luck: ArrayLike | None) -> Choice:
+    def _choice(self, beliefs: BatchBelief, allowed: Mask, luck: ArrayLike | None) -> Selections:
         """Return for each examinee the best allowed item of the shadow test."""
         bank = beliefs.bank
-        answered = beliefs.responses != MISSING
+        answered = beliefs.codes != MISSING
         # The items that can come later: not answered, and no enemies.
         open_items = allowed | ~(answered | enemies_of(bank, answered, self.blueprint.enemies))
-        scores = self.scored.allowed_scores(beliefs, open_items)
+        scores = self.scored._open_scores(beliefs, open_items)
         among = allowed.copy()
         for row in np.flatnonzero(allowed.any(axis=1)).tolist():
             # If only some items may be asked now, such as those of a stage, others come later.

@@ -15,7 +15,7 @@ import numpy as np
 from annotated_types import MinLen
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._arguments import check_shape, checked, number_array, whole_array
+from bnmind._arguments import check_shape, checked
 from bnmind._messages import shown
 from bnmind._values import Count, Distinct, Natural, Value
 from bnmind.adaptive.beliefs.belief import MISSING
@@ -47,13 +47,8 @@ class Rule(Protocol):
         """
 
 
-@checked
 def allowed_items(
-    bank: ItemBank,
-    rules: Sequence[Rule],
-    asked: ArrayLike,
-    *,
-    available: ArrayLike | None = None,
+    bank: ItemBank, rules: Sequence[Rule], asked: ArrayLike, *, available: ArrayLike = True
 ) -> Mask:
     """Return a mask of the items that may be asked next: not asked, and allowed by all rules.
 
@@ -70,13 +65,8 @@ def allowed_items(
         ``(examinees, items)``, a mask of the items that may be asked at all; default all.
         Rules do not wait for items that are not available.
     """
-    sequence = whole_array(asked, "asked")
-    checked_asked(bank, sequence)
-    allowed = ~asked_mask(bank, sequence)
-    if available is not None:
-        possible = np.asarray(number_array(available, "available"), dtype=bool)
-        check_shape(possible, "available", allowed.shape)
-        allowed &= possible
+    sequence = np.asarray(asked, dtype=np.intp)
+    allowed: Mask = ~asked_mask(bank, sequence) & np.asarray(available, dtype=bool)
     for rule in rules:
         allowed = rule.restrict(bank, sequence, allowed) & allowed
     return allowed

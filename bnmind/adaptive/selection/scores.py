@@ -1,4 +1,9 @@
-"""Selectors by what an item should tell about the skills, and items ranked by it.
+"""Selectors, which choose the next item, by what an item should tell about the skills.
+
+A selector chooses for many examinees at once. A live test is a batch of one examinee. A selector
+has no state: the same beliefs, items and random numbers give the same choice. Selectors that score
+items derive from `ScoringSelector`. The largest score wins; scores that are equal within a
+tolerance go to the first item in the order of the bank.
 
 Minimal expected entropy of all skills:
 
@@ -68,39 +73,6 @@ E ρ        Σ_r min_d Σ_s L[d, s] P(s, X=r): the expected risk after item X
 score      Σ over the losses of ρ − E ρ
 =========  ==================================================================
 
-Maximal Fisher information at an estimated ability:
-
-=========  ==================================================================
-symbol     name here
-=========  ==================================================================
-θ̂          ``estimate(belief)``
-I_j(θ̂)     ``fisher_information``; with two responses
-           a² (P − c)² (d − P)² / ((d − c)² P (1 − P)), as in catsim
-=========  ==================================================================
-
-Minimal expected posterior variance (MEPV) of the ability:
-
-==============  ==================================================================
-symbol          name here
-==============  ==================================================================
-θ               the ability, a point of the grid
-p(θ, x)         ``joints``: the ability and the response to an item, given the answers
-E Var(θ | X)    Var(θ) − score, so the largest score has the smallest expected variance
-Var(E(θ | X))   the score: Σ_x p(x) (E(θ | x) − E θ)²
-==============  ==================================================================
-
-The a-stratified method, for items with logistic curves:
-
-==========  ==================================================================
-symbol      name here
-==========  ==================================================================
-a_i, b_i    the slope and the difficulty of item i
-θ̂           ``estimate(belief)``
-==========  ==================================================================
-
-The items are divided into K ``strata`` by their slopes, the flattest first, and the test into K
-stages. In stage k, the item of stratum k whose difficulty is nearest to θ̂ is asked.
-
 References
 ----------
 X. Xu, H.-H. Chang and J. Douglas, "A simulation study to compare CAT strategies for
@@ -112,38 +84,230 @@ testing", Appl. Psychol. Meas. 2015.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from annotated_types import Ge, MinLen
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._arguments import checked
+from bnmind._arguments import checked, checked_if_it_fails
 from bnmind._display import table_html
 from bnmind._messages import counted, shown
-from bnmind._registry import NAMES
-from bnmind._values import Count, Distinct, Finite, Value
+from bnmind._registry import NAMES, Registrar
+from bnmind._values import Distinct, Finite, Must, NonNegative, Value, made, sealed
 from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, SkillBelief
 from bnmind.adaptive.beliefs.estimates import (
-    AbilityEstimate,
-    ability_of,
     checked_skills,
-    expected_ability,
     response_joints,
 )
-from bnmind.adaptive.formulas import ability_values
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.models import GradedResponse, Logistic
-from bnmind.adaptive.selection.selector import (
-    LENGTH,
-    QuestionBelief,
-    ScoringSelector,
-    selector,
-)
+from bnmind.adaptive.selection.rules import Mask, check_allowed, item_mask
 from bnmind.errors import InvalidArgumentError, InvalidModelError, NothingToAskError
 from bnmind.information import Floats, information, unchecked_entropy
+
+TOLERANCE = 1e-9
+"""The default tolerance: scores closer than this count as equal."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Selection(Value):
+    """A selected item, with the scores that led to it."""
+
+    item: str
+    """The item to ask."""
+    items: tuple[str, ...]
+    """The items that could be selected, in the order of the bank."""
+    scores: Floats
+    """The score of each item, ``(items,)``; larger is better."""
+    tied: tuple[str, ...]
+    """The items whose scores equal the best score, in the order of the bank."""
+    set_aside: tuple[str, ...] = ()
+    """Better items that exposure control withholds for the rest of this test."""
+
+    @property
+    def score(self) -> float:
+        """The score of the selected item."""
+        return float(self.scores[self.items.index(self.item)])
+
+
+class Selections(NamedTuple):
+    """The selected item for each examinee."""
+
+    items: NDArray[np.intp]
+    """``(examinees,)`` positions in the bank; `MISSING` where no item was allowed."""
+    scores: Floats
+    """``(examinees, items)``; −inf where an item was not allowed."""
+    tied: Mask
+    """``(examinees, items)``, as `Selection.tied`."""
+    set_aside: Mask
+    """``(examinees, items)``, as `Selection.set_aside`."""
+
+
+def best_of(scores: Floats, allowed: Mask, tolerance: float) -> Selections:
+    """Return the first of the allowed items whose score equals the largest within a tolerance.
+
+    Parameters
+    ----------
+    scores
+        ``(examinees, items)``; −inf for items that are not allowed.
+    allowed
+        ``(examinees, items)``
+    tolerance
+        Scores closer than this count as equal.
+    """
+    # The methods of arrays take longer, which counts for one examinee.
+    tied = scores >= np.maximum.reduce(scores, axis=1, keepdims=True) - tolerance
+    tied &= allowed
+    items = np.where(np.logical_or.reduce(tied, axis=1), tied.argmax(axis=1), MISSING)
+    return Selections(items, scores, tied, np.zeros_like(tied))
+
+
+class CheckedMethods:
+    """A base of classes in which each implementation of some methods checks its arguments."""
+
+    _checked: ClassVar[tuple[str, ...]]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for name in cls._checked:
+            if name in vars(cls):
+                setattr(cls, name, checked_if_it_fails(vars(cls)[name]))
+
+
+class Selector(CheckedMethods, Value, ABC):
+    """A base of all selectors, which choose the next item."""
+
+    _checked = ("batch_scores",)
+
+    @abstractmethod
+    def _choice(self, beliefs: BatchBelief, allowed: Mask, luck: ArrayLike | None) -> Selections:
+        """Return the next item of each examinee; the arguments are those of `select_batch`."""
+
+    @checked_if_it_fails
+    def select(
+        self,
+        belief: SkillBelief,
+        items: Sequence[str],
+        *,
+        rng: np.random.Generator | None = None,
+    ) -> Selection:
+        """Return the item to ask next.
+
+        Parameters
+        ----------
+        belief
+            The belief about the examinee.
+        items
+            The names of the items that may be asked, in any order.
+        rng
+            Required by selectors that draw. They draw one number for each item of the bank,
+            whichever items may be asked.
+
+        Raises
+        ------
+        NothingToAskError
+            If there are no items.
+        UnknownNameError
+            If there is no such item.
+        """
+        if not len(items):
+            raise NothingToAskError("there is no item to select from")
+        every, allowed = belief.bank.item_names, item_mask(belief.bank, items)[None]
+        luck = None if rng is None else rng.random(len(every))[None]
+        found = self._choice(belief.batch, allowed, luck)
+
+        def names(mask: Mask) -> tuple[str, ...]:
+            return tuple([every[place] for place in mask[0].nonzero()[0].tolist()])
+
+        return made(
+            Selection,
+            item=every[found.items[0]],
+            items=names(allowed),
+            scores=sealed(found.scores[allowed]),
+            tied=names(found.tied),
+            set_aside=names(found.set_aside),
+        )
+
+    @checked
+    def select_batch(
+        self, beliefs: BatchBelief, allowed: Mask, *, luck: ArrayLike | None = None
+    ) -> Selections:
+        """Return the item to ask each of many examinees next.
+
+        Parameters
+        ----------
+        beliefs
+            The belief about each examinee.
+        allowed
+            ``(examinees, items)``, a mask of the items that may be asked.
+        luck
+            ``(examinees, items)`` random numbers in [0, 1), required by selectors that draw.
+        """
+        check_allowed(allowed, beliefs.codes.shape)
+        return self._choice(beliefs, allowed, luck)
+
+
+@dataclass(frozen=True)
+class ScoringSelector(Selector):
+    """A base of selectors that select the item with the largest score.
+
+    Parameters
+    ----------
+    tolerance
+        Scores closer than this count as equal.
+    """
+
+    tolerance: Annotated[float, Ge(0), Finite] = field(default=TOLERANCE, kw_only=True)
+
+    @abstractmethod
+    def batch_scores(self, beliefs: BatchBelief) -> Floats:
+        """Return the score of each item of the bank, ``(examinees, items)``; larger is better.
+
+        Parameters
+        ----------
+        beliefs
+            The beliefs about all examinees, with their responses.
+        """
+
+    def _open_scores(self, beliefs: BatchBelief, allowed: Mask) -> Floats:
+        """Return the scores of the allowed items, ``(examinees, items)``; −inf for others."""
+        return np.where(allowed, self.batch_scores(beliefs), -np.inf)
+
+    @checked_if_it_fails
+    def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:
+        """Return the score of each item, ``(items,)``, by the belief about one examinee.
+
+        Parameters
+        ----------
+        belief
+            The belief about the examinee.
+        items
+            The names of the items to score.
+        """
+        bank = belief.bank
+        found = self._open_scores(belief.batch, item_mask(bank, items)[None])
+        scores: Floats = found[0, [bank.position(name) for name in items]]
+        return scores
+
+    def _choice(self, beliefs: BatchBelief, allowed: Mask, luck: ArrayLike | None) -> Selections:
+        """Return for each examinee the item with the largest score."""
+        scores = self._open_scores(beliefs, allowed)
+        found = best_of(scores, allowed, self.tolerance)
+        if MISSING in found.items.tolist() and np.isnan(scores).any():
+            row, place = np.argwhere(np.isnan(scores))[0].tolist()
+            raise InvalidArgumentError(
+                f"expected a number as the score of {shown(beliefs.bank.item_names[place])} by"
+                f" {type(self).__name__}, got {scores[row, place]:g}",
+                float(scores[row, place]),
+            )
+        return found
+
+
+selector: Registrar[Selector] = Registrar()
+"""Registers a selector: `@selector("gdi", "largest G-DINA discrimination index")`."""
 
 
 def _masses(beliefs: BatchBelief) -> Floats:
@@ -151,7 +315,7 @@ def _masses(beliefs: BatchBelief) -> Floats:
     return beliefs.masses(np.arange(len(beliefs.bank.item_names)))
 
 
-def _joints(beliefs: BatchBelief, skills: Sequence[str]) -> Floats:
+def skill_joints(beliefs: BatchBelief, skills: Sequence[str]) -> Floats:
     """Return P(levels of skills, response), ``(examinees, configurations, items, responses)``."""
     return response_joints(beliefs, skills, beliefs.bank.item_names)
 
@@ -161,18 +325,22 @@ def _joints(beliefs: BatchBelief, skills: Sequence[str]) -> Floats:
     "most information about all skills, or about some",
     NAMES,
     plain=lambda: MinimalEntropy(),
-    given=lambda skills: TargetEntropy(skills),
+    given=lambda skills: MinimalEntropy(skills),
 )
 @dataclass(frozen=True)
-class MinimalEntropy(ScoringSelector[QuestionBelief]):
-    """Select the item with the smallest expected entropy of all skills after its response.
+class MinimalEntropy(ScoringSelector):
+    """Select the item with the smallest expected entropy of the skills after its response.
 
-    The score is the expected information of an item about all skills jointly, in bits,
+    The score is the expected information of an item about the skills jointly, in bits,
     computed by `bnmind.information.information`, which also chooses the guesses in
     Mastermind. The expected entropy is the entropy of the belief minus the score.
 
     Parameters
     ----------
+    skills
+        The names of target skills, for the information about these jointly; default all
+        hidden variables. Information about other skills then counts only through its
+        dependence with the target skills.
     tolerance
         Information closer than this, in bits, counts as equal.
 
@@ -192,12 +360,13 @@ class MinimalEntropy(ScoringSelector[QuestionBelief]):
     ('item_1', [0.397, 0.296])
     """
 
+    skills: Annotated[tuple[str, ...], MinLen(1), Distinct] | None = None
+
     def batch_scores(self, beliefs: BatchBelief) -> Floats:
         """Return the score of each item of the bank, ``(examinees, items)``."""
-        return beliefs.information()
-
-
-_Weight = Annotated[float, Ge(0), Finite]
+        if self.skills is None:
+            return beliefs.information()
+        return information_about(skill_joints(beliefs, self.skills))
 
 
 def information_about(joints: Floats) -> Floats:
@@ -220,31 +389,9 @@ def information_about(joints: Floats) -> Floats:
     return information(masses, channel)
 
 
-@dataclass(frozen=True)
-class TargetEntropy(ScoringSelector[SkillBelief]):
-    """Select the item with the most expected information about some skills jointly.
-
-    The score is in bits. Information about other skills counts only through its dependence
-    with the target skills. See `MinimalEntropy` for the source.
-
-    Parameters
-    ----------
-    skills
-        The names of the target skills.
-    tolerance
-        Information closer than this, in bits, counts as equal.
-    """
-
-    skills: Annotated[tuple[str, ...], MinLen(1), Distinct]
-
-    def batch_scores(self, beliefs: BatchBelief) -> Floats:
-        """Return the score of each item of the bank, ``(examinees, items)``."""
-        return information_about(_joints(beliefs, self.skills))
-
-
 @selector("skills", "most information about each skill alone, summed")
 @dataclass(frozen=True)
-class SkillEntropy(ScoringSelector[SkillBelief]):
+class SkillEntropy(ScoringSelector):
     """Select the item with the smallest expected sum of the entropies of single skills.
 
     The score is Σ_k w_k I(X; S_k), in bits: each skill counts separately, whatever their
@@ -258,7 +405,7 @@ class SkillEntropy(ScoringSelector[SkillBelief]):
         Scores closer than this count as equal.
     """
 
-    weights: Annotated[Mapping[str, _Weight], MinLen(1)] | None = None
+    weights: Annotated[Mapping[str, NonNegative], MinLen(1)] | None = None
 
     def batch_scores(self, beliefs: BatchBelief) -> Floats:
         """Return the score of each item of the bank, ``(examinees, items)``."""
@@ -268,13 +415,13 @@ class SkillEntropy(ScoringSelector[SkillBelief]):
         for skill, weight in weights.items():
             checked_skills(bank, [skill])
             if weight:
-                total += weight * information_about(_joints(beliefs, [skill]))
+                total += weight * information_about(skill_joints(beliefs, [skill]))
         return total
 
 
 @selector("gdi", "largest G-DINA discrimination index")
 @dataclass(frozen=True)
-class DiscriminationIndex(ScoringSelector[QuestionBelief]):
+class DiscriminationIndex(ScoringSelector):
     """Select the item with the largest G-DINA discrimination index (GDI).
 
     The score is the variance of the probability of a right response over the
@@ -313,17 +460,27 @@ def most_probable_profile(belief: SkillBelief | BatchBelief) -> NDArray[np.intp]
     return np.asarray(belief.profile().levels, dtype=np.intp)
 
 
+@selector(
+    "mpwkl",
+    "the same between all profiles, weighted by the belief",
+    plain=lambda: KullbackLeibler("mpwkl"),
+)
+@selector("pwkl", "the same, weighted by the belief", plain=lambda: KullbackLeibler("pwkl"))
 @selector("kl", "largest Kullback-Leibler divergence from the most probable profile")
 @dataclass(frozen=True)
-class KullbackLeibler(ScoringSelector[SkillBelief]):
-    """Select the item that best discriminates the estimated profile from all others (KL).
+class KullbackLeibler(ScoringSelector):
+    """Select the item that best discriminates profiles, by divergences in bits.
 
-    The score is the mean over all profiles of the divergence from the estimated one, in
-    bits; the belief enters through the estimate alone. The original is a sum in natural
-    logarithms, which gives the same order. See `LEAST_CHANCE` for small chances.
+    The score ``"kl"`` is the mean over all profiles of the divergence from the estimated one;
+    the belief enters through the estimate alone. The original is a sum in natural logarithms,
+    which gives the same order. ``"pwkl"`` weights the profiles by the belief. ``"mpwkl"`` is
+    the mean divergence between two profiles drawn from the belief, without an estimate. See
+    `LEAST_CHANCE` for small chances.
 
     Parameters
     ----------
+    index
+        ``"kl"``, ``"pwkl"`` or ``"mpwkl"``.
     estimate
         The function that estimates the profile; default `most_probable_profile`.
     tolerance
@@ -331,69 +488,24 @@ class KullbackLeibler(ScoringSelector[SkillBelief]):
 
     References
     ----------
-    Xu, Chang and Douglas, 2003.
+    KL: Xu, Chang and Douglas, 2003. PWKL: Cheng, 2009. MPWKL: Kaplan, de la Torre and
+    Barrada, 2015.
     """
 
+    index: Annotated[str, Must(": kl, pwkl or mpwkl", {"kl", "pwkl", "mpwkl"}.__contains__)] = "kl"
     estimate: ProfileEstimate = most_probable_profile
 
     def batch_scores(self, beliefs: BatchBelief) -> Floats:
         """Return the score of each item of the bank, ``(examinees, items)``."""
-        bank = beliefs.bank
-        channels = floored(bank.channels())
+        bank, channels = beliefs.bank, floored(beliefs.bank.channels())
+        if self.index == "mpwkl":
+            return _between(channels, _masses(beliefs))
         profile = _configurations(bank, self.estimate(beliefs))
-        return _from(channels, profile, _uniform(bank, channels.shape[1]))
-
-
-@selector("pwkl", "the same, weighted by the belief")
-@dataclass(frozen=True)
-class PosteriorWeightedKL(ScoringSelector[SkillBelief]):
-    """Select the item that best discriminates the estimated profile from probable ones (PWKL).
-
-    The score is the mean over the profiles, weighted by the belief, of the divergence
-    from the estimated one, in bits. See `LEAST_CHANCE` for small chances.
-
-    Parameters
-    ----------
-    estimate
-        The function that estimates the profile; default `most_probable_profile`.
-    tolerance
-        Scores closer than this count as equal.
-
-    References
-    ----------
-    Cheng, 2009.
-    """
-
-    estimate: ProfileEstimate = most_probable_profile
-
-    def batch_scores(self, beliefs: BatchBelief) -> Floats:
-        """Return the score of each item of the bank, ``(examinees, items)``."""
-        bank = beliefs.bank
-        profile = _configurations(bank, self.estimate(beliefs))
-        return _from(floored(bank.channels()), profile, _masses(beliefs))
-
-
-@selector("mpwkl", "the same between all profiles, weighted by the belief")
-@dataclass(frozen=True)
-class ModifiedPosteriorWeightedKL(ScoringSelector[QuestionBelief]):
-    """Select the item that best discriminates probable profiles from each other (MPWKL).
-
-    The score is the mean divergence between two profiles drawn from the belief, in bits.
-    No estimate is needed. See `LEAST_CHANCE` for small chances.
-
-    Parameters
-    ----------
-    tolerance
-        Scores closer than this count as equal.
-
-    References
-    ----------
-    Kaplan, de la Torre and Barrada, 2015.
-    """
-
-    def batch_scores(self, beliefs: BatchBelief) -> Floats:
-        """Return the score of each item of the bank, ``(examinees, items)``."""
-        return _between(floored(beliefs.bank.channels()), _masses(beliefs))
+        if self.index == "pwkl":
+            return _from(channels, profile, _masses(beliefs))
+        is_configuration = bank.channels().any(axis=-1)
+        uniform = is_configuration / is_configuration.sum(axis=-1, keepdims=True)
+        return _from(channels, profile, uniform)
 
 
 def floored(channels: Floats) -> Floats:
@@ -436,229 +548,22 @@ def _between(channels: Floats, masses: Floats) -> Floats:
     return means
 
 
-def _uniform(bank: ItemBank, width: int) -> Floats:
-    sizes = np.array([bank.n_configurations(bank.cause(name)) for name in bank.item_names])[:, None]
-    return np.where(np.arange(width) < sizes, 1 / sizes, 0.0)
-
-
 def _configurations(bank: ItemBank, levels: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return the configuration of each item's cause in a profile, ``(…, items)``."""
-    items = bank.item_names
     place = {name: number for number, name in enumerate(bank.skills)}
-    unfit = sorted({v for name in items for v in bank.cause(name)} - set(place))
-    if unfit:
+    if unfit := sorted({name for cause in bank.causes for name in cause} - set(place)):
         raise InvalidModelError(
             [
                 "a divergence from a profile of skills needs items that depend on skills alone,"
                 f" got {', '.join(unfit)}"
             ]
         )
-    configurations = np.empty((*levels.shape[:-1], len(items)), dtype=np.intp)
-    for number, name in enumerate(items):
-        cause = bank.cause(name)
-        sizes = tuple(bank.variable(v).n_states for v in cause)
-        configurations[..., number] = np.ravel_multi_index(
-            tuple(levels[..., place[v]] for v in cause), sizes
-        )
-    return configurations
-
-
-def fisher_information(bank: ItemBank, items: Sequence[str], abilities: ArrayLike) -> Floats:
-    """Return Fisher's information of items at abilities, ``(…, items)``.
-
-    Raises
-    ------
-    InvalidModelError
-        If an item has no curve, as those of `irt_bank` have.
-    """
-    from scipy.special import expit
-
-    ability_of(bank)
-    theta = np.asarray(abilities, dtype=np.float64)[..., None]
-    models: list[Any] = [bank.item(name).gate for name in items]
-    values = np.empty((*theta.shape[:-1], len(models)))
-    logistic = [number for number, model in enumerate(models) if isinstance(model, Logistic)]
-    if logistic:
-        parameters = [model for model in models if isinstance(model, Logistic)]
-        a, b, c, d = np.array([(g.slope, g.difficulty, g.lower, g.upper) for g in parameters]).T
-        distance = a * (theta - b)
-        high, low = expit(distance), expit(-distance)  # both tails keep their digits
-        slope = (d - c) * a * high * low
-        right, wrong = c * low + d * high, (1 - c) * low + (1 - d) * high
-        product = right * wrong
-        values[..., logistic] = np.divide(
-            slope**2, product, out=np.zeros_like(product), where=product > 0
-        )
-    for number, (name, model) in enumerate(zip(items, models, strict=True)):
-        if isinstance(model, Logistic):
-            continue
-        if not hasattr(model, "fisher_information"):
-            raise InvalidModelError([f"item {name} has no response model with Fisher information"])
-        values[..., number] = model.fisher_information(theta[..., 0])
-    return values
-
-
-@selector("fisher", "largest Fisher information at the expected ability")
-@dataclass(frozen=True)
-class MaximalFisher(ScoringSelector[SkillBelief]):
-    """Select the item with the largest Fisher information at the estimated ability.
-
-    With the same estimate it selects the same items as catsim's ``MaxInfoSelector``, except
-    that ties go to the first item.
-
-    Parameters
-    ----------
-    estimate
-        The function that estimates the ability: `expected_ability` (default),
-        `most_probable_ability`, or a function of your own.
-    tolerance
-        Information closer than this counts as equal.
-
-    References
-    ----------
-    F. Lord, *Applications of Item Response Theory to Practical Testing Problems*, 1980;
-    the formula for four parameters from D. Magis, "A note on the item information function
-    of the four-parameter logistic model", Appl. Psychol. Meas. 2013.
-
-    Examples
-    --------
-    >>> from bnmind.adaptive import irt_bank, logistic_items, start_belief
-    >>> bank = irt_bank(logistic_items([[1.2, -0.5], [0.8, 1.0], [1.1, 0.1]]))
-    >>> MaximalFisher().select(start_belief(bank), bank.item_names).item
-    'item_1'
-    """
-
-    estimate: AbilityEstimate = expected_ability
-
-    def batch_scores(self, beliefs: BatchBelief) -> Floats:
-        """Return the score of each item of the bank, ``(examinees, items)``."""
-        return fisher_information(beliefs.bank, beliefs.bank.item_names, self.estimate(beliefs))
-
-
-@selector("mepv", "smallest expected variance of the ability")
-@dataclass(frozen=True)
-class MinimalPosteriorVariance(ScoringSelector[SkillBelief]):
-    """Select the item with the smallest expected variance of the ability after its response.
-
-    The score is the expected reduction of the variance of the belief, in squared units of the
-    ability. The bank has one ability whose states are numbers, such as that of `irt_bank`.
-
-    Parameters
-    ----------
-    tolerance
-        Scores closer than this count as equal.
-
-    References
-    ----------
-    W. van der Linden, "Bayesian item selection criteria for adaptive testing", Psychometrika
-    1998, eq. 12 (minimum expected posterior variance); R. Owen, "A Bayesian sequential
-    procedure for quantal response in the context of adaptive mental testing", JASA 1975.
-
-    Examples
-    --------
-    >>> from bnmind.adaptive import irt_bank, logistic_items, start_belief
-    >>> bank = irt_bank(logistic_items([[1.2, -0.5], [0.8, 1.0], [1.1, 0.1]]))
-    >>> found = MinimalPosteriorVariance().select(start_belief(bank), bank.item_names)
-    >>> found.item, found.scores.round(3).tolist()
-    ('item_1', [0.209, 0.111, 0.194])
-    """
-
-    def batch_scores(self, beliefs: BatchBelief) -> Floats:
-        """Return the score of each item of the bank, ``(examinees, items)``."""
-        bank = beliefs.bank
-        ability = ability_of(bank)
-        joints, points = _joints(beliefs, [ability]), ability_values(bank.variable(ability))
-        masses = joints.sum(axis=-3)
-        sums = np.tensordot(joints, points, axes=(-3, 0))
-        squares = np.divide(sums**2, masses, out=np.zeros_like(sums), where=masses > 0)
-        # Var(E(θ | X))
-        reduction: Floats = squares.sum(axis=-1) - sums.sum(axis=-1) ** 2
-        return np.maximum(reduction, 0.0)
-
-
-_FAR = 1e6
-"""Added to the distance of an item for each stratum between its own and that of the stage."""
-
-
-@selector("a-stratified", "flat curves first, steep ones last, difficulty near the ability", LENGTH)
-@dataclass(frozen=True)
-class AStratified(ScoringSelector[SkillBelief]):
-    """Ask flat items first and steep items last, each with a difficulty near the ability.
-
-    Steep items are kept for the end of the test, when the ability is known better, so items
-    are used more evenly. If no item of the stage's stratum may be asked, an item of the
-    nearest stratum is. Answers are counted to find the stage.
-
-    Parameters
-    ----------
-    length
-        The number of items in the test, at least 1. The stages have equal lengths.
-    strata
-        The number of strata, at least 1.
-    blocked
-        Whether to divide the items by their difficulty into blocks first, and each block by
-        slope, so that the difficulties of all strata are alike (b-blocking).
-    estimate
-        The function that estimates the ability.
-    tolerance
-        Distances closer than this count as equal.
-
-    References
-    ----------
-    H.-H. Chang and Z. Ying, "a-Stratified multistage computerized adaptive testing", Appl.
-    Psychol. Meas. 1999; H.-H. Chang, J. Qian and Z. Ying, "a-Stratified multistage computerized
-    adaptive testing with b blocking", 2001.
-    """
-
-    length: Count
-    strata: Count = 4
-    blocked: bool = field(default=False, kw_only=True)
-    estimate: AbilityEstimate = expected_ability
-
-    def batch_scores(self, beliefs: BatchBelief) -> Floats:
-        """Return the score of each item of the bank, ``(examinees, items)``."""
-        slopes, difficulties = _curves(beliefs.bank)
-        stratum = _strata(slopes, difficulties, self.strata, blocked=self.blocked)
-        n_answered = (beliefs.responses != MISSING).sum(axis=1)
-        stage = np.minimum(n_answered * self.strata // self.length, self.strata - 1)
-        away = np.abs(stratum - stage[:, None])
-        abilities = np.asarray(self.estimate(beliefs))
-        distances: Floats = np.abs(difficulties - abilities[:, None]) + _FAR * away
-        return -distances
-
-
-def _curves(bank: ItemBank) -> tuple[Floats, Floats]:
-    """Return the size of the slope and the difficulty of each item, ``(items,)``."""
-    ability_of(bank)
-    pairs, wrong = [], []
-    for item in bank.items:
-        if isinstance(item.gate, Logistic):
-            pairs.append((abs(item.gate.slope), item.gate.difficulty))
-        elif isinstance(item.gate, GradedResponse):
-            pairs.append((abs(item.gate.slope), float(np.mean(item.gate.thresholds))))
-        else:
-            wrong.append(item.name)
-    if wrong:
-        raise InvalidModelError(
-            [f"items with a slope and a difficulty are needed, not {', '.join(wrong[:5])}"]
-        )
-    slopes, difficulties = np.array(pairs, dtype=np.float64).T
-    return slopes, difficulties
-
-
-def _strata(
-    slopes: Floats, difficulties: Floats, strata: int, *, blocked: bool
-) -> NDArray[np.intp]:
-    """Return the stratum of each item, from 0 for the flattest, ``(items,)``."""
-    n = len(slopes)
-    order = np.argsort(difficulties, kind="stable") if blocked else np.arange(n)
-    size = strata if blocked else n
-    result = np.empty(n, dtype=np.intp)
-    for start in range(0, n, size):
-        block = order[start : start + size]
-        inside = block[np.argsort(slopes[block], kind="stable")]
-        result[inside] = np.arange(len(inside)) * strata // len(inside)
-    return result
+    of_causes = np.zeros((*levels.shape[:-1], len(bank.causes)), dtype=np.intp)
+    for number, cause in enumerate(bank.causes):
+        for name in cause:
+            of_causes[..., number] *= bank.variable(name).n_states
+            of_causes[..., number] += levels[..., place[name]]
+    return of_causes[..., bank.cause_numbers]
 
 
 @dataclass(frozen=True, eq=False)
@@ -725,51 +630,38 @@ class Loss(Value):
         belief
             The belief.
         """
-        first = belief.bank.item_names[:1]
-        joint = self._checked(response_joints(belief, self.skills, first))
-        return float((np.asarray(self.table) @ joint[:, 0].sum(axis=-1)).min())
+        joints = response_joints(belief, self.skills, belief.bank.item_names[:1])
+        return float(self._expected(joints).sum(axis=-1).min())
 
-    @checked
-    def gains(self, joints: Floats) -> Floats:
-        """Return the expected reduction of the risk by each item.
+    def _gains(self, joints: Floats) -> Floats:
+        """Return the expected reduction of the risk by each item, ``(…, items)``, never negative.
 
         Parameters
         ----------
         joints
             ``(…, configurations, items, responses)``, as `response_joints` returns.
-
-        Returns
-        -------
-        Floats
-            ``(…, items)``, never negative.
         """
-        joints = self._checked(joints)
-        losses = np.einsum("ds,...sir->...dir", np.asarray(self.table), joints)
-        now = losses.sum(axis=-1).min(axis=-2)
-        after = losses.min(axis=-3).sum(axis=-1)
+        losses = self._expected(joints)
+        now, after = losses.sum(axis=-1).min(axis=-2), losses.min(axis=-3).sum(axis=-1)
         gains: Floats = np.maximum(now - after, 0.0)
         return gains
 
-    def _checked(self, joints: Floats) -> Floats:
-        if not (isinstance(joints, np.ndarray) and joints.ndim >= 3):
-            raise InvalidArgumentError(
-                "expected joints as an array (…, configurations, items, responses), got"
-                f" {shown(joints)}",
-                joints,
-            )
-        n_configurations, width = joints.shape[-3], np.asarray(self.table).shape[1]
-        if n_configurations != width:
+    def _expected(self, joints: Floats) -> Floats:
+        """Return the losses times chances, ``(…, decisions, items, responses)``."""
+        table, n_configurations = np.asarray(self.table), joints.shape[-3]
+        if table.shape[1] != n_configurations:
             raise InvalidArgumentError(
                 f"expected losses for {n_configurations} configurations of"
-                f" {', '.join(self.skills)}, got {width}",
-                width,
+                f" {', '.join(self.skills)}, got {table.shape[1]}",
+                table.shape[1],
             )
-        return joints
+        losses: Floats = np.einsum("ds,...sir->...dir", table, joints)
+        return losses
 
 
 @selector("loss", "fewest skills classified wrongly")
 @dataclass(frozen=True)
-class LossGain(ScoringSelector[SkillBelief]):
+class LossGain(ScoringSelector):
     """Select the item with the largest expected reduction of the loss of the best decisions.
 
     Often no single response can change a decision. Then all scores are zero, and the first
@@ -795,7 +687,7 @@ class LossGain(ScoringSelector[SkillBelief]):
     def batch_scores(self, beliefs: BatchBelief) -> Floats:
         """Return the score of each item of the bank, ``(examinees, items)``."""
         losses = Loss.each_skill(beliefs.bank) if self.losses is None else self.losses
-        gains = [loss.gains(_joints(beliefs, loss.skills)) for loss in losses]
+        gains = [loss._gains(skill_joints(beliefs, loss.skills)) for loss in losses]
         total: Floats = np.sum(gains, axis=0)
         return total
 

@@ -1,5 +1,38 @@
 """Selectors by chance, by an order, by a function, by score per cost, by stages; exposure control.
 
+Maximal Fisher information at an estimated ability:
+
+=========  ==================================================================
+symbol     name here
+=========  ==================================================================
+θ̂          ``estimate(belief)``
+I_j(θ̂)     ``fisher_information``; with two responses
+           a² (P − c)² (d − P)² / ((d − c)² P (1 − P)), as in catsim
+=========  ==================================================================
+
+Minimal expected posterior variance (MEPV) of the ability:
+
+==============  ==================================================================
+symbol          name here
+==============  ==================================================================
+θ               the ability, a point of the grid
+p(θ, x)         ``joints``: the ability and the response to an item, given the answers
+E Var(θ | X)    Var(θ) − score, so the largest score has the smallest expected variance
+Var(E(θ | X))   the score: Σ_x p(x) (E(θ | x) − E θ)²
+==============  ==================================================================
+
+The a-stratified method, for items with logistic curves:
+
+==========  ==================================================================
+symbol      name here
+==========  ==================================================================
+a_i, b_i    the slope and the difficulty of item i
+θ̂           ``estimate(belief)``
+==========  ==================================================================
+
+The items are divided into K ``strata`` by their slopes, the flattest first, and the test into K
+stages. In stage k, the item of stratum k whose difficulty is nearest to θ̂ is asked.
+
 Exposure control does not ask the best items of every examinee.
 
 The progressive method:
@@ -53,30 +86,296 @@ from annotated_types import Gt, Le, Lt
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import check_shape, checked, number_array
-from bnmind._messages import shown
-from bnmind._registry import COUNT, Registered, made_by_name
+from bnmind._messages import counted
+from bnmind._registry import COUNT, Argument, Registered, made_by_name
 from bnmind._values import Count, Distinct, Finite, Probability, Value, sealed
 from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, SkillBelief
+from bnmind.adaptive.beliefs.estimates import (
+    AbilityEstimate,
+    ability_of,
+    expected_ability,
+    fisher_information,
+)
+from bnmind.adaptive.formulas import ability_values
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.item import Item
+from bnmind.adaptive.models import GradedResponse, Logistic
 from bnmind.adaptive.selection.rules import Mask
-from bnmind.adaptive.selection.scores import MinimalEntropy
-from bnmind.adaptive.selection.selector import (
-    LENGTH,
-    Choice,
+from bnmind.adaptive.selection.scores import (
+    MinimalEntropy,
     ScoringSelector,
+    Selections,
     Selector,
     best_of,
-    by_rank,
-    drawn,
-    one_of,
     selector,
+    skill_joints,
 )
-from bnmind.errors import InvalidArgumentError, InvalidModelError, UnknownNameError
+from bnmind.errors import InvalidArgumentError, InvalidModelError
 from bnmind.information import Floats
 
+LENGTH = Argument("LENGTH", "the number of items in the test", COUNT.read, "3")
+"""The argument of selectors that need the length of the test; design files leave it out."""
 
-@checked
+
+@selector("fisher", "largest Fisher information at the expected ability")
+@dataclass(frozen=True)
+class MaximalFisher(ScoringSelector):
+    """Select the item with the largest Fisher information at the estimated ability.
+
+    With the same estimate it selects the same items as catsim's ``MaxInfoSelector``, except
+    that ties go to the first item.
+
+    Parameters
+    ----------
+    estimate
+        The function that estimates the ability: `expected_ability` (default),
+        `most_probable_ability`, or a function of your own.
+    tolerance
+        Information closer than this counts as equal.
+
+    References
+    ----------
+    F. Lord, *Applications of Item Response Theory to Practical Testing Problems*, 1980;
+    the formula for four parameters from D. Magis, "A note on the item information function
+    of the four-parameter logistic model", Appl. Psychol. Meas. 2013.
+
+    Examples
+    --------
+    >>> from bnmind.adaptive import irt_bank, logistic_items, start_belief
+    >>> bank = irt_bank(logistic_items([[1.2, -0.5], [0.8, 1.0], [1.1, 0.1]]))
+    >>> MaximalFisher().select(start_belief(bank), bank.item_names).item
+    'item_1'
+    """
+
+    estimate: AbilityEstimate = expected_ability
+
+    def batch_scores(self, beliefs: BatchBelief) -> Floats:
+        """Return the score of each item of the bank, ``(examinees, items)``."""
+        return fisher_information(beliefs.bank, beliefs.bank.item_names, self.estimate(beliefs))
+
+
+@selector("mepv", "smallest expected variance of the ability")
+@dataclass(frozen=True)
+class MinimalPosteriorVariance(ScoringSelector):
+    """Select the item with the smallest expected variance of the ability after its response.
+
+    The score is the expected reduction of the variance of the belief, in squared units of the
+    ability. The bank has one ability whose states are numbers, such as that of `irt_bank`.
+
+    Parameters
+    ----------
+    tolerance
+        Scores closer than this count as equal.
+
+    References
+    ----------
+    W. van der Linden, "Bayesian item selection criteria for adaptive testing", Psychometrika
+    1998, eq. 12 (minimum expected posterior variance); R. Owen, "A Bayesian sequential
+    procedure for quantal response in the context of adaptive mental testing", JASA 1975.
+
+    Examples
+    --------
+    >>> from bnmind.adaptive import irt_bank, logistic_items, start_belief
+    >>> bank = irt_bank(logistic_items([[1.2, -0.5], [0.8, 1.0], [1.1, 0.1]]))
+    >>> found = MinimalPosteriorVariance().select(start_belief(bank), bank.item_names)
+    >>> found.item, found.scores.round(3).tolist()
+    ('item_1', [0.209, 0.111, 0.194])
+    """
+
+    def batch_scores(self, beliefs: BatchBelief) -> Floats:
+        """Return the score of each item of the bank, ``(examinees, items)``."""
+        bank = beliefs.bank
+        ability = ability_of(bank)
+        joints, points = skill_joints(beliefs, [ability]), ability_values(bank.variable(ability))
+        masses = joints.sum(axis=-3)
+        sums = np.tensordot(joints, points, axes=(-3, 0))
+        squares = np.divide(sums**2, masses, out=np.zeros_like(sums), where=masses > 0)
+        # Var(E(θ | X))
+        reduction: Floats = squares.sum(axis=-1) - sums.sum(axis=-1) ** 2
+        return np.maximum(reduction, 0.0)
+
+
+_FAR = 1e6
+"""Added to the distance of an item for each stratum between its own and that of the stage."""
+
+
+@selector("a-stratified", "flat curves first, steep ones last, difficulty near the ability", LENGTH)
+@dataclass(frozen=True)
+class AStratified(ScoringSelector):
+    """Ask flat items first and steep items last, each with a difficulty near the ability.
+
+    Steep items are kept for the end of the test, when the ability is known better, so items
+    are used more evenly. If no item of the stage's stratum may be asked, an item of the
+    nearest stratum is. Answers are counted to find the stage.
+
+    Parameters
+    ----------
+    length
+        The number of items in the test, at least 1. The stages have equal lengths.
+    strata
+        The number of strata, at least 1.
+    blocked
+        Whether to divide the items by their difficulty into blocks first, and each block by
+        slope, so that the difficulties of all strata are alike (b-blocking).
+    estimate
+        The function that estimates the ability.
+    tolerance
+        Distances closer than this count as equal.
+
+    References
+    ----------
+    H.-H. Chang and Z. Ying, "a-Stratified multistage computerized adaptive testing", Appl.
+    Psychol. Meas. 1999; H.-H. Chang, J. Qian and Z. Ying, "a-Stratified multistage computerized
+    adaptive testing with b blocking", 2001.
+    """
+
+    length: Count
+    strata: Count = 4
+    blocked: bool = field(default=False, kw_only=True)
+    estimate: AbilityEstimate = expected_ability
+
+    def batch_scores(self, beliefs: BatchBelief) -> Floats:
+        """Return the score of each item of the bank, ``(examinees, items)``."""
+        slopes, difficulties = _curves(beliefs.bank)
+        stratum = _strata(slopes, difficulties, self.strata, blocked=self.blocked)
+        n_answered = (beliefs.codes != MISSING).sum(axis=1)
+        stage = np.minimum(n_answered * self.strata // self.length, self.strata - 1)
+        away = np.abs(stratum - stage[:, None])
+        abilities = np.asarray(self.estimate(beliefs))
+        distances: Floats = np.abs(difficulties - abilities[:, None]) + _FAR * away
+        return -distances
+
+
+def _curves(bank: ItemBank) -> tuple[Floats, Floats]:
+    """Return the size of the slope and the difficulty of each item, ``(items,)``."""
+    ability_of(bank)
+    pairs, wrong = [], []
+    for item in bank.items:
+        if isinstance(item.gate, Logistic):
+            pairs.append((abs(item.gate.slope), item.gate.difficulty))
+        elif isinstance(item.gate, GradedResponse):
+            pairs.append((abs(item.gate.slope), float(np.mean(item.gate.thresholds))))
+        else:
+            wrong.append(item.name)
+    if wrong:
+        raise InvalidModelError(
+            [f"items with a slope and a difficulty are needed, not {', '.join(wrong[:5])}"]
+        )
+    slopes, difficulties = np.array(pairs, dtype=np.float64).T
+    return slopes, difficulties
+
+
+def _strata(
+    slopes: Floats, difficulties: Floats, strata: int, *, blocked: bool
+) -> NDArray[np.intp]:
+    """Return the stratum of each item, from 0 for the flattest, ``(items,)``."""
+    n = len(slopes)
+    order = np.argsort(difficulties, kind="stable") if blocked else np.arange(n)
+    size = strata if blocked else n
+    result = np.empty(n, dtype=np.intp)
+    for start in range(0, n, size):
+        block = order[start : start + size]
+        inside = block[np.argsort(slopes[block], kind="stable")]
+        result[inside] = np.arange(len(inside)) * strata // len(inside)
+    return result
+
+
+def by_rank(scores: Floats, tolerance: float) -> NDArray[np.intp]:
+    """Return the places of scores, best first, along the last axis.
+
+    Scores within ``tolerance`` of the largest count as equal, then scores within
+    ``tolerance`` of the largest of the rest, and so on. Ties are in order of place.
+    """
+    order = np.argsort(-scores, axis=-1, kind="stable")
+    ranked = np.take_along_axis(scores, order, axis=-1)
+    group = np.zeros(ranked.shape, dtype=np.intp)
+    largest = ranked[..., 0]
+    for place in range(1, ranked.shape[-1]):
+        is_lower = ~(ranked[..., place] >= largest - tolerance)
+        largest = np.where(is_lower, ranked[..., place], largest)
+        group[..., place] = group[..., place - 1] + is_lower
+    return np.take_along_axis(order, np.argsort(group * ranked.shape[-1] + order, axis=-1), axis=-1)
+
+
+_SPREAD = 20
+"""The eligibility of an item is spread evenly over so many examinees."""
+
+
+def generator_of(seed: int, step: int, *, examinee: int = 0) -> np.random.Generator:
+    """Return the generator for one question of one test.
+
+    A live test has the generators of the first examinee of a simulation with the same seed.
+
+    Parameters
+    ----------
+    seed
+        The seed of the design or the simulation, at least 0.
+    step
+        The number of items asked before.
+    examinee
+        The number of the examinee in a simulation.
+    """
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(examinee, 1, step)))
+
+
+def eligibility_luck(seed: int, n_items: int, *, examinee: int = 0) -> Floats:
+    """Return the numbers that decide, before a test, which items are eligible in it, ``(items,)``.
+
+    Each is uniform in [0, 1), and those of the items are independent. Those of one item are spread
+    evenly over 20 examinees in a row, as in systematic sampling. So a simulation makes an item
+    eligible nearly as often as its probability says.
+
+    Parameters
+    ----------
+    seed, examinee
+        As for `generator_of`.
+    n_items
+        The number of items.
+    """
+    place = examinee % _SPREAD
+    sequence = np.random.SeedSequence(seed, spawn_key=(examinee - place, 2))
+    rng = np.random.default_rng(sequence)
+    luck = rng.random(n_items)
+    if place:
+        shifts = rng.permuted(np.tile(np.arange(1, _SPREAD)[:, None], n_items), axis=0)
+        luck = (luck + shifts[place - 1] / _SPREAD) % 1.0
+    return luck
+
+
+def pilot_generator(seed: int, *, examinee: int = 0) -> np.random.Generator:
+    """Return the generator that draws, before a test, the questions of its pilot items.
+
+    Parameters
+    ----------
+    seed, examinee
+        As for `generator_of`.
+    """
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(examinee, 3)))
+
+
+class MissingLuckError(InvalidArgumentError):
+    """A selector that draws was given no random numbers."""
+
+
+def drawn(luck: ArrayLike | None, shape: tuple[int, ...]) -> Floats:
+    """Return luck as an array of the given shape.
+
+    Raises
+    ------
+    MissingLuckError
+        If there is none.
+    InvalidArgumentError
+        If its shape is another one.
+    """
+    expected = f"expected luck of shape {shape} for a selector that draws"
+    if luck is None:
+        raise MissingLuckError(f"{expected}, got none")
+    numbers = number_array(luck, "luck")
+    if numbers.shape != shape:
+        raise InvalidArgumentError(f"{expected}, got shape {numbers.shape}")
+    return numbers
+
+
 def item_cost(item: Item) -> float:
     """Return the cost of an item.
 
@@ -88,7 +387,6 @@ def item_cost(item: Item) -> float:
     return item.cost
 
 
-@checked
 def item_time(item: Item) -> float:
     """Return the time that an item takes.
 
@@ -107,7 +405,7 @@ def item_time(item: Item) -> float:
 )
 @selector("per-cost", "most information for its cost", plain=lambda: PerCost(MinimalEntropy()))
 @dataclass(frozen=True)
-class PerCost(ScoringSelector[SkillBelief]):
+class PerCost(ScoringSelector):
     """Select the item with the largest score divided by its cost, such as bits a minute.
 
     Parameters
@@ -126,27 +424,28 @@ class PerCost(ScoringSelector[SkillBelief]):
     time unit method in computerized adaptive testing", Behav. Res. Methods 2017.
     """
 
-    scored: ScoringSelector[SkillBelief]
+    scored: ScoringSelector
     cost: Callable[[Item], float] = item_cost
 
     def batch_scores(self, beliefs: BatchBelief) -> Floats:
-        """Return the score of each item, divided by its cost, ``(examinees, items)``."""
-        every = np.ones((len(beliefs), len(beliefs.bank.items)), dtype=bool)
-        return self._open_scores(beliefs, every)
+        """Return the score of each item, divided by its cost, ``(examinees, items)``.
 
-    def _open_scores(self, beliefs: BatchBelief, allowed: Mask) -> Floats:
-        """Return the score of each allowed item, divided by its cost; see `ScoringSelector`."""
+        Raises
+        ------
+        InvalidModelError
+            If a cost is not positive.
+        """
         costs = np.array([self.cost(item) for item in beliefs.bank.items], dtype=np.float64)
-        wrong = [beliefs.bank.item_names[i] for i in np.flatnonzero(~(costs > 0)).tolist()]
-        if wrong:
+        if not np.all(costs > 0):
+            wrong = [beliefs.bank.item_names[i] for i in np.flatnonzero(~(costs > 0)).tolist()]
             raise InvalidModelError(
                 [f"the cost must be positive; it is not for {', '.join(wrong[:5])}"]
             )
-        return self.scored.allowed_scores(beliefs, allowed) / costs
+        return self.scored.batch_scores(beliefs) / costs
 
 
 @dataclass(frozen=True)
-class ScoredBy(ScoringSelector[SkillBelief]):
+class ScoredBy(ScoringSelector):
     """Select the item with the highest score by a function.
 
     Parameters
@@ -154,14 +453,10 @@ class ScoredBy(ScoringSelector[SkillBelief]):
     function
         A function of a belief and the names of the items that may be asked, in bank order.
         It returns a score for each item, larger is better, and must depend on nothing else.
-        It is used in live tests and in simulations. A simulation calls it once for each
-        examinee and question; with a junction tree each call needs a run of the tree.
+        A simulation calls it once for each examinee and question; a selector of your own that
+        states `ScoringSelector.batch_scores` scores all examinees at once.
     tolerance
         Scores closer than this count as equal.
-    batch_function
-        An optional function for many examinees at once, which makes simulations faster.
-        It takes a `BatchBelief` and the positions of all items, and returns scores
-        ``(examinees, items)``.
 
     Examples
     --------
@@ -173,72 +468,26 @@ class ScoredBy(ScoringSelector[SkillBelief]):
     """
 
     function: Callable[[SkillBelief, tuple[str, ...]], ArrayLike]
-    batch_function: Callable[[BatchBelief, NDArray[np.intp]], ArrayLike] | None = field(
-        default=None, kw_only=True
-    )
 
     def batch_scores(self, beliefs: BatchBelief) -> Floats:
         """Return the scores, ``(examinees, items)``; −inf for answered items."""
-        return self._open_scores(beliefs, beliefs.responses == MISSING)
+        return self._open_scores(beliefs, beliefs.codes == MISSING)
 
     def _open_scores(self, beliefs: BatchBelief, allowed: Mask) -> Floats:
         """Return the scores of the allowed items; see `ScoringSelector`."""
-        if self.batch_function is not None and len(beliefs) > 1:
-            values = self.batch_function(beliefs, np.arange(allowed.shape[1]))
-            return np.where(allowed, _scored(values, allowed.shape, allowed), -np.inf)
+        every = np.array(beliefs.bank.item_names, dtype=object)
         scores = np.full(allowed.shape, -np.inf)
-        for row, names in _open_to_each(beliefs, allowed):
-            scores[row, allowed[row]] = _scored(
-                self.function(beliefs.alone(row), names), (len(names),)
-            )
+        for row in np.flatnonzero(allowed.any(axis=1)).tolist():
+            names = tuple(every[allowed[row]].tolist())
+            found = np.array(self.function(beliefs.alone(row), names), dtype=np.float64)
+            if found.shape != (len(names),) or np.isnan(found).any():
+                raise InvalidArgumentError(
+                    f"expected scores of shape {(len(names),)} without NaN, got shape"
+                    f" {found.shape}",
+                    found.shape,
+                )
+            scores[row, allowed[row]] = found
         return scores
-
-
-def _scored(values: ArrayLike, shape: tuple[int, ...], needed: Mask | None = None) -> Floats:
-    """Return scores as a checked array; scores that are not needed may have any value."""
-    scores = np.array(values, dtype=np.float64)
-    if scores.shape != shape or np.isnan(scores if needed is None else scores[needed]).any():
-        raise InvalidArgumentError(
-            f"expected scores of shape {shape} without NaN, got shape {scores.shape}", scores.shape
-        )
-    return scores
-
-
-def _open_to_each(beliefs: BatchBelief, allowed: Mask) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """Yield the rows of examinees who may be asked something, and the names of these items."""
-    names = beliefs.bank.item_names
-    for row in np.flatnonzero(allowed.any(axis=1)).tolist():
-        yield row, tuple([names[i] for i in np.flatnonzero(allowed[row]).tolist()])
-
-
-@dataclass(frozen=True)
-class ChosenBy(Selector[SkillBelief]):
-    """Select the item that a function returns, for one examinee after the other.
-
-    Parameters
-    ----------
-    function
-        A function of a belief, the names of the items that may be asked, in bank order,
-        and a random generator or None. It returns the name of one of the items. The
-        generator is made from the random numbers of the examinee. A simulation calls the
-        function once for each examinee and question.
-    """
-
-    function: Callable[[SkillBelief, tuple[str, ...], np.random.Generator | None], str]
-
-    def _choice(self, beliefs: BatchBelief, allowed: Mask, luck: ArrayLike | None) -> Choice:
-        """Return the items chosen by the function; their score is 1, that of others 0."""
-        numbers = None if luck is None else drawn(luck, allowed.shape)
-        items = np.full(len(allowed), MISSING, dtype=np.intp)
-        for row, names in _open_to_each(beliefs, allowed):
-            own = None if numbers is None else np.random.default_rng(int(numbers[row, 0] * 2**53))
-            chosen = self.function(beliefs.alone(row), names, own)
-            if chosen not in names:
-                raise UnknownNameError("item that may be asked", chosen, names)
-            items[row] = beliefs.bank.position(chosen)
-        is_chosen = one_of(items, allowed)
-        scores = np.where(allowed, is_chosen, -np.inf)
-        return best_of(scores, allowed, 0.0)
 
 
 @dataclass(frozen=True)
@@ -253,12 +502,12 @@ class Stage(Value):
         The number of answers in the stage, at least 1.
     """
 
-    selector: Selector[SkillBelief]
+    selector: Selector
     answers: Count
 
 
 @dataclass(frozen=True)
-class Staged(Selector[SkillBelief]):
+class Staged(Selector):
     """Select by one selector after the other.
 
     The number of answers determines the stage; a skipped item does not count.
@@ -282,14 +531,14 @@ class Staged(Selector[SkillBelief]):
     """
 
     stages: tuple[Stage, ...]
-    then: Selector[SkillBelief] = field(default_factory=MinimalEntropy)
+    then: Selector = field(default_factory=MinimalEntropy)
 
-    def _choice(self, beliefs: BatchBelief, allowed: Mask, luck: ArrayLike | None) -> Choice:
+    def _choice(self, beliefs: BatchBelief, allowed: Mask, luck: ArrayLike | None) -> Selections:
         """Return for each examinee the item selected by the selector of the stage."""
         ends = np.cumsum([stage.answers for stage in self.stages], dtype=np.intp)
-        answered = (beliefs.responses != MISSING).sum(axis=1)
+        answered = (beliefs.codes != MISSING).sum(axis=1)
         numbers = np.searchsorted(ends, answered, side="right")
-        selectors: list[Selector[SkillBelief]] = [stage.selector for stage in self.stages]
+        selectors: list[Selector] = [stage.selector for stage in self.stages]
         selectors.append(self.then)
         found = best_of(np.zeros(allowed.shape), allowed, 0.0)
         for number in np.unique(numbers).tolist():
@@ -312,7 +561,7 @@ class Staged(Selector[SkillBelief]):
     given=lambda number: Randomesque(MinimalEntropy(), number),
 )
 @dataclass(frozen=True)
-class Randomesque(Selector[SkillBelief]):
+class Randomesque(Selector):
     """Select one of the few best items, each with the same probability.
 
     The first random number decides. It is required even if there is only one item.
@@ -333,14 +582,14 @@ class Randomesque(Selector[SkillBelief]):
     tests", Appl. Meas. Educ. 1989.
     """
 
-    scored: ScoringSelector[SkillBelief]
+    scored: ScoringSelector
     best: Count = 5
     within: Annotated[float, Gt(0), Lt(1)] | None = None
 
-    def _choice(self, beliefs: BatchBelief, allowed: Mask, luck: ArrayLike | None) -> Choice:
+    def _choice(self, beliefs: BatchBelief, allowed: Mask, luck: ArrayLike | None) -> Selections:
         """Return for each examinee one of the best items; ``luck`` is required."""
         numbers = drawn(luck, allowed.shape)
-        scores = self.scored.allowed_scores(beliefs, allowed)
+        scores = self.scored._open_scores(beliefs, allowed)
         ranked = by_rank(scores, self.scored.tolerance)
         near = scores > -np.inf
         if self.within is not None:
@@ -348,14 +597,13 @@ class Randomesque(Selector[SkillBelief]):
             near &= scores >= best - self.within * np.abs(best) - self.scored.tolerance
         among = np.minimum(near.sum(axis=1), min(self.best, scores.shape[1]))
         chosen = ranked[np.arange(len(ranked)), (numbers[:, 0] * among).astype(np.intp)]
-        tied, aside = np.zeros_like(allowed), np.zeros_like(allowed)
-        np.put_along_axis(tied, ranked, np.arange(ranked.shape[1]) < among[:, None], axis=1)
-        return Choice(np.where(among > 0, chosen, MISSING), scores, tied, aside)
+        items, tied = np.where(among > 0, chosen, MISSING), np.argsort(ranked) < among[:, None]
+        return Selections(items, scores, tied, np.zeros_like(tied))
 
 
 @selector("progressive", "random at first, then more and more by entropy", LENGTH)
 @dataclass(frozen=True)
-class Progressive(Selector[SkillBelief]):
+class Progressive(Selector):
     """Select at random at first, and by the score more and more.
 
     The first item is random, and the last one has the largest score. Answers are counted to
@@ -380,7 +628,7 @@ class Progressive(Selector[SkillBelief]):
     """
 
     length: Count
-    scored: ScoringSelector[SkillBelief] = field(default_factory=MinimalEntropy)
+    scored: ScoringSelector = field(default_factory=MinimalEntropy)
     acceleration: Annotated[float, Finite] = 0.0
 
     def weights(self) -> Floats:
@@ -391,11 +639,11 @@ class Progressive(Selector[SkillBelief]):
         sums = np.cumsum(np.concatenate([[0.0], (places / largest) ** self.acceleration]))
         return sums / sums[-1] if self.length > 1 else np.ones(1)
 
-    def _choice(self, beliefs: BatchBelief, allowed: Mask, luck: ArrayLike | None) -> Choice:
+    def _choice(self, beliefs: BatchBelief, allowed: Mask, luck: ArrayLike | None) -> Selections:
         """Return for each examinee the best item by luck and score; ``luck`` is required."""
         numbers = drawn(luck, allowed.shape)
-        scores = self.scored.allowed_scores(beliefs, allowed)
-        answered = (beliefs.responses != MISSING).sum(axis=1)
+        scores = self.scored._open_scores(beliefs, allowed)
+        answered = (beliefs.codes != MISSING).sum(axis=1)
         weight = self.weights()[np.minimum(answered, self.length - 1)][:, None]
         known = np.where(allowed, scores, 0.0)
         # Scores below 0, such as negative distances, are random from the smallest one on.
@@ -407,7 +655,7 @@ class Progressive(Selector[SkillBelief]):
 
 
 @dataclass(frozen=True)
-class SympsonHetter(Selector[SkillBelief]):
+class SympsonHetter(Selector):
     """Ask a selected item only with a certain probability, else try the next best item.
 
     An item that is selected and not asked is set aside for the rest of the test; see
@@ -427,7 +675,7 @@ class SympsonHetter(Selector[SkillBelief]):
     adaptive testing", Proc. 27th Military Testing Association, 1985.
     """
 
-    scored: ScoringSelector[SkillBelief]
+    scored: ScoringSelector
     rates: Mapping[str, Probability] = field(default_factory=dict)
 
     @checked
@@ -453,19 +701,18 @@ class SympsonHetter(Selector[SkillBelief]):
             {name: limit / share if share > limit else 1.0 for name, share in selected.items()},
         )
 
-    def _choice(self, beliefs: BatchBelief, allowed: Mask, luck: ArrayLike | None) -> Choice:
+    def _choice(self, beliefs: BatchBelief, allowed: Mask, luck: ArrayLike | None) -> Selections:
         """Return for each examinee the best item that is not rejected; ``luck`` is required."""
         numbers = drawn(luck, allowed.shape)
-        scores = self.scored.allowed_scores(beliefs, allowed)
+        scores = self.scored._open_scores(beliefs, allowed)
         ranked = by_rank(scores, self.scored.tolerance)
         rates = np.array([self.rates.get(name, 1.0) for name in beliefs.bank.item_names])
         passed = np.take_along_axis(allowed & (numbers < rates), ranked, axis=1)
         first = np.argmax(passed, axis=1)  # the best one if none passes
         chosen = ranked[np.arange(len(ranked)), first]
         items = np.where(allowed.any(axis=1), chosen, MISSING)
-        aside = np.zeros_like(allowed)
-        np.put_along_axis(aside, ranked, np.arange(ranked.shape[1]) < first[:, None], axis=1)
-        return Choice(items, scores, one_of(items, allowed), aside & allowed)
+        tied = items[:, None] == np.arange(scores.shape[1])
+        return Selections(items, scores, tied, allowed & (np.argsort(ranked) < first[:, None]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -561,13 +808,9 @@ class ItemEligibility(Value):
             If a mask is not one of truth values for all items.
         """
         for what, mask in (("eligible", eligible), ("asked", asked)):
-            truth = isinstance(mask, np.ndarray) and mask.dtype.kind == "b"
-            if not truth or mask.ndim > 2 or mask.shape[-1:] != self.asked.shape:
-                raise InvalidArgumentError(
-                    f"expected {what} as an array of True and False for {len(self.asked)} items,"
-                    f" got {shown(mask)}",
-                    mask,
-                )
+            if mask.dtype.kind != "b" or mask.ndim > 2 or mask.shape[-1:] != self.asked.shape:
+                words = f"expected {what} as an array of True and False for"
+                raise InvalidArgumentError(f"{words} {counted(len(self.asked), 'item')}", mask)
         check_shape(asked, "asked", eligible.shape)
         was_eligible, was_asked = np.atleast_2d(eligible | asked), np.atleast_2d(asked)
         return ItemEligibility(
@@ -577,13 +820,13 @@ class ItemEligibility(Value):
 
 @selector("random", "a random item")
 @dataclass(frozen=True)
-class RandomItem(Selector[SkillBelief]):
+class RandomItem(Selector):
     """Select any item, all with the same chance: a baseline for other selectors.
 
     The score of an item is its random number.
     """
 
-    def _choice(self, beliefs: BatchBelief, allowed: Mask, luck: ArrayLike | None) -> Choice:
+    def _choice(self, beliefs: BatchBelief, allowed: Mask, luck: ArrayLike | None) -> Selections:
         """Return for each examinee the item of the largest number; ``luck`` is required."""
         scores = np.where(allowed, drawn(luck, allowed.shape), -np.inf)
         return best_of(scores, allowed, 0.0)
@@ -591,7 +834,7 @@ class RandomItem(Selector[SkillBelief]):
 
 @selector("order", "the first item in the order of the bank")
 @dataclass(frozen=True)
-class FixedOrder(ScoringSelector[SkillBelief]):
+class FixedOrder(ScoringSelector):
     """Select the first item of a list that may be asked; then other items in bank order.
 
     Parameters
@@ -611,12 +854,12 @@ class FixedOrder(ScoringSelector[SkillBelief]):
         return np.tile(scores, (len(beliefs), 1))
 
 
-SELECTORS: Mapping[str, Registered[Selector[SkillBelief]]] = MappingProxyType(selector)
+SELECTORS: Mapping[str, Registered[Selector]] = MappingProxyType(selector)
 """The selector of each name."""
 
 
 @checked
-def selector_by_name(text: str) -> Selector[SkillBelief]:
+def selector_by_name(text: str) -> Selector:
     """Return the selector that a text names, such as ``gdi`` or ``randomesque:3``.
 
     Parameters
@@ -639,7 +882,7 @@ def selector_by_name(text: str) -> Selector[SkillBelief]:
     return made_by_name("selector", SELECTORS, text)
 
 
-def selector_name(selector: Selector[SkillBelief]) -> str:
+def selector_name(selector: Selector) -> str:
     """Return the name of a kind of selector, without an argument; of its class if it has none.
 
     >>> selector_name(RandomItem())

@@ -41,32 +41,36 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property
 from types import MappingProxyType
-from typing import Annotated, TypeAlias
+from typing import Annotated, NamedTuple, TypeAlias
 
 import numpy as np
 from annotated_types import Ge, Gt, Le, Lt
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._messages import shown
 from bnmind._registry import COUNT, NUMBER, Argument, Registered, Registrar, leads_to, made_by_name
-from bnmind._values import Count, Finite, Positive, Value
-from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, SkillBelief
+from bnmind._values import Count, Finite, Positive, Value, sealed
+from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, SkillBelief, batch_given
 from bnmind.adaptive.beliefs.estimates import (
     ability_deviation,
     ability_of,
     has_ability,
-    start_belief,
-    start_beliefs,
 )
 from bnmind.adaptive.formulas import ability_values
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.selection.blueprint import Blueprint
-from bnmind.adaptive.selection.rules import Asked, Enemies, Mask, Rule, allowed_items, asked_mask
-from bnmind.adaptive.selection.scores import MinimalEntropy
-from bnmind.adaptive.selection.selector import CheckedMethods, ScoringSelector
+from bnmind.adaptive.selection.rules import (
+    Asked,
+    Enemies,
+    Mask,
+    Rule,
+    allowed_items,
+    asked_mask,
+    item_mask,
+)
+from bnmind.adaptive.selection.scores import CheckedMethods, MinimalEntropy, ScoringSelector
 from bnmind.errors import InvalidArgumentError, InvalidModelError
 from bnmind.information import Floats
 
@@ -95,12 +99,9 @@ class Progress(Value):
 
     def as_batch(self) -> BatchProgress:
         """Return the progress as that of a batch of one examinee."""
-        position, n_items = self.bank.position, len(self.bank.items)
-        sequence = np.array([[position(name) for name in self.asked]], dtype=np.intp)
-        allowed = np.zeros((1, n_items), dtype=bool)
-        allowed[0, [position(name) for name in self.allowed]] = True
-        asked = asked_mask(self.bank, sequence)
-        return BatchProgress(self.belief.batch, asked, allowed, sequence)
+        asked = [self.bank.position(name) for name in self.asked]
+        sequence = np.array([asked], dtype=np.intp)
+        return BatchProgress(self.belief.batch, sequence, item_mask(self.bank, self.allowed)[None])
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,18 +110,21 @@ class BatchProgress(Value):
 
     beliefs: BatchBelief
     """The belief about each examinee."""
-    asked: NDArray[np.bool_]
-    """``(examinees, items)``, a mask of the items asked."""
-    allowed: NDArray[np.bool_]
-    """``(examinees, items)``, a mask of the items that may be asked next."""
-    sequence: NDArray[np.intp] | None = None
+    sequence: Asked
     """``(examinees, questions)`` positions of the items asked, in order; `MISSING` after the
-    last one. Default the order of the bank."""
+    last one."""
+    allowed: Mask
+    """``(examinees, items)``, a mask of the items that may be asked next."""
 
     @property
     def bank(self) -> ItemBank:
         """The item bank."""
         return self.beliefs.bank
+
+    @cached_property
+    def asked(self) -> Mask:
+        """``(examinees, items)``, a mask of the items asked."""
+        return sealed(asked_mask(self.bank, self.sequence))
 
     @checked
     def of(self, examinee: int) -> Progress:
@@ -136,18 +140,12 @@ class BatchProgress(Value):
         InvalidArgumentError
             If there is no such examinee.
         """
-        if not 0 <= examinee < len(self.asked):
-            raise InvalidArgumentError(
-                f"expected an examinee below {len(self.asked)}, got {shown(examinee)}", examinee
-            )
-        names = self.bank.item_names
-        row = np.flatnonzero(self.asked[examinee])
-        if self.sequence is not None:
-            row = self.sequence[examinee][self.sequence[examinee] != MISSING]
+        belief, names = self.beliefs.alone(examinee), self.bank.item_names
+        asked = self.sequence[examinee]
         return Progress(
-            self.beliefs.alone(examinee),
-            tuple(names[i] for i in row.tolist()),
-            tuple(names[i] for i in np.flatnonzero(self.allowed[examinee]).tolist()),
+            belief,
+            tuple([names[i] for i in asked[asked != MISSING].tolist()]),
+            tuple([names[i] for i in np.flatnonzero(self.allowed[examinee]).tolist()]),
         )
 
 
@@ -268,6 +266,9 @@ class AllOf(_Composed):
 class StopBy(Stopper):
     """Stop if a function says so.
 
+    A simulation calls the function for each examinee. A stopper of your own that states
+    `Stopper.stop_batch` is quicker.
+
     Parameters
     ----------
     function
@@ -275,43 +276,22 @@ class StopBy(Stopper):
         truth value.
     reason
         The reason if the function returns True.
-    batch_function
-        An optional function of a `BatchProgress` that returns ``(examinees,)`` reasons or
-        truth values. Without it a simulation calls ``function`` for each examinee, which
-        is slower.
     """
 
     function: Callable[[Progress], str | bool]
     reason: str = "the test's own rule says so"
-    batch_function: Callable[[BatchProgress], Sequence[str] | NDArray[np.bool_]] | None = None
 
     def stop_batch(self, progress: BatchProgress) -> Reasons:
-        """Return the reasons by the batch function, or by the function for each examinee.
-
-        Raises
-        ------
-        InvalidArgumentError
-            If the batch function does not return one reason for each examinee.
-        """
-        if self.batch_function is None or len(progress.beliefs) == 1:
-            each = [self.function(progress.of(row)) for row in range(len(progress.beliefs))]
-            words = [one if isinstance(one, str) else self.reason if one else "" for one in each]
-            return np.array(words, dtype=np.str_)
-        results = np.asarray(self.batch_function(progress))
-        if results.shape != (len(progress.beliefs),):
-            raise InvalidArgumentError(
-                f"expected {len(progress.beliefs)} reasons, got an array of shape {results.shape}",
-                results.shape,
-            )
-        if results.dtype.kind == "U":
-            return results
-        return np.where(results.astype(bool), self.reason, "")
+        """Return the reasons by the function for each examinee."""
+        each = [self.function(progress.of(row)) for row in range(len(progress.beliefs))]
+        words = [one if isinstance(one, str) else self.reason if one else "" for one in each]
+        return np.array(words, dtype=np.str_)
 
 
-def _use_up(progress: BatchProgress, parts: Sequence[float], most: float) -> NDArray[np.bool_]:
-    """Return whether the items asked, a part of each, reach a limit together."""
-    used: Floats = progress.asked @ (np.array(parts) / most)
-    return used >= 1 - TOLERANCE
+def _reach(progress: BatchProgress, what: str, most: float) -> Mask:
+    """Return whether the costs or the times of the items asked reach a limit together."""
+    used = progress.asked @ np.array([getattr(item, what) for item in progress.bank.items])
+    return np.asarray(used >= most * (1 - TOLERANCE))
 
 
 stopper: Registrar[Stopper] = Registrar()
@@ -340,7 +320,7 @@ class MaximalItems(Stopper):
     def stop_batch(self, progress: BatchProgress) -> Reasons:
         """Return the reasons to stop, ``(examinees,)``."""
         reason = f"{self.items} item{'s were' if self.items > 1 else ' was'} asked"
-        return np.where(_use_up(progress, [1.0] * len(progress.bank.items), self.items), reason, "")
+        return np.where(progress.asked.sum(axis=1) >= self.items, reason, "")
 
 
 @stopper("time", "the items asked take this long", NUMBER)
@@ -361,9 +341,7 @@ class MaximalTime(Stopper):
     def stop_batch(self, progress: BatchProgress) -> Reasons:
         """Return the reasons to stop, ``(examinees,)``."""
         reason = f"the items asked take {self.time:g} or longer"
-        return np.where(
-            _use_up(progress, [item.time for item in progress.bank.items], self.time), reason, ""
-        )
+        return np.where(_reach(progress, "time", self.time), reason, "")
 
 
 @stopper("cost", "the items asked cost this much", NUMBER)
@@ -382,9 +360,7 @@ class MaximalCost(Stopper):
     def stop_batch(self, progress: BatchProgress) -> Reasons:
         """Return the reasons to stop, ``(examinees,)``."""
         reason = f"the items asked have cost {self.cost:g} or more"
-        return np.where(
-            _use_up(progress, [item.cost for item in progress.bank.items], self.cost), reason, ""
-        )
+        return np.where(_reach(progress, "cost", self.cost), reason, "")
 
 
 @stopper("entropy", "the entropy of the skills is at most this many bits", NUMBER)
@@ -422,9 +398,8 @@ class ProfileCertain(Stopper):
     def stop_batch(self, progress: BatchProgress) -> Reasons:
         """Return the reasons to stop, ``(examinees,)``."""
         reason = f"one profile of the skills has probability {self.probability:g} or more"
-        return np.where(
-            progress.beliefs.profile().probabilities >= self.probability - TOLERANCE, reason, ""
-        )
+        largest = progress.beliefs.profile().probabilities
+        return np.where(largest >= self.probability - TOLERANCE, reason, "")
 
 
 @stopper("certainty", "one level of each skill is this probable", NUMBER)
@@ -467,11 +442,11 @@ class GainBelow(Stopper):
     """
 
     gain: Annotated[float, Ge(0)]
-    scored: ScoringSelector[SkillBelief] = field(default_factory=MinimalEntropy)
+    scored: ScoringSelector = field(default_factory=MinimalEntropy)
 
     def stop_batch(self, progress: BatchProgress) -> Reasons:
         """Return the reasons to stop, ``(examinees,)``."""
-        scores = self.scored.allowed_scores(progress.beliefs, progress.allowed)
+        scores = self.scored._open_scores(progress.beliefs, progress.allowed)
         what = " bits" if isinstance(self.scored, MinimalEntropy) else ""
         reason = f"no item has a score above {self.gain:g}{what}"
         return np.where(scores.max(axis=1) <= self.gain + TOLERANCE, reason, "")
@@ -493,9 +468,8 @@ class DeviationBelow(Stopper):
     def stop_batch(self, progress: BatchProgress) -> Reasons:
         """Return the reasons to stop, ``(examinees,)``."""
         reason = f"the standard deviation of the ability is at most {self.deviation:g}"
-        return np.where(
-            ability_deviation(progress.beliefs) <= self.deviation + TOLERANCE, reason, ""
-        )
+        deviations = ability_deviation(progress.beliefs)
+        return np.where(deviations <= self.deviation + TOLERANCE, reason, "")
 
 
 @stopper("plateau", "the last 3 answers changed no skill by more than this", NUMBER)
@@ -520,14 +494,13 @@ class Plateau(Stopper):
     def stop_batch(self, progress: BatchProgress) -> Reasons:
         """Return the reasons to stop, ``(examinees,)``."""
         beliefs, sequence = progress.beliefs, progress.sequence
-        has_answer = beliefs.responses != MISSING
-        if sequence is None:
-            sequence = np.tile(np.arange(has_answer.shape[1]), (len(beliefs), 1))
-        answered = np.take_along_axis(has_answer, np.maximum(sequence, 0), axis=1)
+        answered = np.take_along_axis(beliefs.codes, np.maximum(sequence, 0), axis=1) != MISSING
         answered &= sequence != MISSING
         n_answers = answered.sum(axis=1, keepdims=True)
         late = answered & (np.cumsum(answered, axis=1) > n_answers - self.answers)
-        before = _before(beliefs, sequence, late)
+        codes, rows = beliefs.codes.copy(), np.nonzero(late)[0]
+        codes[rows, sequence[late]] = MISSING
+        before = batch_given(beliefs.space, codes, error_chance=beliefs.error_chance)
         changes = [
             np.abs(beliefs.marginal(skill) - before.marginal(skill)).sum(axis=1) / 2
             for skill in progress.bank.skills
@@ -537,15 +510,6 @@ class Plateau(Stopper):
         last = "last answer has" if self.answers == 1 else f"last {self.answers} answers have"
         reason = f"the {last} changed no skill by more than {self.change:g}"
         return np.where(stops, reason, "")
-
-
-def _before(beliefs: BatchBelief, sequence: Asked, late: Mask) -> BatchBelief:
-    """Return the beliefs without late answers; both arrays are ``(examinees, questions)``."""
-    before = start_beliefs(beliefs.bank, len(beliefs)).with_errors(beliefs.error_chance)
-    for places, is_late in zip(sequence.T, late.T, strict=True):
-        codes = beliefs.responses[np.arange(len(places)), places].astype(np.intp)
-        before = before.update(np.where(is_late, MISSING, places), codes)
-    return before
 
 
 _Error = Annotated[float, Gt(0), Lt(0.5)]
@@ -585,7 +549,7 @@ class SkillsDecided(Stopper):
         """
         stops = np.ones(len(progress.beliefs), dtype=bool)
         for skill in self.skills or progress.bank.skills:
-            marginal, prior = progress.beliefs.marginal(skill), _prior(progress.bank, skill)
+            marginal, prior = _now_and_before(progress.beliefs, skill)
             if len(prior) != 2:
                 words = f"expected two levels of {skill} for a decision, got {len(prior)}"
                 raise InvalidModelError([words])
@@ -626,7 +590,7 @@ class AbilityDecided(Stopper):
         """
         bank = progress.bank
         ability = ability_of(bank)
-        weights = progress.beliefs.marginal(ability)
+        weights, prior = _now_and_before(progress.beliefs, ability)
         points = ability_values(bank.variable(ability))
         sides = [self.cut - self.indifference, self.cut + self.indifference]
         order = np.argsort(points)
@@ -637,7 +601,7 @@ class AbilityDecided(Stopper):
                     f" ability, from {points[order[0]]:g} to {points[order[-1]]:g}"
                 ]
             )
-        likelihood = (_log(weights) - _log(_prior(bank, ability)))[..., order]
+        likelihood = (_log(weights) - _log(prior))[..., order]
         grid = points[order]
         right = np.clip(np.searchsorted(grid, sides, side="right"), 1, len(grid) - 1)
         share = (np.array(sides) - grid[right - 1]) / (grid[right] - grid[right - 1])
@@ -649,10 +613,10 @@ class AbilityDecided(Stopper):
         return np.where(_decided(at_sides, self.error), reason, "")
 
 
-def _decided(log_likelihoods: Floats, error: float) -> NDArray[np.bool_]:
+def _decided(log_likelihoods: Floats, error: float) -> Mask:
     """Return whether the ratio of two likelihoods ``(…, 2)`` decides between them."""
     ratio = np.abs(log_likelihoods[..., 1] - log_likelihoods[..., 0])
-    decided: NDArray[np.bool_] = np.asarray(ratio >= math.log((1 - error) / error) - TOLERANCE)
+    decided: Mask = np.asarray(ratio >= math.log((1 - error) / error) - TOLERANCE)
     return decided
 
 
@@ -662,10 +626,9 @@ def _log(probabilities: Floats) -> Floats:
     return result
 
 
-@lru_cache(maxsize=256)
-def _prior(bank: ItemBank, skill: str) -> Floats:
-    """Return the distribution of a skill before the first answer, ``(levels,)``."""
-    return start_belief(bank).marginal(skill)
+def _now_and_before(beliefs: BatchBelief, skill: str) -> tuple[Floats, Floats]:
+    """Return the distributions of a skill now, and that before the first answer, ``(levels,)``."""
+    return beliefs.marginal(skill), beliefs.space.marginal(beliefs.space.prior, skill)
 
 
 STOPPERS: Mapping[str, Registered[Stopper]] = MappingProxyType(stopper)
@@ -741,18 +704,16 @@ def name_stoppers(stopper: Stopper | None) -> list[str]:
     all_of = [one.stoppers if isinstance(one, AllOf) else (one,) for one in any_of]
     texts = ["+".join(map(_name_stopper, stoppers)) for stoppers in all_of]
     if not leads_to(stopper_by_names, texts, stopper):
-        raise InvalidArgumentError("expected a stopper that a file can name", stopper)
+        raise InvalidArgumentError(
+            f"expected a stopper that a file can name, got {type(stopper).__name__}", stopper
+        )
     return texts
 
 
 def _name_stopper(stopper: Stopper) -> str:
     first = next(iter(vars(stopper).values()), None)
-    for text in (f"{name}:{first!r}" for name in STOPPERS):
-        if leads_to(stopper_by_names, [text], stopper):
-            return text
-    raise InvalidArgumentError(
-        f"expected a stopper that a file can name, got {type(stopper).__name__}", stopper
-    )
+    named = (name for name, member in STOPPERS.items() if member.given is type(stopper))
+    return f"{next(named, '')}:{first!r}"
 
 
 NOTHING_LEFT = "no item is left that may be asked"
@@ -780,11 +741,10 @@ def rules_for_test(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Ending(Value):
+class Ending(NamedTuple):
     """The open items of some tests, or the reasons why the tests are over."""
 
-    allowed: NDArray[np.bool_]
+    allowed: Mask
     """``(examinees, items)``, a mask of the open items."""
     reasons: Reasons
     """``(examinees,)``, the reason why each test is over; empty if it continues."""
@@ -796,7 +756,7 @@ def ending(
     beliefs: BatchBelief,
     asked: Asked,
     *,
-    available: NDArray[np.bool_],
+    available: Mask,
 ) -> Ending:
     """Return the open items of some tests, or the reasons why the tests are over.
 
@@ -816,12 +776,11 @@ def ending(
     """
     bank = beliefs.bank
     allowed = allowed_items(bank, rules, asked, available=available)
-    was_asked = asked_mask(bank, asked)
     nothing_left = np.where(allowed.any(axis=1), "", NOTHING_LEFT)
-    reasons = np.where(was_asked.all(axis=1), EVERYTHING_ASKED, nothing_left)
+    reasons = np.where(asked_mask(bank, asked).all(axis=1), EVERYTHING_ASKED, nothing_left)
     if stopper is None or not len(asked):
         return Ending(allowed, reasons)
-    stops = stopper.stop_batch(BatchProgress(beliefs, was_asked, allowed, asked))
+    stops = stopper.stop_batch(BatchProgress(beliefs, asked, allowed))
     if (stops != "").any():
         needed = _needed(bank, rules, asked, available)
         waits = (stops != "") & needed.any(axis=1)
@@ -831,9 +790,7 @@ def ending(
     return Ending(allowed, np.where(stops != "", stops, reasons))
 
 
-def _needed(
-    bank: ItemBank, rules: Sequence[Rule], asked: Asked, available: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
+def _needed(bank: ItemBank, rules: Sequence[Rule], asked: Asked, available: Mask) -> Mask:
     """Return a mask of the allowed items that rules still need, ``(examinees, items)``."""
     allowed = ~asked_mask(bank, asked) & available
     waits = np.zeros((len(asked), 1), dtype=bool)
@@ -844,5 +801,5 @@ def _needed(
             lacks = needed.any(axis=1, keepdims=True)
             allowed = np.where(lacks, needed, allowed)
             waits |= lacks
-    result: NDArray[np.bool_] = allowed & waits
+    result: Mask = allowed & waits
     return result

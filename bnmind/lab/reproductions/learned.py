@@ -15,17 +15,15 @@ from bnmind.adaptive import (
     DiscriminationIndex,
     Gdina,
     ItemBank,
+    KullbackLeibler,
     LearningOptions,
     Logistic,
     MaximalItems,
     MinimalEntropy,
-    ModifiedPosteriorWeightedKL,
-    PosteriorWeightedKL,
     QMatrix,
     RandomItem,
     Responses,
     Selector,
-    SkillBelief,
     beliefs_given,
     irt_bank,
     learn,
@@ -95,11 +93,11 @@ def _lsat6(place: Path) -> Iterator[Figure]:
         yield exact(name, rasch, printed(likelihood), digits=3)
 
 
-_SELECTORS: Mapping[str, Selector[SkillBelief]] = {
+_SELECTORS: Mapping[str, Selector] = {
     "jsd": MinimalEntropy(),
     "gdi": DiscriminationIndex(),
-    "mpwkl": ModifiedPosteriorWeightedKL(),
-    "pwkl": PosteriorWeightedKL(),
+    "mpwkl": KullbackLeibler("mpwkl"),
+    "pwkl": KullbackLeibler("pwkl"),
 }
 
 
@@ -172,7 +170,7 @@ def _aced(place: Path) -> Iterator[Figure]:
 
 def _replayed(place: Path) -> Iterator[Figure]:
     answers = Responses.from_csv(place / "responses.csv")
-    selectors: dict[str, Selector[SkillBelief]] = {
+    selectors: dict[str, Selector] = {
         "entropy": MinimalEntropy(),
         "random": RandomItem(),
     }

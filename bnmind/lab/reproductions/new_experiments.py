@@ -16,12 +16,9 @@ from bnmind.adaptive import (
     KullbackLeibler,
     MaximalItems,
     MinimalEntropy,
-    ModifiedPosteriorWeightedKL,
-    PosteriorWeightedKL,
     RandomItem,
     Responses,
     Selector,
-    SkillBelief,
     read_qmatrix,
     replay,
 )
@@ -392,12 +389,12 @@ def _draw_endings(figures: Sequence[Figure]) -> Drawing:
 
 # --- What each selector loses against the best on real answers ------------------------------------
 
-_SELECTORS: Mapping[str, Selector[SkillBelief]] = {
+_SELECTORS: Mapping[str, Selector] = {
     "entropy": MinimalEntropy(),
     "gdi": DiscriminationIndex(),
     "kl": KullbackLeibler(),
-    "pwkl": PosteriorWeightedKL(),
-    "mpwkl": ModifiedPosteriorWeightedKL(),
+    "pwkl": KullbackLeibler("pwkl"),
+    "mpwkl": KullbackLeibler("mpwkl"),
     "random": RandomItem(),
 }
 _SETS = {"fraction_subtraction": "fraction subtraction", "aced": "ACED"}
