@@ -31,8 +31,7 @@ import bnmind.rank_one as rank_one
 import bnmind.sensitivity as sensitivity
 import bnmind.strategies as strategies
 import bnmind.views as views
-from bnmind.adaptive.beliefs.belief import BatchProfiles, Profile
-from bnmind.adaptive.beliefs.estimates import AnswerFit
+from bnmind.adaptive.beliefs import BatchProfiles, Profile
 from bnmind.adaptive.calibration import (
     AnsweredTests,
     CalibratedItem,
@@ -48,6 +47,7 @@ from bnmind.adaptive.classification import (
     SkillReliability,
 )
 from bnmind.adaptive.design import Outlook
+from bnmind.adaptive.estimates import AnswerFit
 from bnmind.adaptive.evaluation import CertifiedInterval, DesignEvaluation
 from bnmind.adaptive.item_trees import ItemNode
 from bnmind.adaptive.learning.comparison import (
@@ -78,7 +78,7 @@ from bnmind.adaptive.learning.model_fit import (
     PredictiveCheck,
 )
 from bnmind.adaptive.optimal_tests import FixedTest, OptimalTest
-from bnmind.adaptive.selection.scores import RankedItem, Selections
+from bnmind.adaptive.scores import RankedItem, Selections
 from bnmind.adaptive.sessions import SessionReport, SkillReport
 from bnmind.fitting.em import LearningRecord
 from bnmind.information import Choice, choose_question

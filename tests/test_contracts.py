@@ -104,7 +104,7 @@ class Forgotten(MinimalEntropy):
 def test_a_missing_export_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     SELECTOR.check_export("entropy", MinimalEntropy())
     SELECTOR.check_export("own", Forgotten())  # of another package
-    Forgotten.__module__ = "bnmind.adaptive.selection.forgotten"
+    Forgotten.__module__ = "bnmind.adaptive.forgotten"
     with pytest.raises(ContractError, match=r"Forgotten is not in bnmind.adaptive.__all__"):
         SELECTOR.check_export("forgotten", Forgotten())
     shortened = [name for name in homes("bnmind.adaptive") if name != "MinimalEntropy"]

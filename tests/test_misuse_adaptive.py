@@ -26,7 +26,7 @@ import bnmind.strategies as strategies
 from bnmind._arguments import _kinds_of
 from bnmind._values import _converters
 from bnmind.adaptive import with_certainties
-from bnmind.adaptive.beliefs.estimates import response_joints
+from bnmind.adaptive.estimates import response_joints
 from bnmind.adaptive.formulas import LOGIT
 from bnmind.adaptive.responses.responses import fold_numbers
 from bnmind.adaptive.simulation_results import default_measures

@@ -100,8 +100,8 @@ from bnmind._messages import counted
 from bnmind._records import in_file
 from bnmind._values import Count, Value
 from bnmind._workers import one_blas_thread
-from bnmind.adaptive.beliefs.belief import MISSING, SkillBelief, updated_batch_anyway
-from bnmind.adaptive.beliefs.estimates import start_belief, start_beliefs
+from bnmind.adaptive.beliefs import MISSING, SkillBelief, updated_batch_anyway
+from bnmind.adaptive.estimates import start_belief, start_beliefs
 from bnmind.adaptive.formulas import response_channel
 from bnmind.adaptive.items.bank import (
     HasBank,

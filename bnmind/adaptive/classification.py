@@ -74,15 +74,15 @@ from bnmind._arguments import check_shape, checked, positions, whole_array
 from bnmind._display import Result, Table, finite, frame_html, picked, text_of
 from bnmind._messages import MOST_FAULTS, counted, first_faults, shown
 from bnmind._values import Value, sealed
-from bnmind.adaptive.beliefs.belief import MISSING, BatchProfiles
-from bnmind.adaptive.beliefs.estimates import (
+from bnmind.adaptive.belief_tables import n_profiles
+from bnmind.adaptive.beliefs import MISSING, BatchProfiles
+from bnmind.adaptive.estimates import (
     TABLE_PROFILES,
     AnswerFit,
     beliefs_given_anyway,
     has_ability,
     person_fit,
 )
-from bnmind.adaptive.beliefs.tables import n_profiles
 from bnmind.adaptive.formulas import ability_values
 from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of
 from bnmind.adaptive.items.text_tables import (

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._values import Natural, Sealed, Value, sealed
-from bnmind.adaptive.beliefs.belief import BatchBelief, SkillBelief
+from bnmind.adaptive.beliefs import BatchBelief, SkillBelief
+from bnmind.adaptive.blueprint import Blueprint
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.pilot import (
     PilotItems,
@@ -23,11 +24,10 @@ from bnmind.adaptive.pilot import (
     pilot_faults,
     without_pilots,
 )
-from bnmind.adaptive.selection.blueprint import Blueprint
-from bnmind.adaptive.selection.rules import Enemies, Rule, Testlets, allowed_items, item_mask
-from bnmind.adaptive.selection.scores import MinimalEntropy, Selector
-from bnmind.adaptive.selection.selectors import ItemEligibility, eligibility_luck, generator_of
-from bnmind.adaptive.selection.stopping import (
+from bnmind.adaptive.rules import Enemies, Rule, Testlets, allowed_items, item_mask
+from bnmind.adaptive.scores import MinimalEntropy, Selector
+from bnmind.adaptive.selectors import ItemEligibility, eligibility_luck, generator_of
+from bnmind.adaptive.stopping import (
     Reasons,
     Stopper,
     ending,

@@ -48,12 +48,12 @@ from bnmind._records import (
 from bnmind._registry import as_registered, made_by_name
 from bnmind._values import Count, Natural
 from bnmind.adaptive.bank_files import named_prior, prior_of
+from bnmind.adaptive.blueprint import Blueprint, ShadowTest
 from bnmind.adaptive.design import Design, ReportOptions
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.skill_distributions import BANK_PRIOR
 from bnmind.adaptive.pilot import PILOT_RULES, PilotItems, pilot_faults
-from bnmind.adaptive.selection.blueprint import Blueprint, ShadowTest
-from bnmind.adaptive.selection.rules import (
+from bnmind.adaptive.rules import (
     Bound,
     CodeBound,
     ContentOrder,
@@ -65,8 +65,8 @@ from bnmind.adaptive.selection.rules import (
     StartItems,
     Testlets,
 )
-from bnmind.adaptive.selection.scores import ScoringSelector, Selector
-from bnmind.adaptive.selection.selectors import (
+from bnmind.adaptive.scores import ScoringSelector, Selector
+from bnmind.adaptive.selectors import (
     LENGTH,
     SELECTORS,
     FixedOrder,
@@ -78,7 +78,7 @@ from bnmind.adaptive.selection.selectors import (
     SympsonHetter,
     selector_by_name,
 )
-from bnmind.adaptive.selection.stopping import most_items_of, stopper_by_names
+from bnmind.adaptive.stopping import most_items_of, stopper_by_names
 from bnmind.errors import BnmindError, InvalidArgumentError, ModelFileError, UnknownNameError
 
 # --- The record, whose parts fit the bank ---------------------------------------------------------

@@ -49,17 +49,17 @@ from bnmind._arguments import checked
 from bnmind._display import Result, Table, finite, picked
 from bnmind._messages import counted, percent
 from bnmind._values import Count, Sealed, Value
-from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, Responses
-from bnmind.adaptive.beliefs.estimates import TABLE_PROFILES, has_ability
-from bnmind.adaptive.beliefs.tables import ProfileSpace
+from bnmind.adaptive.belief_tables import ProfileSpace
+from bnmind.adaptive.beliefs import MISSING, BatchBelief, Responses
+from bnmind.adaptive.blueprint import Blueprint
 from bnmind.adaptive.design import Design
+from bnmind.adaptive.estimates import TABLE_PROFILES, has_ability
 from bnmind.adaptive.item_trees import Frontier, walk
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.selection.blueprint import Blueprint
-from bnmind.adaptive.selection.rules import Testlets, asked_mask
-from bnmind.adaptive.selection.scores import Selector
-from bnmind.adaptive.selection.selectors import ScoredBy, Stage
-from bnmind.adaptive.selection.stopping import (
+from bnmind.adaptive.rules import Testlets, asked_mask
+from bnmind.adaptive.scores import Selector
+from bnmind.adaptive.selectors import ScoredBy, Stage
+from bnmind.adaptive.stopping import (
     Ending,
     Plateau,
     StopBy,

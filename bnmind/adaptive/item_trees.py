@@ -28,12 +28,12 @@ from bnmind._display import Result, Table
 from bnmind._files import LARGE_FILE, parse_document, read_text, write_file
 from bnmind._messages import counted, shown
 from bnmind._values import Value
-from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, Responses
-from bnmind.adaptive.beliefs.estimates import beliefs_given, has_ability, start_beliefs
+from bnmind.adaptive.beliefs import MISSING, BatchBelief, Responses
 from bnmind.adaptive.design import Design
+from bnmind.adaptive.estimates import beliefs_given, has_ability, start_beliefs
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.selection.selectors import MissingLuckError, selector_name
-from bnmind.adaptive.selection.stopping import Ending, ending
+from bnmind.adaptive.selectors import MissingLuckError, selector_name
+from bnmind.adaptive.stopping import Ending, ending
 from bnmind.errors import BnmindError, InvalidArgumentError, ModelFileError, TooLargeError
 from bnmind.information import Floats
 from bnmind.questions.best_trees import Expectations

@@ -35,9 +35,9 @@ from bnmind.adaptive.item_trees import (
     item_tree,
 )
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.selection.rules import enemies_of
-from bnmind.adaptive.selection.selectors import FixedOrder
-from bnmind.adaptive.selection.stopping import MaximalItems
+from bnmind.adaptive.rules import enemies_of
+from bnmind.adaptive.selectors import FixedOrder
+from bnmind.adaptive.stopping import MaximalItems
 from bnmind.errors import InvalidArgumentError
 from bnmind.questions.best_trees import (
     DEFAULT_BELIEFS,

@@ -39,12 +39,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnmind._registry import Registered
 from bnmind._values import Count, Value
-from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief
+from bnmind.adaptive.beliefs import MISSING, BatchBelief
 from bnmind.adaptive.items.bank import ItemBank, table_deviations
 from bnmind.adaptive.items.item import TableCertainty
-from bnmind.adaptive.selection.rules import Mask, asked_mask, begun_testlet, enemies_of, item_mask
-from bnmind.adaptive.selection.scores import Selections, Selector, best_of
-from bnmind.adaptive.selection.selectors import RandomItem, drawn, pilot_generator
+from bnmind.adaptive.rules import Mask, asked_mask, begun_testlet, enemies_of, item_mask
+from bnmind.adaptive.scores import Selections, Selector, best_of
+from bnmind.adaptive.selectors import RandomItem, drawn, pilot_generator
 from bnmind.errors import UnknownNameError
 from bnmind.information import Floats
 

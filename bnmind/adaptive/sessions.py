@@ -31,8 +31,10 @@ from bnmind._arguments import checked, checked_if_it_fails
 from bnmind._display import Result, Table
 from bnmind._messages import counted, percent
 from bnmind._values import Natural, ReadOnlyDict, Value, made
-from bnmind.adaptive.beliefs.belief import SkillBelief, skills_html, updated_anyway
-from bnmind.adaptive.beliefs.estimates import (
+from bnmind.adaptive.beliefs import SkillBelief, skills_html, updated_anyway
+from bnmind.adaptive.design import Design, Outlook
+from bnmind.adaptive.design_files import design_from
+from bnmind.adaptive.estimates import (
     AnswerFit,
     ability_deviation,
     expected_ability,
@@ -41,11 +43,9 @@ from bnmind.adaptive.beliefs.estimates import (
     skill_intervals,
     start_belief,
 )
-from bnmind.adaptive.design import Design, Outlook
-from bnmind.adaptive.design_files import design_from
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.selection.scores import RankedItem, Ranking, Selection, rank_items
-from bnmind.adaptive.selection.stopping import NOTHING_LEFT
+from bnmind.adaptive.scores import RankedItem, Ranking, Selection, rank_items
+from bnmind.adaptive.stopping import NOTHING_LEFT
 from bnmind.errors import ModelFileError, NothingToAskError
 from bnmind.questions.event_log import (
     Event,

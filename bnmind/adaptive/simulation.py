@@ -15,20 +15,19 @@ from numpy.typing import ArrayLike, NDArray
 from bnmind._arguments import checked
 from bnmind._values import Count, Natural, Value
 from bnmind._workers import faults_of_workers, results_of
-from bnmind.adaptive.beliefs.belief import (
+from bnmind.adaptive.beliefs import (
     MISSING,
     BatchBelief,
     updated_batch_anyway,
 )
-from bnmind.adaptive.beliefs.estimates import start_beliefs
 from bnmind.adaptive.design import DEFAULT_RULES, Design, Opening, openings
+from bnmind.adaptive.estimates import start_beliefs
 from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of
 from bnmind.adaptive.pilot import PilotItems, drawn_places
 from bnmind.adaptive.responses.responses import Responses, fold_numbers
-from bnmind.adaptive.selection.rules import Rule, asked_mask
-from bnmind.adaptive.selection.scores import Selector
-from bnmind.adaptive.selection.selectors import ItemEligibility, generator_of
-from bnmind.adaptive.selection.stopping import Stopper
+from bnmind.adaptive.rules import Rule, asked_mask
+from bnmind.adaptive.scores import Selector
+from bnmind.adaptive.selectors import ItemEligibility, generator_of
 from bnmind.adaptive.simulation_results import (
     Measure,
     Moment,
@@ -38,6 +37,7 @@ from bnmind.adaptive.simulation_results import (
     joined_runs,
     measure_of,
 )
+from bnmind.adaptive.stopping import Stopper
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 

@@ -34,12 +34,12 @@ from bnmind._arguments import check_shape, checked, number_array
 from bnmind._display import Result, Table, finite, frame_html
 from bnmind._messages import counted, percent
 from bnmind._values import Value, sealed
-from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, BatchProfiles, Responses
-from bnmind.adaptive.beliefs.estimates import ability_deviation, expected_ability
+from bnmind.adaptive.beliefs import MISSING, BatchBelief, BatchProfiles, Responses
+from bnmind.adaptive.estimates import ability_deviation, expected_ability
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.models import GradedResponse, Logistic
 from bnmind.adaptive.responses.responses import Levels
-from bnmind.adaptive.selection.stopping import Reasons
+from bnmind.adaptive.stopping import Reasons
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.information import Floats
 

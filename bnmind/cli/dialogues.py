@@ -143,7 +143,7 @@ def run_test(
     bnmind test models/banks/ability.json --selector fisher --stop items:5+deviation:0.4
     bnmind test models/banks/fractions.json --design models/designs/fractions.toml
     """
-    from bnmind.adaptive.selection.stopping import default_stop, default_stop_words
+    from bnmind.adaptive.stopping import default_stop, default_stop_words
 
     if salvage and session is None:
         raise BnmindError("--salvage needs --session, which names the damaged file")
@@ -213,7 +213,7 @@ def _whole(
 ) -> adaptive.Design | None:
     """Return the whole design that a file or a prior makes; None if there is neither."""
     from bnmind.adaptive.design_files import design_from, with_options
-    from bnmind.adaptive.selection.stopping import default_stop
+    from bnmind.adaptive.stopping import default_stop
 
     if test.design is None and test.prior is None:
         return None

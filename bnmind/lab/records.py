@@ -82,7 +82,7 @@ from bnmind.adaptive.items.qmatrix import read_qmatrix
 from bnmind.adaptive.learning.model import bank_to_learn
 from bnmind.adaptive.models import gate_of
 from bnmind.adaptive.records import bank_from_json, bank_to_json
-from bnmind.adaptive.selection.stopping import name_stoppers
+from bnmind.adaptive.stopping import name_stoppers
 from bnmind.errors import BnmindError, ModelFileError, TooLargeError, UnknownNameError
 from bnmind.lab.experiments import MEASURES, VERSION, Experiment, LearningExperiment, TestExperiment
 from bnmind.lab.game_experiments import GameExperiment

@@ -47,8 +47,8 @@ from bnmind.adaptive import (
     start_belief,
     start_beliefs,
 )
-from bnmind.adaptive.selection.scores import Selections
-from bnmind.adaptive.selection.selectors import generator_of
+from bnmind.adaptive.scores import Selections
+from bnmind.adaptive.selectors import generator_of
 from bnmind.errors import NothingToAskError
 from bnmind.pgm import Variable
 from bnmind.testing.promises import Family, Promises, examples

@@ -120,7 +120,7 @@ def web(options: WebOptions) -> None:
             tell(f"The teacher's page is at {place.others('/teacher')}?token={tests.token}")
             tell(f"Answers are saved in {tests.place}.")
             if tests.live().given.stops_by_default:
-                from bnmind.adaptive.selection.stopping import default_stop_words
+                from bnmind.adaptive.stopping import default_stop_words
 
                 words = default_stop_words(tests.live().given.bank)
                 tell(f"{words}; a design with stop says otherwise.")

@@ -34,11 +34,11 @@ from bnmind.adaptive import (
     read_design,
     start_belief,
 )
-from bnmind.adaptive.beliefs.tables import n_profiles
+from bnmind.adaptive.belief_tables import n_profiles
 from bnmind.adaptive.design_files import design_from
 from bnmind.adaptive.records import bank_from_json, bank_to_json
-from bnmind.adaptive.selection.stopping import default_stop, most_items_of
 from bnmind.adaptive.sessions import bank_fingerprint
+from bnmind.adaptive.stopping import default_stop, most_items_of
 from bnmind.datasets import example_path
 from bnmind.errors import BnmindError, InvalidModelError, ModelFileError
 from bnmind.lab.mastermind import words

@@ -304,7 +304,7 @@ def posterior(session: Session, *, whole: bool = True) -> dict[str, dict[str, fl
 def profile(session: Session) -> Profile:
     """Return what is known about the skills, in numbers and in words."""
     from bnmind.adaptive import ability_deviation, expected_ability
-    from bnmind.adaptive.beliefs.estimates import has_ability, skill_intervals
+    from bnmind.adaptive.estimates import has_ability, skill_intervals
     from bnmind.lab.mastermind import words
 
     bank = session.bank

@@ -20,11 +20,11 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
         "Argument",
         "Registered",
     ),
-    "bnmind.adaptive.beliefs.belief": (
+    "bnmind.adaptive.beliefs": (
         "BatchProfiles",
         "Profile",
     ),
-    "bnmind.adaptive.beliefs.estimates": ("AnswerFit",),
+    "bnmind.adaptive.estimates": ("AnswerFit",),
     "bnmind.adaptive.calibration": (
         "AnsweredTests",
         "CalibratedItem",
@@ -88,7 +88,7 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
         "OptimalTest",
     ),
     "bnmind.adaptive.models": ("RegisteredModel",),
-    "bnmind.adaptive.selection.scores": ("RankedItem", "Selections"),
+    "bnmind.adaptive.scores": ("RankedItem", "Selections"),
     "bnmind.adaptive.design": ("Outlook",),
     "bnmind.adaptive.sessions": (
         "SessionReport",
@@ -205,10 +205,10 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
 
 OPAQUE: Mapping[str, tuple[str, ...]] = {
     "bnmind._values": ("Bounded",),
-    "bnmind.adaptive.beliefs.tables": ("ProfileSpace",),
+    "bnmind.adaptive.belief_tables": ("ProfileSpace",),
     "bnmind.adaptive.items.text_tables": ("TextTable",),
     "bnmind.adaptive.learning.learn": ("LearningModel",),
-    "bnmind.adaptive.selection.rules": ("Mask",),
+    "bnmind.adaptive.rules": ("Mask",),
     "bnmind.questions.value": ("Utilities",),
     "bnmind.dynamic.passes": ("SlicePlans",),
     "bnmind.fitting.expectation": ("Expectation",),

@@ -26,7 +26,7 @@ from bnmind.adaptive import (
     start_belief,
     start_beliefs,
 )
-from bnmind.adaptive.beliefs.tables import ProfileSpace, SubsetSums
+from bnmind.adaptive.belief_tables import ProfileSpace, SubsetSums
 from bnmind.errors import (
     ImpossibleEvidenceError,
     InvalidArgumentError,

@@ -41,7 +41,7 @@ from bnmind.adaptive import (
     with_certainties,
     write_bank,
 )
-from bnmind.adaptive.beliefs.estimates import probability_errors
+from bnmind.adaptive.estimates import probability_errors
 from bnmind.adaptive.formulas import (
     model_near,
     parameter_names,

@@ -41,7 +41,7 @@ from bnmind.adaptive import (
     simulate_designs,
 )
 from bnmind.adaptive.design_files import design_from, with_options
-from bnmind.adaptive.selection.selectors import LENGTH
+from bnmind.adaptive.selectors import LENGTH
 from bnmind.errors import ModelFileError
 
 ROOT = Path(__file__).parents[2]

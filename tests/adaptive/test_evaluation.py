@@ -41,7 +41,7 @@ from bnmind.adaptive import (
     start_belief,
     stopper_by_names,
 )
-from bnmind.adaptive.selection.scores import Selections
+from bnmind.adaptive.scores import Selections
 from bnmind.errors import InvalidArgumentError
 from tests.banks import banks
 

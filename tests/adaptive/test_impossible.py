@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import bnmind.adaptive.beliefs.estimates as beliefs_module
+import bnmind.adaptive.estimates as beliefs_module
 from bnmind.adaptive import (
     Design,
     DiscriminationIndex,
@@ -32,12 +32,12 @@ from bnmind.adaptive import (
     start_beliefs,
     write_bank,
 )
-from bnmind.adaptive.beliefs.belief import (
+from bnmind.adaptive.beliefs import (
     ERROR_CHANCE,
     checked_error_chances,
     updated_anyway,
 )
-from bnmind.adaptive.selection.scores import LEAST_CHANCE, floored
+from bnmind.adaptive.scores import LEAST_CHANCE, floored
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from tests.banks import answer_sets, banks, enumerated

@@ -26,7 +26,7 @@ from bnmind.adaptive import (
     irt_bank,
     learn,
 )
-from bnmind.adaptive.beliefs.estimates import has_ability
+from bnmind.adaptive.estimates import has_ability
 from bnmind.adaptive.learning.em import MIXTURE_STARTS, usual_starts
 from bnmind.adaptive.learning.judgment import LearningNote, item_rest_correlations
 from bnmind.adaptive.learning.skill_families import bounded_rows

@@ -32,6 +32,7 @@ from bnmind.adaptive import (
     learn_groups,
     start_belief,
 )
+from bnmind.adaptive.blueprint import Program, possible_classes
 from bnmind.adaptive.calibration import _best, _chart
 from bnmind.adaptive.formulas import COMPLEMENTARY, IDENTITY, LOG, LOGIT, LinkFunction, binary
 from bnmind.adaptive.learning.blocks import ItemBlock
@@ -40,7 +41,6 @@ from bnmind.adaptive.learning.forms import Form, Polytope, objective
 from bnmind.adaptive.learning.item_tests import _reasons
 from bnmind.adaptive.learning.model import block_of, item_rules
 from bnmind.adaptive.learning.model_fit import _pooled_statistic
-from bnmind.adaptive.selection.blueprint import Program, possible_classes
 from tests.modes import examples
 
 Q = [[1, 0], [0, 1], [1, 1]]

@@ -20,7 +20,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import bnmind.adaptive.beliefs.estimates as beliefs_module
+import bnmind.adaptive.estimates as beliefs_module
 from bnmind import adaptive
 from bnmind._front_door import homes
 from bnmind.adaptive import (
@@ -52,7 +52,7 @@ from bnmind.adaptive import (
     start_belief,
     stopper_by_names,
 )
-from bnmind.adaptive.selection.selectors import generator_of
+from bnmind.adaptive.selectors import generator_of
 from bnmind.errors import BnmindError, InvalidArgumentError, InvalidModelError
 from bnmind.pgm import Network, TabularCPD, Variable
 from tests.banks import banks

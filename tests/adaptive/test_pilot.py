@@ -42,8 +42,8 @@ from bnmind.adaptive import (
     write_bank,
 )
 from bnmind.adaptive.pilot import drawn_places, open_pilots
-from bnmind.adaptive.selection.rules import item_mask
-from bnmind.adaptive.selection.scores import Selections
+from bnmind.adaptive.rules import item_mask
+from bnmind.adaptive.scores import Selections
 from bnmind.errors import InvalidArgumentError, ModelFileError
 from tests.registries import check_value, examples_of, registry_faults
 

@@ -16,7 +16,7 @@ from bnmind.adaptive import (
     with_prior,
 )
 from bnmind.adaptive.bank_files import named_prior, prior_of
-from bnmind.adaptive.beliefs.tables import ProfileSpace
+from bnmind.adaptive.belief_tables import ProfileSpace
 from bnmind.errors import BnmindError, InvalidModelError, ModelFileError
 
 Q = [[1, 0], [0, 1], [1, 1]]

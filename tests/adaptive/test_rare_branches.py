@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import bnmind.adaptive.beliefs.tables as cause_index
+import bnmind.adaptive.belief_tables as cause_index
 from bnmind.adaptive import (
     Blueprint,
     Design,
@@ -42,13 +42,13 @@ from bnmind.adaptive import (
     start_belief,
     validate_qmatrix,
 )
-from bnmind.adaptive.beliefs.tables import CauseIndex
+from bnmind.adaptive.belief_tables import CauseIndex
 from bnmind.adaptive.evaluation import CertifiedInterval
 from bnmind.adaptive.items.item import _quadrature
 from bnmind.adaptive.items.text_tables import table_of
 from bnmind.adaptive.learning.model import item_blocks
 from bnmind.adaptive.optimal_tests import search_problem
-from bnmind.adaptive.selection.scores import Ranking
+from bnmind.adaptive.scores import Ranking
 from bnmind.errors import InvalidArgumentError, TableError
 
 

@@ -51,7 +51,7 @@ from bnmind.adaptive import (
     start_belief,
     start_beliefs,
 )
-from bnmind.adaptive.selection.rules import allowed_items
+from bnmind.adaptive.rules import allowed_items
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 
 ITEMS = [

@@ -21,8 +21,8 @@ from bnmind.adaptive import (
     SkillBelief,
     simulate,
 )
-from bnmind.adaptive.selection.scores import Selections
-from bnmind.adaptive.selection.selectors import selector_name
+from bnmind.adaptive.scores import Selections
+from bnmind.adaptive.selectors import selector_name
 from bnmind.errors import ContractError, InvalidArgumentError, UnknownNameError
 from bnmind.testing import check_selector
 

@@ -64,9 +64,9 @@ from bnmind.adaptive import (
     start_belief,
     start_beliefs,
 )
-from bnmind.adaptive.beliefs.estimates import response_joints
-from bnmind.adaptive.selection.scores import TOLERANCE
-from bnmind.adaptive.selection.selectors import by_rank, item_time
+from bnmind.adaptive.estimates import response_joints
+from bnmind.adaptive.scores import TOLERANCE
+from bnmind.adaptive.selectors import by_rank, item_time
 from bnmind.errors import (
     ImpossibleEvidenceError,
     InvalidArgumentError,

@@ -53,7 +53,7 @@ from bnmind.adaptive import (
     start_belief,
     start_beliefs,
 )
-from bnmind.adaptive.beliefs.tables import n_profiles
+from bnmind.adaptive.belief_tables import n_profiles
 from bnmind.errors import InvalidArgumentError, TableError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.pgm import Network, TabularCPD, Variable

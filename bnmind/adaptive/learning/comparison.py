@@ -69,7 +69,7 @@ from bnmind._display import Result, Table, finite, picked, text_of
 from bnmind._messages import counted
 from bnmind._values import Value, sealed
 from bnmind._workers import results_of
-from bnmind.adaptive.beliefs.estimates import beliefs_given_anyway
+from bnmind.adaptive.estimates import beliefs_given_anyway
 from bnmind.adaptive.formulas import ResponseModel
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.qmatrix import QMatrix

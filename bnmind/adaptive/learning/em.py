@@ -62,8 +62,8 @@ from numpy.typing import NDArray
 
 from bnmind._values import Sealed, sealed
 from bnmind._workers import one_blas_thread, results_of
-from bnmind.adaptive.beliefs.belief import impossible_rows
-from bnmind.adaptive.beliefs.estimates import has_ability
+from bnmind.adaptive.beliefs import impossible_rows
+from bnmind.adaptive.estimates import has_ability
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.learning.blocks import ItemBlock
 from bnmind.adaptive.learning.options import LearningOptions

@@ -47,13 +47,13 @@ from numpy.typing import ArrayLike, NDArray
 from bnmind._arguments import checked
 from bnmind._messages import counted, shown
 from bnmind._values import Value
-from bnmind.adaptive.beliefs.belief import MISSING
-from bnmind.adaptive.beliefs.estimates import (
+from bnmind.adaptive.belief_tables import ProfileSpace
+from bnmind.adaptive.beliefs import MISSING
+from bnmind.adaptive.estimates import (
     ability_deviation,
     expected_ability,
     start_belief,
 )
-from bnmind.adaptive.beliefs.tables import ProfileSpace
 from bnmind.adaptive.formulas import ResponseModel
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.qmatrix import QMatrix

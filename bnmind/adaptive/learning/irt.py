@@ -24,8 +24,8 @@ from numpy.typing import ArrayLike, NDArray
 from bnmind._arguments import checked
 from bnmind._messages import counted
 from bnmind._values import Value
-from bnmind.adaptive.beliefs.belief import MISSING
-from bnmind.adaptive.beliefs.estimates import has_ability
+from bnmind.adaptive.beliefs import MISSING
+from bnmind.adaptive.estimates import has_ability
 from bnmind.adaptive.formulas import ResponseModel, parameter_vector, with_parameters
 from bnmind.adaptive.items.bank import ItemBank, irt_bank
 from bnmind.adaptive.items.skill_distributions import ABILITY, AbilityGrid

@@ -103,7 +103,7 @@ from numpy.typing import ArrayLike, NDArray
 from bnmind._arguments import checked
 from bnmind._display import finite, frame_html, picked
 from bnmind._values import Sealed, Shape, Value
-from bnmind.adaptive.beliefs.tables import n_profiles
+from bnmind.adaptive.belief_tables import n_profiles
 from bnmind.adaptive.formulas import (
     IDENTITY,
     LOG,

@@ -39,8 +39,8 @@ from bnmind._arguments import checked
 from bnmind._display import Result, Table, finite, parts_of, picked, text_of
 from bnmind._messages import counted, percent
 from bnmind._values import Value
-from bnmind.adaptive.beliefs.belief import MISSING
-from bnmind.adaptive.beliefs.estimates import has_ability, start_belief
+from bnmind.adaptive.beliefs import MISSING
+from bnmind.adaptive.estimates import has_ability, start_belief
 from bnmind.adaptive.formulas import ability_values
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.item import ParameterCertainty

@@ -44,9 +44,9 @@ from bnmind._arguments import checked
 from bnmind._messages import counted
 from bnmind._values import Value
 from bnmind._workers import one_blas_thread
-from bnmind.adaptive.beliefs.belief import MISSING, impossible_rows
-from bnmind.adaptive.beliefs.estimates import has_ability
-from bnmind.adaptive.beliefs.tables import n_profiles
+from bnmind.adaptive.belief_tables import n_profiles
+from bnmind.adaptive.beliefs import MISSING, impossible_rows
+from bnmind.adaptive.estimates import has_ability
 from bnmind.adaptive.formulas import ResponseModel, ability_values, parameter_vector
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.item import Certainty, ParameterCertainty, TableCertainty
@@ -524,7 +524,7 @@ class Learned(Value):
     @property
     def profiles(self) -> Floats:
         """The probability of each profile, with an axis for each hidden variable."""
-        from bnmind.adaptive.beliefs.tables import ProfileSpace
+        from bnmind.adaptive.belief_tables import ProfileSpace
 
         space = ProfileSpace.table(self.bank)
         return space.prior[0].reshape(space.shape)

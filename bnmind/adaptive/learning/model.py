@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bnmind._messages import counted, listed
-from bnmind.adaptive.beliefs.estimates import has_ability
+from bnmind.adaptive.estimates import has_ability
 from bnmind.adaptive.formulas import ResponseModel
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.qmatrix import QMatrix, renamed_skills

@@ -99,7 +99,7 @@ from bnmind._arguments import checked
 from bnmind._display import Result, Table, finite, picked, text_of
 from bnmind._messages import counted
 from bnmind._values import Value
-from bnmind.adaptive.beliefs.belief import MISSING
+from bnmind.adaptive.beliefs import MISSING
 from bnmind.adaptive.learning.item_tests import Classes, holm, p_of
 from bnmind.adaptive.learning.learn import Learned
 from bnmind.adaptive.responses.responses import Responses

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._messages import counted, first_faults, in_shell, shown, some_names
-from bnmind.adaptive.beliefs.belief import MISSING
+from bnmind.adaptive.beliefs import MISSING
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.text_tables import (
     ABOVE_NAMES,

@@ -23,7 +23,7 @@ from bnmind._messages import (
     shown,
 )
 from bnmind._values import Count, Natural, Value, sealed
-from bnmind.adaptive.beliefs.belief import MISSING
+from bnmind.adaptive.beliefs import MISSING
 from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of
 from bnmind.adaptive.items.text_tables import (
     TextTable,

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from bnmind._arguments import check_shape, checked
 from bnmind._messages import shown
 from bnmind._values import Count, Distinct, Natural, Value
-from bnmind.adaptive.beliefs.belief import MISSING
+from bnmind.adaptive.beliefs import MISSING
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 

@@ -52,16 +52,16 @@ from numpy.typing import NDArray
 from bnmind._arguments import checked
 from bnmind._registry import COUNT, NUMBER, Argument, Registered, Registrar, leads_to, made_by_name
 from bnmind._values import Count, Finite, Positive, Value, sealed
-from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, SkillBelief, batch_given
-from bnmind.adaptive.beliefs.estimates import (
+from bnmind.adaptive.beliefs import MISSING, BatchBelief, SkillBelief, batch_given
+from bnmind.adaptive.blueprint import Blueprint
+from bnmind.adaptive.estimates import (
     ability_deviation,
     ability_of,
     has_ability,
 )
 from bnmind.adaptive.formulas import ability_values
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.selection.blueprint import Blueprint
-from bnmind.adaptive.selection.rules import (
+from bnmind.adaptive.rules import (
     Asked,
     Enemies,
     Mask,
@@ -70,7 +70,7 @@ from bnmind.adaptive.selection.rules import (
     asked_mask,
     item_mask,
 )
-from bnmind.adaptive.selection.scores import CheckedMethods, MinimalEntropy, ScoringSelector
+from bnmind.adaptive.scores import CheckedMethods, MinimalEntropy, ScoringSelector
 from bnmind.errors import InvalidArgumentError, InvalidModelError
 from bnmind.information import Floats
 

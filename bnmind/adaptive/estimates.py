@@ -58,7 +58,8 @@ from numpy.typing import ArrayLike, NDArray
 from bnmind._arguments import checked
 from bnmind._messages import counted
 from bnmind._values import Natural, ReadOnlyDict, Value, remembered
-from bnmind.adaptive.beliefs.belief import (
+from bnmind.adaptive.belief_tables import DEFAULT_TREE_CELLS, ProfileSpace, n_profiles
+from bnmind.adaptive.beliefs import (
     MISSING,
     BatchBelief,
     SkillBelief,
@@ -67,7 +68,6 @@ from bnmind.adaptive.beliefs.belief import (
     likelihood,
     updated_batch_anyway,
 )
-from bnmind.adaptive.beliefs.tables import DEFAULT_TREE_CELLS, ProfileSpace, n_profiles
 from bnmind.adaptive.formulas import ability_values
 from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of, table_deviations
 from bnmind.adaptive.models import Logistic

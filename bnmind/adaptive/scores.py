@@ -98,13 +98,13 @@ from bnmind._display import table_html
 from bnmind._messages import counted, shown
 from bnmind._registry import NAMES, Registrar
 from bnmind._values import Distinct, Finite, Must, NonNegative, Value, made, sealed
-from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, SkillBelief
-from bnmind.adaptive.beliefs.estimates import (
+from bnmind.adaptive.beliefs import MISSING, BatchBelief, SkillBelief
+from bnmind.adaptive.estimates import (
     checked_skills,
     response_joints,
 )
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.selection.rules import Mask, check_allowed, item_mask
+from bnmind.adaptive.rules import Mask, check_allowed, item_mask
 from bnmind.errors import InvalidArgumentError, InvalidModelError, NothingToAskError
 from bnmind.information import Floats, information, unchecked_entropy
 

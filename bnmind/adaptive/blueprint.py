@@ -55,9 +55,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import check_shape, checked
 from bnmind._values import Count, Value
-from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief
+from bnmind.adaptive.beliefs import MISSING, BatchBelief
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.selection.rules import (
+from bnmind.adaptive.rules import (
     Asked,
     Bound,
     Mask,
@@ -67,7 +67,7 @@ from bnmind.adaptive.selection.rules import (
     enemies_of,
     enemy_pairs,
 )
-from bnmind.adaptive.selection.scores import ScoringSelector, Selections, Selector, best_of
+from bnmind.adaptive.scores import ScoringSelector, Selections, Selector, best_of
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 

@@ -89,8 +89,8 @@ from bnmind._arguments import check_shape, checked, number_array
 from bnmind._messages import counted
 from bnmind._registry import COUNT, Argument, Registered, made_by_name
 from bnmind._values import Count, Distinct, Finite, Probability, Value, sealed
-from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, SkillBelief
-from bnmind.adaptive.beliefs.estimates import (
+from bnmind.adaptive.beliefs import MISSING, BatchBelief, SkillBelief
+from bnmind.adaptive.estimates import (
     AbilityEstimate,
     ability_of,
     expected_ability,
@@ -100,8 +100,8 @@ from bnmind.adaptive.formulas import ability_values
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.item import Item
 from bnmind.adaptive.models import GradedResponse, Logistic
-from bnmind.adaptive.selection.rules import Mask
-from bnmind.adaptive.selection.scores import (
+from bnmind.adaptive.rules import Mask
+from bnmind.adaptive.scores import (
     MinimalEntropy,
     ScoringSelector,
     Selections,

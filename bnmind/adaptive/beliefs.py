@@ -43,7 +43,7 @@ from bnmind._arguments import (
 from bnmind._display import MOST_ROWS, table_html
 from bnmind._messages import counted, shown
 from bnmind._values import ReadOnlyDict, Value, made, sealed
-from bnmind.adaptive.beliefs.tables import ProfileSpace
+from bnmind.adaptive.belief_tables import ProfileSpace
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.information import Floats
@@ -274,6 +274,11 @@ class SkillBelief(_Belief[float]):
         given = [place for place, code in enumerate(codes) if code != MISSING]
         return ReadOnlyDict({names[i]: codes[i] for i in sorted(given, key=ranks.__getitem__)})
 
+    @cached_property
+    def _latest(self) -> int:
+        # Known after each update, because looking for it takes a third of the time of one.
+        return int(self.ranks.max())
+
     def __repr__(self) -> str:
         n_skills, n_given = len(self.bank.skills), int((self.codes != MISSING).sum())
         return f"SkillBelief({counted(n_skills, 'skill')}, {counted(n_given, 'response')})"
@@ -333,8 +338,8 @@ class SkillBelief(_Belief[float]):
                 " remove that response first",
                 item,
             )
-        codes, ranks = self.codes.copy(), self.ranks.copy()
-        codes[place], ranks[place] = number, self.ranks.max() + 1
+        codes, ranks, rank = self.codes.copy(), self.ranks.copy(), self._latest + 1
+        codes[place], ranks[place] = number, rank
         home, view = space.item_view(place)
         joints = list(self.joints)
         factor = likelihood(bank.item_channels[place], number, self.error_chance)
@@ -352,6 +357,7 @@ class SkillBelief(_Belief[float]):
             error_chance=self.error_chance,
             codes=sealed(codes),
             ranks=sealed(ranks),
+            _latest=rank,
         )
 
     @checked

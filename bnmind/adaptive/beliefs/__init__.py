@@ -1,1 +1,0 @@
-"""Beliefs about skills given responses, of one examinee or of many."""

@@ -1,1 +1,0 @@
-"""Rules that choose the next item."""
