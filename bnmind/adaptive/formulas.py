@@ -18,8 +18,6 @@ the model that hold real numbers, one, or one for each skill or threshold. Level
 numbers are no parameters. In place of a difficulty or a threshold b of a curve with the slope a
 stands the intercept −a b, which is finite for flat curves too.
 
-References
-----------
 P. McCullagh and J. Nelder, *Generalized Linear Models*, 1989; J. de la Torre, "The generalized
 DINA model framework", Psychometrika 2011 (identity, logit and log links).
 """
@@ -632,16 +630,16 @@ def number_fields(model: ResponseModel) -> dict[str, float | tuple[float, ...]]:
     """Return the fields of a model that hold real numbers: one, or several."""
     fields: Any = dataclasses.fields(model) if dataclasses.is_dataclass(model) else ()
     found = {field.name: getattr(model, field.name) for field in fields}
-    return {
-        name: value
-        for name, value in found.items()
-        if isinstance(value, float)
-        or (isinstance(value, tuple) and value and all(isinstance(x, float) for x in value))
-    }
+
+    def is_number(value: Any) -> bool:
+        several = isinstance(value, tuple) and value
+        return isinstance(value, float) or bool(several and all(type(x) is float for x in value))
+
+    return {name: value for name, value in found.items() if is_number(value)}
 
 
 def _parameters(model: ResponseModel) -> dict[str, Any]:
-    """Return the numbers of these fields as arrays, with intercepts in place of difficulties."""
+    """Return these numbers as arrays, with intercepts in place of difficulties."""
     found: dict[str, Any] = {name: np.asarray(x) for name, x in number_fields(model).items()}
     if (divided := getattr(model, "_per_slope", None)) is not None:
         found[divided] = np.asarray(0.0 - found[divided] * found["slope"])
