@@ -313,10 +313,8 @@ def check_skills(required: Sequence[int], sizes: Sequence[int]) -> None:
 
     Parameters
     ----------
-    required
-        The level that is needed of each skill.
-    sizes
-        The number of levels of each skill, at least 2.
+    required, sizes
+        The level that is needed of each skill, and its number of levels, at least 2.
 
     Examples
     --------
@@ -334,6 +332,12 @@ least 2, for each skill, got required (1,) and sizes (2, 2)
         )
 
 
+@lru_cache
+def _some_item(n_responses: int) -> Variable:
+    """Return a variable that stands for any item."""
+    return Variable.of_integers("item", range(n_responses))
+
+
 def response_channel(model: ResponseModel, parents: Sequence[Variable]) -> Floats:
     """Return the chance of each response, ``(parent configurations, responses)``.
 
@@ -341,10 +345,8 @@ def response_channel(model: ResponseModel, parents: Sequence[Variable]) -> Float
 
     Parameters
     ----------
-    model
-        The response model of an item.
-    parents
-        The skills that the item needs.
+    model, parents
+        The response model of an item, and the skills that the item needs.
 
     Examples
     --------
@@ -353,7 +355,7 @@ def response_channel(model: ResponseModel, parents: Sequence[Variable]) -> Float
     >>> response_channel(Dina(0.2, 0.1), skills)[:, 1].tolist()
     [0.2, 0.2, 0.2, 0.9]
     """
-    item = Variable.of_integers("item", range(model.n_responses))
+    item = _some_item(model.n_responses)
     values = np.real(model.cpd(item, parents).to_factor().values)
     return np.ascontiguousarray(values.reshape(item.n_states, -1).T)
 
@@ -613,7 +615,7 @@ _SMALL_TABLE = 2**8
 @lru_cache(maxsize=256)
 def _known_chances(model: Learnable, parents: tuple[Variable, ...]) -> Floats:
     """Return the chances of items with the same model and skills, of which banks have many."""
-    item = Variable.of_integers("item", range(model.n_responses))
+    item = _some_item(model.n_responses)
     return sealed(model._formula(item, parents).table(model._numbers))
 
 
