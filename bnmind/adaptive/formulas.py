@@ -18,8 +18,7 @@ the model that hold real numbers, one, or one for each skill or threshold. Level
 numbers are no parameters. In place of a difficulty or a threshold b of a curve with the slope a
 stands the intercept −a b, which is finite for flat curves too.
 
-P. McCullagh and J. Nelder, *Generalized Linear Models*, 1989; J. de la Torre, "The generalized
-DINA model framework", Psychometrika 2011 (identity, logit and log links).
+P. McCullagh and J. Nelder, *Generalized Linear Models*, 1989; J. de la Torre, Psychometrika 2011.
 """
 
 from __future__ import annotations
