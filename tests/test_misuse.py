@@ -802,7 +802,7 @@ def of_files(package: str, name: str) -> bool:
     """Return whether a function takes the name of a file, which has a test of its own."""
     return package == "pgm.files" or name in (
         *("read_costs", "read_diagnosis", "read_dialogue", "write_dialogue"),
-        *("answer_file", "read_dynamic", "write_dynamic", "read_plan", "write_plan"),
+        *("answer_file", "read_dynamic", "write_dynamic"),
     )
 
 
