@@ -179,8 +179,11 @@ class ResponseLayout(Sealed):
         return np.concatenate(columns, axis=1).astype(np.float64)
 
 
-_CHUNK_CELLS = 2**20
+_CHUNK_CELLS = 2**18
 """The size of the arrays for one part of the patterns."""
+
+_ROUNDING = 1e-13
+"""The share of a class that gave a response, below which it may be an error of rounding."""
 
 _FLOOR = 1e-300
 """Replaces a probability of zero, so that its logarithm is finite."""
@@ -226,6 +229,36 @@ class TableExpectation:
         return sealed(self.layout.indicators(self.patterns.rows))
 
     @cached_property
+    def _kept(self) -> tuple[NDArray[np.intp], ...]:
+        """Responses of which the others follow, those others, and where the kept of each begin.
+
+        If all gave a response to an item, its most frequent one is that of the rest. The items
+        with missing responses, of which all are kept, come last.
+        """
+        given, n = self.patterns.counts @ self.indicators, self.patterns.counts.sum()
+        others, usual, starts, all_of_item = list[int](), list[int](), list[int](), list[int]()
+        row = 0
+        for _, n_responses in self.layout.shapes:
+            rows = [*range(row, row := row + n_responses)]
+            if given[rows].sum() < n:
+                all_of_item += rows
+                continue
+            usual.append(rows.pop(int(np.argmax(given[rows]))))
+            starts.append(len(others))
+            others += rows
+        ends = [len(others)] if usual else []
+        return tuple(np.array(one, dtype=np.intp) for one in (others + all_of_item, usual, starts + ends))
+
+    @cached_property
+    def _parts(self) -> tuple[tuple[slice, Floats], ...]:
+        """Some patterns, and the indicators of what is kept of them; the last row has ones."""
+        n, n_classes = len(self.indicators), self.places.shape[1]
+        step = max(_CHUNK_CELLS // n_classes, 1)
+        rows = np.concatenate([self.indicators[:, self._kept[0]], np.ones((n, 1))], axis=1)
+        parts = [slice(start, min(start + step, n)) for start in range(0, n, step)]
+        return tuple([(part, np.ascontiguousarray(rows[part].T)) for part in parts])
+
+    @cached_property
     def _classes_and_places(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         place = {v.name: axis for axis, v in enumerate(self.skills.variables)}
         shape = self.skills.shape
@@ -256,27 +289,27 @@ class TableExpectation:
     def __call__(self, response_parameters: Floats, tables: tuple[Floats, ...]) -> Expected:
         """Return expected counts; see `Expectation`."""
         prior = self.skills.prior(tables)
-        n_classes = self.places.shape[1]
-        of_class = self.of_class(tables)
-        logs = np.log(np.maximum(response_parameters, _FLOOR))[self.places]
-        total = 0.0
-        in_class = np.zeros(n_classes)
-        counts_by_class = np.zeros(self.places.shape)
-        for part, likely, scale in self._likelihoods(logs):
+        of_class = placed_sums(self.classes, prior, self.places.shape[1])
+        kept, usual, starts = self._kept
+        total, found = 0.0, np.zeros((len(kept) + 1, len(of_class)))
+        for part, given, likely, scale in self._likelihoods(response_parameters):
             weights = self.patterns.counts[part]
             with np.errstate(divide="ignore"):
-                evidence = likely @ of_class
+                evidence = of_class @ likely
                 log_evidence = np.log(evidence) + scale
             if log_evidence.min() < _DOUBTFUL:
                 self._check(part, response_parameters, of_class)
             total += float(weights @ log_evidence)
-            share = weights / evidence
-            in_class += share @ likely
-            counts_by_class += (self.indicators[part] * share[:, None]).T @ likely
-        counts_by_class *= of_class
-        counts = placed_sums(
-            self.places.reshape(-1), counts_by_class.reshape(-1), len(response_parameters)
-        )
+            likely *= weights / evidence
+            found += given @ likely.T
+        in_class = found[-1]
+        by_class = np.empty(self.places.shape)
+        by_class[kept] = found[:-1]
+        if len(usual):
+            rest = in_class - np.add.reduceat(found[: starts[-1]], starts[:-1], axis=0)
+            by_class[usual] = np.where(rest > _ROUNDING * in_class, rest, 0.0)
+        by_class *= of_class
+        counts = placed_sums(self.places.reshape(-1), by_class.reshape(-1), len(response_parameters))
         return Expected(total, counts, self.skills.counts(prior * in_class[self.classes]))
 
     def of_class(self, tables: tuple[Floats, ...]) -> Floats:
@@ -285,11 +318,10 @@ class TableExpectation:
 
     def posteriors(self, response_parameters: Floats, tables: tuple[Floats, ...]) -> Floats:
         """Return the distribution over the classes given each pattern, ``(patterns, classes)``."""
-        of_class = self.of_class(tables)
-        logs = np.log(np.maximum(response_parameters, _FLOOR))[self.places]
-        joint = np.concatenate([likely * of_class for _, likely, _ in self._likelihoods(logs)])
-        normal: Floats = joint / joint.sum(axis=1, keepdims=True)
-        return normal
+        of_class = self.of_class(tables)[:, None]
+        parts = [likely * of_class for _, _, likely, _ in self._likelihoods(response_parameters)]
+        joint = np.concatenate(parts, axis=1)
+        return np.ascontiguousarray((joint / joint.sum(axis=0)).T)
 
     def group_masses(
         self, response_parameters: Floats, tables: tuple[Floats, ...]
@@ -309,18 +341,21 @@ class TableExpectation:
             masses = posterior if each_its_own else posterior @ np.eye(n_groups)[group]
             yield slice(None), number, masses
 
-    def _likelihoods(self, logs: Floats) -> list[tuple[slice, Floats, Floats]]:
-        """Return L for each part of the patterns, with rows multiplied by exp(−scale)."""
-        n, n_classes = len(self.indicators), logs.shape[1]
-        step = max(_CHUNK_CELLS // n_classes, 1)
-        parts = []
-        for start in range(0, n, step):
-            part = slice(start, min(start + step, n))
-            table = self.indicators[part] @ logs
-            scale = table.max(axis=1)
-            table -= scale[:, None]
-            parts.append((part, np.exp(table, out=table), scale))
-        return parts
+    def _likelihoods(
+        self, response_parameters: Floats
+    ) -> Iterator[tuple[slice, Floats, Floats, Floats]]:
+        """Yield some patterns, what they gave, Lᵀ with columns multiplied by exp(−scale), scale."""
+        logs = np.log(np.maximum(response_parameters, _FLOOR))[self.places]
+        kept, usual, starts = self._kept
+        changes = logs[kept]
+        if len(usual):
+            changes[: starts[-1]] -= logs[usual].repeat(np.diff(starts), axis=0)
+        changes = np.concatenate([changes, logs[usual].sum(axis=0, keepdims=True)])
+        for part, given in self._parts:
+            table = changes.T @ given
+            scale = table.max(axis=0)
+            table -= scale
+            yield part, given, np.exp(table, out=table), scale
 
     def _check(self, part: slice, response_parameters: Floats, of_class: Floats) -> None:
         """Raise if a pattern is impossible in every class."""
