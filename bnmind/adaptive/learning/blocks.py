@@ -53,7 +53,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._values import Sealed, sealed
-from bnmind.adaptive.learning.forms import Densities, Form, Polytope, ascended, log_prior
+from bnmind.adaptive.learning.forms import Densities, Form, Polytope, ascended, improved, log_prior
 from bnmind.adaptive.learning.options import Bounds, Priors, kept_off
 from bnmind.adaptive.response_models.additive import SkillEffects
 from bnmind.adaptive.response_models.base import (
@@ -66,6 +66,9 @@ from bnmind.adaptive.response_models.links import CUMULATIVE, IDENTITY, LinkFunc
 from bnmind.adaptive.response_models.tables import Gdina
 from bnmind.information import Floats
 from bnmind.pgm import Variable
+
+_STACKED = 32
+"""The most cells of items that are learned in one array with items of fewer cells."""
 
 _SAME = 1e-7
 """Chances in order that differ less are equal."""
@@ -185,6 +188,11 @@ class ItemBlock(Sealed):
     @property
     def shared(self) -> bool:
         """Whether the items share their parameters."""
+        return False
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether their form can be one with those of other blocks."""
         return False
 
     @property
@@ -321,6 +329,12 @@ class FormBlock(ItemBlock):
     def is_saturated(self) -> bool:
         """Whether each cell has a chance of its own, so that the most likely ones are shares."""
         return self.formula.scale is IDENTITY and bool(self.formula.is_chance.all())
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether nothing but the sizes of the form keeps it from being one with others."""
+        plain = self.formula.scale is not None and not (self.shared or self.is_saturated)
+        return plain and not self.form.pseudo and len(self.form.design) <= _STACKED
 
     @property
     def groups(self) -> tuple[NDArray[np.intp], ...]:
@@ -618,7 +632,7 @@ class FormBlock(ItemBlock):
         x = self.points(values)
         counts = counts.reshape(len(x), -1, counts.shape[2])
         if not self.is_saturated:
-            return self.values_of(ascended(self.form, x, counts))
+            return self.values_of(improved(self.form, x, counts))
         wrong, right = np.moveaxis(counts, 2, 0)
         for part, numbers in self.form.pseudo:
             wrong, right = (

@@ -51,6 +51,7 @@ Comput. Stat. Data Anal. 2003.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -66,8 +67,10 @@ from bnmind.adaptive.beliefs.belief import impossible_rows
 from bnmind.adaptive.beliefs.estimates import has_ability
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.learning.blocks import ItemBlock
+from bnmind.adaptive.learning.forms import Form, improved, stacked
 from bnmind.adaptive.learning.options import LearningOptions
 from bnmind.adaptive.learning.skill_families import SkillFamilies
+from bnmind.adaptive.response_models.links import Link
 from bnmind.adaptive.responses.responses import Responses
 from bnmind.fitting.em import EQUAL, AllStarts, Ascent, Climb, Place, climb
 from bnmind.information import Floats
@@ -118,6 +121,53 @@ class Patterns(NamedTuple):
         return cls(rows[used], counts[used].astype(np.float64), names)
 
 
+class _Stack(NamedTuple):
+    """Blocks of a layout that are computed together."""
+
+    numbers: tuple[int, ...]
+    blocks: tuple[ItemBlock, ...]
+    form: Form
+    cells: NDArray[np.intp]
+    """The places of the blocks' probabilities in the table of the form."""
+    places: NDArray[np.intp]
+    """Their places in the layout."""
+
+    @classmethod
+    def of(
+        cls, numbers: Sequence[int], every: Sequence[ItemBlock], slices: Sequence[slice]
+    ) -> _Stack:
+        blocks = tuple([every[number] for number in numbers])
+        form = stacked([block.form for block in blocks])
+        n_cells, n_responses = form.design.shape[1], blocks[0].shape[1]
+        place = np.arange(len(form.design) * n_cells * n_responses)
+        places = place.reshape(-1, n_cells, n_responses)
+        ends = np.cumsum([len(block.rules) for block in blocks])[:-1]
+        cells = [
+            part[:, : block.shape[0]].reshape(-1)
+            for part, block in zip(np.split(places, ends), blocks, strict=True)
+        ]
+        in_layout = [np.arange(slices[n].start, slices[n].stop) for n in numbers]
+        return cls(tuple(numbers), blocks, form, np.concatenate(cells), np.concatenate(in_layout))
+
+    def points(self, values: Sequence[Floats]) -> Floats:
+        """Return x of all items, given the parameters of each block of the layout."""
+        x, end = np.zeros((len(self.form.design), self.form.design.shape[-1])), 0
+        for number, block in zip(self.numbers, self.blocks, strict=True):
+            points = block.points(values[number])
+            x[end : (end := end + len(points)), : points.shape[1]] = points
+        return x
+
+    def maximized(self, values: Sequence[Floats], counts: Floats) -> list[Floats]:
+        """Return parameters of each block here with a larger likelihood of its counts."""
+        n, n_cells, *_ = self.form.design.shape
+        every = np.zeros(n * n_cells * self.blocks[0].shape[1])
+        every[self.cells] = counts
+        x = improved(self.form, self.points(values), every.reshape(n, n_cells, -1))
+        ends = np.cumsum([len(block.rules) for block in self.blocks])[:-1]
+        pairs = zip(self.blocks, np.split(x, ends), strict=True)
+        return [block.values_of(part[:, : block.form.design.shape[2]]) for block, part in pairs]
+
+
 @dataclass(frozen=True, eq=False)
 class ResponseLayout(Sealed):
     """The order of response probabilities in one array: by block, item, group, response.
@@ -153,23 +203,55 @@ class ResponseLayout(Sealed):
         """The number of probabilities."""
         return sum(n * m for n, m in self.shapes)
 
+    @cached_property
+    def _slices(self) -> tuple[slice, ...]:
+        """The places of each block's probabilities."""
+        sizes = [len(block.rules) * math.prod(block.shape) for block in self.blocks]
+        ends = [*accumulate(sizes, initial=0)]
+        return tuple(map(slice, ends[:-1], ends[1:]))
+
+    @cached_property
+    def _stacks(self) -> tuple[_Stack, ...]:
+        """The blocks that are computed together, since their forms differ in their sizes only."""
+        alike: dict[tuple[Link, int], list[int]] = {}
+        for number, block in enumerate(self.blocks):
+            if block.is_plain:
+                alike.setdefault((block.form.link, block.form.design.shape[1]), []).append(number)
+        every = [numbers for numbers in alike.values() if len(numbers) > 1]
+        return tuple([_Stack.of(numbers, self.blocks, self._slices) for numbers in every])
+
+    @cached_property
+    def _alone(self) -> tuple[int, ...]:
+        """The numbers of the other blocks."""
+        stacked = {number for stack in self._stacks for number in stack.numbers}
+        return tuple(number for number in range(len(self.blocks)) if number not in stacked)
+
     def response_parameters(self, values: Sequence[Floats]) -> Floats:
         """Return all response probabilities, given the parameters of each block."""
-        parts = [
-            block.response_parameters(v).reshape(-1)
-            for block, v in zip(self.blocks, values, strict=True)
-        ]
-        return np.concatenate(parts)
+        found = np.empty(self.size)
+        for stack in self._stacks:
+            table = stack.form.table(stack.points(values))
+            found[stack.places] = table.reshape(-1)[stack.cells]
+        for number in self._alone:
+            block = self.blocks[number]
+            found[self._slices[number]] = block.response_parameters(values[number]).reshape(-1)
+        return found
+
+    def maximized(self, values: Sequence[Floats], counts: Floats) -> tuple[Floats, ...]:
+        """Return parameters of all blocks with a larger likelihood of expected counts."""
+        better, each = list(values), self.parts(counts)
+        for number in self._alone:
+            better[number] = self.blocks[number].maximize(values[number], each[number])
+        for stack in self._stacks:
+            better_of_stack = stack.maximized(values, counts[stack.places])
+            for number, found in zip(stack.numbers, better_of_stack, strict=True):
+                better[number] = found
+        return tuple(better)
 
     def parts(self, array: Floats) -> list[Floats]:
         """Return an array in this layout split by block, ``(items, groups, responses)``."""
-        blocks, end = [], 0
-        for block in self.blocks:
-            shape = (len(block.groups), *block.shape)
-            size = shape[0] * shape[1] * shape[2]
-            blocks.append(array[end : end + size].reshape(shape))
-            end += size
-        return blocks
+        pairs = zip(self.blocks, self._slices, strict=True)
+        return [array[place].reshape(-1, *block.shape) for block, place in pairs]
 
     def indicators(self, rows: NDArray[np.signedinteger[Any]]) -> Floats:
         """Return indicators of the responses in each row, ``(rows, responses of all items)``."""
@@ -407,26 +489,22 @@ class BankAscent:
         items, tables = parameters
         blocks = self.layout.blocks
         groups = self.split(tables)
-        with one_blas_thread():
-            chances = self.layout.response_parameters(items)
-            pairs = zip(self.expectations, groups, strict=True)
-            found = [expectation(chances, own) for expectation, own in pairs]
+        chances = self.layout.response_parameters(items)
+        pairs = zip(self.expectations, groups, strict=True)
+        found = [expectation(chances, own) for expectation, own in pairs]
         prior = sum(one.log_prior(own) for one, own in zip(self.skills, groups, strict=True))
         prior += sum(block.log_prior(values) for block, values in zip(blocks, items, strict=True))
-        counts = self.layout.parts(np.sum([one.counts for one in found], axis=0))
+        counts = sum([one.counts for one in found[1:]], found[0].counts)
 
         def improved() -> Parameters:
-            with one_blas_thread():
-                parts = zip(blocks, items, counts, strict=True)
-                better = tuple([block.maximize(*part) for block, *part in parts])
-                of_groups = zip(self.skills, groups, found, strict=True)
-                shares = [one.maximize(own, e.families) for one, own, e in of_groups]
+            better = self.layout.maximized(items, counts)
+            of_groups = zip(self.skills, groups, found, strict=True)
+            shares = [one.maximize(own, e.families) for one, own, e in of_groups]
             return Parameters(better, tuple([table for own in shares for table in own]))
 
         def is_top() -> bool:
-            with one_blas_thread():
-                parts = zip(blocks, items, counts, strict=True)
-                return all(block.residual(*part) <= _ARRIVED for block, *part in parts)
+            parts = zip(blocks, items, self.layout.parts(counts), strict=True)
+            return all(block.residual(*part) <= _ARRIVED for block, *part in parts)
 
         likelihood = sum(one.log_likelihood for one in found)
         return Place(parameters, likelihood, likelihood + prior, improved, is_top)
@@ -503,7 +581,7 @@ def all_climbs(
 
     def task(place: _P, tolerance: float, steps: int = 0) -> Callable[[], Climb[_P]]:
         return partial(
-            climb,
+            climb_alone,
             ascent,
             place,
             max_iterations=options.max_iterations - steps,
@@ -539,6 +617,12 @@ def all_climbs(
         early.remove(best)
     told.after_a_start(steps)
     return climbs, sorted(early)
+
+
+def climb_alone(ascent: Ascent[_P], start: _P, **options: Any) -> Climb[_P]:
+    """Return the result of `climb`, with one thread for BLAS."""
+    with one_blas_thread():
+        return climb(ascent, start, **options)
 
 
 def _joined(first: Climb[_P], then: Climb[_P]) -> Climb[_P]:

@@ -35,7 +35,7 @@ scoring); J. Nocedal and S. Wright, *Numerical Optimization*, 2006, chapter 18.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TypeAlias
 
@@ -178,7 +178,8 @@ class Form(Sealed):
     link
         How predictors become chances.
     design
-        ``(cells, predictors, parameters)``: the predictors are its products with the parameters.
+        ``(cells, predictors, parameters)``, or one for each problem: the predictors are its
+        products with the parameters.
     polytope
         The valid parameters of each problem.
     prior
@@ -202,8 +203,10 @@ class Form(Sealed):
     exempt: NDArray[np.bool_] | None = None
 
     def _predictors(self, x: Floats) -> Floats:
-        n_cells, n_predictors, n = self.design.shape
-        return (x @ self.design.reshape(-1, n).T).reshape(len(x), n_cells, n_predictors)
+        *_, n_cells, n_predictors, n = self.design.shape
+        if self.design.ndim == 3:
+            return (x @ self.design.reshape(-1, n).T).reshape(len(x), n_cells, n_predictors)
+        return (self.design.reshape(len(x), -1, n) @ x[..., None]).reshape(len(x), n_cells, -1)
 
     def table(self, x: Floats) -> Floats:
         """Return the chances, ``(problems, cells, responses)``."""
@@ -211,7 +214,7 @@ class Form(Sealed):
 
     def slopes(self, x: Floats) -> Floats:
         """Return their derivatives, ``(problems, parameters, cells, responses)``."""
-        each = self.design.transpose(0, 2, 1) @ self.link.slopes(self._predictors(x))
+        each = self.design.swapaxes(-1, -2) @ self.link.slopes(self._predictors(x))
         return np.moveaxis(each, 2, 1)
 
     def low(self, x: Floats) -> NDArray[np.bool_]:
@@ -266,16 +269,21 @@ class Form(Sealed):
         counts, chances
             ``(problems, cells, responses)``.
         """
-        if self.link.bends is None:
+        scale, design = self.link.scale, self.design
+        if scale is None:
             flat = self.slopes(x).reshape(*x.shape, -1)
             totals = counts.sum(axis=2, keepdims=True)
             gradient = (flat @ (counts / chances).reshape(len(x), -1, 1))[..., 0]
             weighted = flat * np.sqrt(totals / chances).reshape(len(x), 1, -1)
             return gradient, weighted @ weighted.transpose(0, 2, 1)
-        design, predictors, ratio = self.design[:, 0], self._predictors(x), counts / chances
-        slopes, bends = (of(predictors)[..., 0, :] for of in (self.link.slopes, self.link.bends))
-        bent = (ratio * (slopes**2 / chances - bends)).sum(axis=2)
-        return (ratio * slopes).sum(axis=2) @ design, (design.T * bent[:, None]) @ design
+        wrong, right = chances[..., 0], chances[..., 1]
+        of_wrong, of_right = counts[..., 0] / wrong, counts[..., 1] / right
+        slope, bend = scale.rates(wrong, right)
+        up = of_right - of_wrong
+        bent = slope**2 * (of_right / right + of_wrong / wrong) - bend * up
+        rows = design[..., 0, :]
+        gradient = ((up * slope)[:, None] @ rows)[:, 0]
+        return gradient, (rows.swapaxes(-1, -2) * bent[:, None]) @ rows
 
     def residual(self, x: Floats, counts: Floats) -> Floats:
         """Return how far the gradient leads from each problem's parameters, for each examinee.
@@ -306,6 +314,40 @@ class Form(Sealed):
         return density, slopes, curvatures
 
 
+def stacked(forms: Sequence[Form]) -> Form:
+    """Return the form of the problems of several, which differ in cells, parameters and bounds.
+
+    Missing cells are like the first one, and missing parameters are 0.
+    """
+    n_cells, n = (max(form.design.shape[axis] for form in forms) for axis in (0, 2))
+    rows: dict[bytes, Floats] = {}
+    for form in forms:
+        for row in form.polytope.rows:
+            wide = np.append(row, np.zeros(n - len(row)))
+            rows.setdefault(wide.tobytes(), wide)
+    place = {key: number for number, key in enumerate(rows)}
+    designs, leasts, fixed = [], [], []
+    for form in forms:
+        missing = n - form.design.shape[2]
+        size, wide = len(form.polytope.least), np.pad(form.polytope.rows, ((0, 0), (0, missing)))
+        least = np.full((size, len(rows)), -np.inf)
+        for row, values in zip(wide, form.polytope.least.T, strict=True):
+            at = place[row.tobytes()]
+            least[:, at] = np.maximum(least[:, at], values)
+        leasts.append(least)
+        design = np.pad(form.design, ((0, 0), (0, 0), (0, missing)))
+        more = np.repeat(design[:1], n_cells - len(design), axis=0)
+        designs.append(np.tile(np.concatenate([design, more]), (size, 1, 1, 1)))
+        own = np.zeros((size, n), dtype=np.bool_)
+        if form.polytope.fixed is not None:
+            own[:, : n - missing] = form.polytope.fixed
+        own[:, n - missing :] = True
+        fixed.append(own)
+    every = [np.concatenate(one) for one in (designs, leasts, fixed)]
+    polytope = Polytope(np.array([*rows.values()]), every[1], every[2])
+    return Form(forms[0].link, every[0], polytope)
+
+
 _FLOOR = 1e-12
 """The least chance in a logarithm or a ratio, so that no gradient is infinite."""
 
@@ -316,6 +358,9 @@ _SETTLED = 1e-11
 
 _QUADRATIC = 1e-5
 """The next step after one that gains this little gains hardly anything."""
+
+_FEW_STEPS, _NEAR = 2, 1.0
+"""The most steps between two E-steps, and the gain after which there is no second one."""
 
 _RIDGE = 1e-9
 """Added to the information, relative to its mean, so that flat directions stay as they are."""
@@ -362,7 +407,9 @@ def _score(form: Form, x: Floats, counts: Floats, chances: Floats) -> tuple[Floa
     return gradient, information
 
 
-def ascended(form: Form, x: Floats, counts: Floats) -> Floats:
+def ascended(
+    form: Form, x: Floats, counts: Floats, *, rounds: int = _STEPS, near: float = _QUADRATIC
+) -> Floats:
     """Return parameters that raise the objective of each problem to its maximum.
 
     Parameters
@@ -374,37 +421,53 @@ def ascended(form: Form, x: Floats, counts: Floats) -> Floats:
         of no problem decreases.
     counts
         ``(problems, cells, responses)``.
+    rounds
+        The most steps.
+    near
+        The last step is one that the approximation says to gain no more than this in any problem.
     """
     polytope = form.polytope
     enough = _SETTLED * np.maximum(counts.sum(axis=(1, 2)), 1.0)
     value, chances = objective(form, x, counts)
-    n, k = x.shape
-    diagonal, open_ = np.arange(k), np.ones(n, dtype=np.bool_)
-    fixed = np.zeros(x.shape, dtype=np.bool_) if polytope.fixed is None else polytope.fixed
-    for _ in range(_STEPS):
+    diagonal, open_ = np.arange(x.shape[1]), np.ones(len(x), dtype=np.bool_)
+    fixed = polytope.fixed if polytope.fixed is not None and polytope.fixed.any() else None
+    for _ in range(rounds):
         gradient, information = _score(form, x, counts, chances)
-        gradient[fixed] = 0.0
-        information[fixed[:, :, None] | fixed[:, None, :]] = 0.0
-        mean = information[:, diagonal, diagonal].mean(axis=1)
-        ridge = _RIDGE * mean + np.abs(gradient).max(axis=1) / _LONGEST + 1e-30
-        information[:, diagonal, diagonal] += np.where(fixed, 1.0, ridge[:, None])
-        plain = np.linalg.solve(information, gradient[..., None])[..., 0]
-        steps: Floats = np.where(open_[:, None], plain, 0.0)
-        for problem in np.flatnonzero(~form.holds(x + steps)).tolist():
+        if fixed is not None:
+            gradient[fixed] = 0.0
+            information[fixed[:, :, None] | fixed[:, None, :]] = 0.0
+        own = information[:, diagonal, diagonal]
+        ridge = _RIDGE * own.mean(axis=1) + np.abs(gradient).max(axis=1) / _LONGEST + 1e-30
+        information[:, diagonal, diagonal] = own + ridge[:, None]
+        if fixed is not None:
+            information[:, diagonal, diagonal] += fixed
+        steps = np.linalg.solve(information, gradient[..., None])[..., 0]
+        steps[~open_] = 0.0
+        outside = np.flatnonzero(~form.holds(x + steps))
+        for problem in outside.tolist():
             target, cuts = x[problem] + steps[problem], form.cuts(x, problem)
             best = polytope.closest(problem, target, information[problem], cuts)
             if best is not None:
                 steps[problem] = best - x[problem]
-        steps *= polytope.reach(x, steps)[:, None]
+        if len(outside):
+            steps *= polytope.reach(x, steps)[:, None]
         gain = (gradient * steps).sum(axis=1)
         open_ &= gain > enough
         if not open_.any():
             break
         steps[~open_] = 0.0
         x, value, chances = _climbed(form, (x, value, chances), steps, counts)
-        if gain[open_].max() < _QUADRATIC:
+        if gain[open_].max() < near:
             break
     return x
+
+
+def improved(form: Form, x: Floats, counts: Floats) -> Floats:
+    """Return parameters that raise the objective, but not to its maximum: a step of EM.
+
+    The next E-step changes the counts, so the last digits are lost anyway.
+    """
+    return ascended(form, x, counts, rounds=_FEW_STEPS, near=_NEAR)
 
 
 def _climbed(

@@ -60,6 +60,7 @@ from bnmind.adaptive.learning.em import (
     ResponseLayout,
     TableExpectation,
     all_climbs,
+    climb_alone,
     usual_starts,
 )
 from bnmind.adaptive.learning.model import item_blocks, learning_inputs
@@ -70,7 +71,7 @@ from bnmind.adaptive.response_models.gates import Dina, GuessSlip
 from bnmind.adaptive.response_models.tables import Gdina
 from bnmind.adaptive.responses.responses import Responses
 from bnmind.errors import BnmindError, ImpossibleEvidenceError
-from bnmind.fitting.em import Climb, LearningRecord, climb
+from bnmind.fitting.em import Climb, LearningRecord
 from bnmind.information import Floats
 from bnmind.junction import Plan, compile_plan
 from bnmind.pgm import Network, TabularCPD
@@ -216,6 +217,10 @@ def _all_slopes(layout: ResponseLayout, items: tuple[Floats, ...]) -> Mapping[st
 
 def _slopes_of_model(rule: ItemRule, numbers: Floats, limits: Floats) -> Floats:
     """Return the derivatives of a model's own parameters by those of its formula."""
+
+    same = parameter_vector(rule.learnable)
+    if np.array_equal(same[: len(numbers)], rule.learnable._numbers):
+        return np.eye(len(same), len(numbers))
 
     def own(numbers: Floats) -> Floats:
         return parameter_vector(rule.learnable._with_numbers(numbers))
@@ -773,7 +778,7 @@ def learn_from_start(
     """
     data = responses.for_bank(bank)
     layout = LearningModel.of(bank, options)
-    way = climb(
+    way = climb_alone(
         layout.ascent(data, options),
         layout.start(number, options),
         max_iterations=options.max_iterations,

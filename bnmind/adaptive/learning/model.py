@@ -300,4 +300,4 @@ def _with_equal_names(q: QMatrix, data: Responses) -> tuple[QMatrix, Responses]:
             q = replace(q, skills=skills)
         q = q.with_item_names(data.items)
         notes.append(match.note)
-    return q, replace(data, notes=tuple(notes))
+    return q, replace(data, notes=tuple(notes)) if len(notes) > len(data.notes) else data

@@ -51,8 +51,8 @@ class LinkFunction:
     """p of η."""
     slope: Callable[[Floats], Floats]
     """dp/dη of η."""
-    bend: Callable[[Floats], Floats]
-    """d²p/dη² of η."""
+    rates: Callable[[Floats, Floats], tuple[Floats, Floats]]
+    """dp/dη and d²p/dη² of 1 − p and p."""
 
 
 IDENTITY = LinkFunction(
@@ -60,7 +60,7 @@ IDENTITY = LinkFunction(
     of=lambda p: p,
     chance=lambda x: x,
     slope=lambda x: np.ones(np.shape(x)),
-    bend=lambda x: np.zeros(np.shape(x)),
+    rates=lambda q, p: (np.ones(p.shape), np.zeros(p.shape)),
 )
 """η = p."""
 
@@ -69,11 +69,13 @@ LOGIT = LinkFunction(
     of=lambda p: np.log(p) - np.log1p(-p),
     chance=logistic,
     slope=lambda x: np.multiply(*both_tails(x)),
-    bend=lambda x: np.multiply(*both_tails(x)) * (1 - 2 * logistic(x)),
+    rates=lambda q, p: (p * q, p * q * (q - p)),
 )
 """η = ln(p / (1 − p))."""
 
-LOG = LinkFunction(name="log", of=np.log, chance=np.exp, slope=np.exp, bend=np.exp)
+LOG = LinkFunction(
+    name="log", of=np.log, chance=np.exp, slope=np.exp, rates=lambda q, p: (p, p)
+)
 """η = ln p."""
 
 COMPLEMENTARY = LinkFunction(
@@ -81,7 +83,7 @@ COMPLEMENTARY = LinkFunction(
     of=lambda p: -np.log1p(-p),
     chance=lambda x: -np.expm1(-x),
     slope=lambda x: np.exp(-x),
-    bend=lambda x: -np.exp(-x),
+    rates=lambda q, p: (q, -q),
 )
 """η = −ln(1 − p)."""
 
@@ -93,8 +95,8 @@ class Link(NamedTuple):
     """The chances ``(…, responses)`` of predictors ``(…, predictors)``."""
     slopes: Callable[[Floats], Floats]
     """Their derivatives, ``(…, predictors, responses)``."""
-    bends: Callable[[Floats], Floats] | None = None
-    """Their second derivatives by a single predictor; None to take expected information."""
+    scale: LinkFunction | None = None
+    """The scale of the better of two responses; None to take expected information."""
 
 
 @lru_cache
@@ -105,15 +107,11 @@ def binary(link: LinkFunction) -> Link:
         right = np.clip(link.chance(predictors[..., 0]), 0.0, 1.0)
         return np.stack([1 - right, right], axis=-1)
 
-    def both(of_right: Callable[[Floats], Floats]) -> Callable[[Floats], Floats]:
-        def of_responses(predictors: Floats) -> Floats:
-            right = of_right(predictors)
-            return np.stack([-right, right], axis=-1)
+    def slopes(predictors: Floats) -> Floats:
+        right = link.slope(predictors)
+        return np.stack([-right, right], axis=-1)
 
-        return of_responses
-
-    of_logit = link is LOGIT
-    return Link(_logistic_chances if of_logit else chances, both(link.slope), both(link.bend))
+    return Link(_logistic_chances if link is LOGIT else chances, slopes, link)
 
 
 def _logistic_chances(predictors: Floats) -> Floats:
