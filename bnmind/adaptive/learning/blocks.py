@@ -46,7 +46,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, cast
 
 import numpy as np
@@ -675,6 +675,8 @@ class FormBlock(ItemBlock):
 
     def log_prior(self, values: Floats) -> float:
         """Return the logarithm of the prior density, up to a constant."""
+        if self.form.prior is None and not self.form.pseudo:
+            return 0.0
         return float(log_prior(self.form, self.points(values)).sum())
 
     def valid(self, values: Floats) -> bool:
@@ -751,6 +753,12 @@ def _order(part: Formula, ordered: tuple[bool, ...]) -> Floats:
     return np.unique(rows, axis=0)
 
 
+@lru_cache
+def _inverse(design: bytes, shape: tuple[int, int, int]) -> Floats:
+    """Return the matrix from predictors to the x that fit best."""
+    return np.linalg.pinv(np.frombuffer(design).reshape(shape)[:, 0])
+
+
 def _drawn(part: Formula, current: Floats, limits: Floats, rng: np.random.Generator) -> Floats:
     """Return random x of a part of an item's formula."""
     if part.scale is not None:
@@ -758,8 +766,7 @@ def _drawn(part: Formula, current: Floats, limits: Floats, rng: np.random.Genera
         levels = np.indices(part.sizes).reshape(len(part.sizes), -1)
         shares = levels / (np.array(part.sizes)[:, None] - 1)
         rise = rng.dirichlet(np.full(len(part.sizes), 2.0)) @ shares
-        found: Floats = np.linalg.lstsq(part.design[:, 0], low + (high - low) * rise)[0]
-        return found
+        return _inverse(part.design.tobytes(), part.design.shape) @ (low + (high - low) * rise)
     change, roles = rng.normal(0, 0.5, len(current)), np.array(part.roles)
     if part.limits is not None:
         bounded = np.isfinite(limits).all(axis=0)

@@ -329,7 +329,9 @@ class TableExpectation:
             starts.append(len(others))
             others += rows
         ends = [len(others)] if usual else []
-        return tuple(np.array(one, dtype=np.intp) for one in (others + all_of_item, usual, starts + ends))
+        return tuple(
+            np.array(one, dtype=np.intp) for one in (others + all_of_item, usual, starts + ends)
+        )
 
     @cached_property
     def _parts(self) -> tuple[tuple[slice, Floats], ...]:
@@ -339,6 +341,14 @@ class TableExpectation:
         rows = np.concatenate([self.indicators[:, self._kept[0]], np.ones((n, 1))], axis=1)
         parts = [slice(start, min(start + step, n)) for start in range(0, n, step)]
         return tuple([(part, np.ascontiguousarray(rows[part].T)) for part in parts])
+
+    @cached_property
+    def _moved(self) -> tuple[NDArray[np.intp], ...]:
+        """The places of what is kept, of what comes in its place, of the others, and of both."""
+        kept, usual, starts = self._kept
+        instead = usual.repeat(np.diff(starts)) if len(usual) else usual
+        every = self.places[np.concatenate([kept, usual])].reshape(-1)
+        return self.places[kept], self.places[instead], self.places[usual], every
 
     @cached_property
     def _classes_and_places(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -385,13 +395,14 @@ class TableExpectation:
             likely *= weights / evidence
             found += given @ likely.T
         in_class = found[-1]
-        by_class = np.empty(self.places.shape)
-        by_class[kept] = found[:-1]
+        by_class = found[:-1]
         if len(usual):
             rest = in_class - np.add.reduceat(found[: starts[-1]], starts[:-1], axis=0)
-            by_class[usual] = np.where(rest > _ROUNDING * in_class, rest, 0.0)
+            rest *= rest > _ROUNDING * in_class
+            by_class = np.concatenate([by_class, rest])
         by_class *= of_class
-        counts = placed_sums(self.places.reshape(-1), by_class.reshape(-1), len(response_parameters))
+        every = self._moved[-1]
+        counts = placed_sums(every, by_class.reshape(-1), len(response_parameters))
         return Expected(total, counts, self.skills.counts(prior * in_class[self.classes]))
 
     def of_class(self, tables: tuple[Floats, ...]) -> Floats:
@@ -427,12 +438,12 @@ class TableExpectation:
         self, response_parameters: Floats
     ) -> Iterator[tuple[slice, Floats, Floats, Floats]]:
         """Yield some patterns, what they gave, Lᵀ with columns multiplied by exp(−scale), scale."""
-        logs = np.log(np.maximum(response_parameters, _FLOOR))[self.places]
-        kept, usual, starts = self._kept
-        changes = logs[kept]
-        if len(usual):
-            changes[: starts[-1]] -= logs[usual].repeat(np.diff(starts), axis=0)
-        changes = np.concatenate([changes, logs[usual].sum(axis=0, keepdims=True)])
+        logs = np.log(np.maximum(response_parameters, _FLOOR))
+        of_kept, instead, others, _ = self._moved
+        changes = np.empty((len(of_kept) + 1, of_kept.shape[1]))
+        changes[:-1] = logs[of_kept]
+        changes[: len(instead)] -= logs[instead]
+        changes[-1] = logs[others].sum(axis=0)
         for part, given in self._parts:
             table = changes.T @ given
             scale = table.max(axis=0)

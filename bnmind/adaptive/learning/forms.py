@@ -37,6 +37,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -67,6 +68,17 @@ class Polytope(Sealed):
     rows: Floats
     least: Floats
     fixed: NDArray[np.bool_] | None = None
+
+    @cached_property
+    def free(self) -> NDArray[np.bool_]:
+        """Whether the bounds leave more than one number, ``(problems, dimensions)``."""
+        every = np.ones((len(self.least), self.rows.shape[1]), dtype=np.bool_)
+        return sealed(every if self.fixed is None else ~self.fixed)
+
+    @cached_property
+    def free_pairs(self) -> NDArray[np.bool_]:
+        """Whether two dimensions are free, ``(problems, dimensions, dimensions)``."""
+        return sealed(self.free[:, :, None] & self.free[:, None, :])
 
     @classmethod
     def of(cls, bounds: Floats, rows: Floats | None = None, least: float | Floats = 0) -> Polytope:
@@ -362,6 +374,9 @@ _QUADRATIC = 1e-5
 _FEW_STEPS, _NEAR = 2, 1.0
 """The most steps between two E-steps, and the gain after which there is no second one."""
 
+_SURE = 0.1
+"""A step that gains this little needs no check: the approximation is right near the maximum."""
+
 _RIDGE = 1e-9
 """Added to the information, relative to its mean, so that flat directions stay as they are."""
 
@@ -380,7 +395,9 @@ def objective(form: Form, x: Floats, counts: Floats) -> tuple[Floats, Floats]:
     It is −inf where a chance is not a number.
     """
     chances = np.maximum(form.table(x), _FLOOR)
-    value = np.einsum("icr,icr->i", counts, np.log(chances)) + log_prior(form, x)
+    value = np.einsum("icr,icr->i", counts, np.log(chances))
+    if form.prior is not None or form.pseudo:
+        value += log_prior(form, x)
     return np.where(np.isnan(value), -np.inf, value), chances
 
 
@@ -426,38 +443,43 @@ def ascended(
     near
         The last step is one that the approximation says to gain no more than this in any problem.
     """
-    polytope = form.polytope
-    enough = _SETTLED * np.maximum(counts.sum(axis=(1, 2)), 1.0)
-    value, chances = objective(form, x, counts)
-    diagonal, open_ = np.arange(x.shape[1]), np.ones(len(x), dtype=np.bool_)
-    fixed = polytope.fixed if polytope.fixed is not None and polytope.fixed.any() else None
+    polytope, k = form.polytope, x.shape[1]
+    fixed = ~polytope.free if polytope.fixed is not None and polytope.fixed.any() else None
+    chances, value, open_ = np.maximum(form.table(x), _FLOOR), None, None
     for _ in range(rounds):
         gradient, information = _score(form, x, counts, chances)
         if fixed is not None:
             gradient[fixed] = 0.0
-            information[fixed[:, :, None] | fixed[:, None, :]] = 0.0
-        own = information[:, diagonal, diagonal]
-        ridge = _RIDGE * own.mean(axis=1) + np.abs(gradient).max(axis=1) / _LONGEST + 1e-30
-        information[:, diagonal, diagonal] = own + ridge[:, None]
-        if fixed is not None:
-            information[:, diagonal, diagonal] += fixed
+            information *= polytope.free_pairs
+        size = np.abs(gradient).max(axis=1) / _LONGEST + 1e-30
+        ridge = np.einsum("ikk->i", information) * (_RIDGE / k) + size
+        diagonals = information.reshape(len(x), -1)[:, :: k + 1]
+        diagonals += ridge[:, None] if fixed is None else np.where(fixed, 1.0, ridge[:, None])
         steps = np.linalg.solve(information, gradient[..., None])[..., 0]
-        steps[~open_] = 0.0
-        outside = np.flatnonzero(~form.holds(x + steps))
-        for problem in outside.tolist():
-            target, cuts = x[problem] + steps[problem], form.cuts(x, problem)
-            best = polytope.closest(problem, target, information[problem], cuts)
-            if best is not None:
-                steps[problem] = best - x[problem]
-        if len(outside):
+        if open_ is not None:
+            steps[~open_] = 0.0
+        inside = form.holds(x + steps)
+        if not inside.all():
+            for problem in np.flatnonzero(~inside).tolist():
+                target, cuts = x[problem] + steps[problem], form.cuts(x, problem)
+                best = polytope.closest(problem, target, information[problem], cuts)
+                if best is not None:
+                    steps[problem] = best - x[problem]
             steps *= polytope.reach(x, steps)[:, None]
         gain = (gradient * steps).sum(axis=1)
+        most = float(gain.max(initial=0.0))
+        if most < min(near, _SURE) and rounds == _FEW_STEPS and not form.least:
+            return x + steps
+        if open_ is None:
+            value, chances = objective(form, x, counts)
+            enough = _SETTLED * np.maximum(counts.sum(axis=(1, 2)), 1.0)
+            open_ = np.ones(len(x), dtype=np.bool_)
         open_ &= gain > enough
         if not open_.any():
             break
         steps[~open_] = 0.0
         x, value, chances = _climbed(form, (x, value, chances), steps, counts)
-        if gain[open_].max() < near:
+        if most < near:
             break
     return x
 

@@ -166,17 +166,16 @@ class _Sums:
         self.information = np.zeros((size, size))
 
     def add(self, masses: Floats, answers: NDArray[np.signedinteger[Any]], weights: Floats) -> None:
-        for response in range(self.counts.shape[1]):
-            gave = answers == response
-            some, weight = masses[gave], weights[gave]
-            self.answers += float(weight.sum())
-            if self.slopes is not None:
-                scores = some @ self.slopes.of_logs[:, :, response].T
-                self.information += (scores * weight[:, None]).T @ scores
-                continue
-            self.counts[:, response] += weight @ some
-            self.squares += weight @ some**2
-            self.first += weight @ some
+        weighted = (answers[:, None] == np.arange(self.counts.shape[1])) * weights[:, None]
+        self.answers += float(weighted.sum())
+        if self.slopes is not None:
+            for logs, gave_it in zip(np.moveaxis(self.slopes.of_logs, 2, 0), weighted.T, strict=True):
+                scores = masses @ logs.T
+                self.information += (scores * gave_it[:, None]).T @ scores
+            return
+        self.counts += masses.T @ weighted
+        self.first += weighted.sum(axis=1) @ masses
+        self.squares += weighted.sum(axis=1) @ masses**2
 
     def certainty(self, block: ItemBlock, groups: NDArray[np.intp]) -> Certainty:
         if self.slopes is not None:

@@ -265,7 +265,7 @@ def _holding(table: TextTable, expected: Sequence[str] | None) -> int | None:
     places = [
         place
         for place in range(table.n_columns if names else 0)
-        if {str(cell).strip() for cell in table.column(place)} <= names
+        if all(str(cell).strip() in names for cell in table.column(place))
     ]
     return places[0] if len(places) == 1 else None
 

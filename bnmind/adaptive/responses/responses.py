@@ -598,6 +598,8 @@ def _too_high(found: Responses, bank: ItemBank) -> list[str]:
 
 
 def _doubled(names: Sequence[str], what: str, where: str) -> list[str]:
+    if len(set(names)) == len(names):
+        return []
     places: dict[str, list[int]] = {}
     for place, name in enumerate(names):
         places.setdefault(name, []).append(place + 1)
