@@ -67,10 +67,8 @@ from bnmind.adaptive.beliefs.belief import impossible_rows
 from bnmind.adaptive.beliefs.estimates import has_ability
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.learning.blocks import ItemBlock
-from bnmind.adaptive.learning.forms import Form, improved, stacked
 from bnmind.adaptive.learning.options import LearningOptions
 from bnmind.adaptive.learning.skill_families import SkillFamilies
-from bnmind.adaptive.response_models.links import Link
 from bnmind.adaptive.responses.responses import Responses
 from bnmind.fitting.em import EQUAL, AllStarts, Ascent, Climb, Place, climb
 from bnmind.information import Floats
@@ -105,8 +103,10 @@ class Patterns(NamedTuple):
 
     rows: NDArray[np.signedinteger[Any]]
     counts: Floats
+    first: NDArray[np.intp]
+    """The first examinee with each row, among all."""
     examinees: tuple[str, ...]
-    """The first examinee with each row."""
+    """The names of all examinees."""
 
     @classmethod
     def of(cls, responses: Responses, among: NDArray[np.bool_] | None = None) -> Patterns:
@@ -117,55 +117,12 @@ class Patterns(NamedTuple):
         np.minimum.at(first, inverse[chosen], chosen)
         counts = np.bincount(inverse[chosen], minlength=len(rows))
         used = np.flatnonzero(counts)
-        names = tuple(responses.examinees[place] for place in first[used].tolist())
-        return cls(rows[used], counts[used].astype(np.float64), names)
+        counts = counts[used].astype(np.float64)
+        return cls(rows[used], counts, first[used], responses.examinees)
 
-
-class _Stack(NamedTuple):
-    """Blocks of a layout that are computed together."""
-
-    numbers: tuple[int, ...]
-    blocks: tuple[ItemBlock, ...]
-    form: Form
-    cells: NDArray[np.intp]
-    """The places of the blocks' probabilities in the table of the form."""
-    places: NDArray[np.intp]
-    """Their places in the layout."""
-
-    @classmethod
-    def of(
-        cls, numbers: Sequence[int], every: Sequence[ItemBlock], slices: Sequence[slice]
-    ) -> _Stack:
-        blocks = tuple([every[number] for number in numbers])
-        form = stacked([block.form for block in blocks])
-        n_cells, n_responses = form.design.shape[1], blocks[0].shape[1]
-        place = np.arange(len(form.design) * n_cells * n_responses)
-        places = place.reshape(-1, n_cells, n_responses)
-        ends = np.cumsum([len(block.rules) for block in blocks])[:-1]
-        cells = [
-            part[:, : block.shape[0]].reshape(-1)
-            for part, block in zip(np.split(places, ends), blocks, strict=True)
-        ]
-        in_layout = [np.arange(slices[n].start, slices[n].stop) for n in numbers]
-        return cls(tuple(numbers), blocks, form, np.concatenate(cells), np.concatenate(in_layout))
-
-    def points(self, values: Sequence[Floats]) -> Floats:
-        """Return x of all items, given the parameters of each block of the layout."""
-        x, end = np.zeros((len(self.form.design), self.form.design.shape[-1])), 0
-        for number, block in zip(self.numbers, self.blocks, strict=True):
-            points = block.points(values[number])
-            x[end : (end := end + len(points)), : points.shape[1]] = points
-        return x
-
-    def maximized(self, values: Sequence[Floats], counts: Floats) -> list[Floats]:
-        """Return parameters of each block here with a larger likelihood of its counts."""
-        n, n_cells, *_ = self.form.design.shape
-        every = np.zeros(n * n_cells * self.blocks[0].shape[1])
-        every[self.cells] = counts
-        x = improved(self.form, self.points(values), every.reshape(n, n_cells, -1))
-        ends = np.cumsum([len(block.rules) for block in self.blocks])[:-1]
-        pairs = zip(self.blocks, np.split(x, ends), strict=True)
-        return [block.values_of(part[:, : block.form.design.shape[2]]) for block, part in pairs]
+    def who(self, place: int) -> str:
+        """Return the name of the first examinee with a row."""
+        return self.examinees[self.first[place]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,43 +167,18 @@ class ResponseLayout(Sealed):
         ends = [*accumulate(sizes, initial=0)]
         return tuple(map(slice, ends[:-1], ends[1:]))
 
-    @cached_property
-    def _stacks(self) -> tuple[_Stack, ...]:
-        """The blocks that are computed together, since their forms differ in their sizes only."""
-        alike: dict[tuple[Link, int], list[int]] = {}
-        for number, block in enumerate(self.blocks):
-            if block.is_plain:
-                alike.setdefault((block.form.link, block.form.design.shape[1]), []).append(number)
-        every = [numbers for numbers in alike.values() if len(numbers) > 1]
-        return tuple([_Stack.of(numbers, self.blocks, self._slices) for numbers in every])
-
-    @cached_property
-    def _alone(self) -> tuple[int, ...]:
-        """The numbers of the other blocks."""
-        stacked = {number for stack in self._stacks for number in stack.numbers}
-        return tuple(number for number in range(len(self.blocks)) if number not in stacked)
-
     def response_parameters(self, values: Sequence[Floats]) -> Floats:
         """Return all response probabilities, given the parameters of each block."""
-        found = np.empty(self.size)
-        for stack in self._stacks:
-            table = stack.form.table(stack.points(values))
-            found[stack.places] = table.reshape(-1)[stack.cells]
-        for number in self._alone:
-            block = self.blocks[number]
-            found[self._slices[number]] = block.response_parameters(values[number]).reshape(-1)
-        return found
+        pairs = zip(self.blocks, values, strict=True)
+        tables = [block.response_parameters(own).reshape(-1) for block, own in pairs]
+        return tables[0] if len(tables) == 1 else np.concatenate(tables)
 
-    def maximized(self, values: Sequence[Floats], counts: Floats) -> tuple[Floats, ...]:
+    def maximized(
+        self, values: Sequence[Floats], counts: Floats, chances: Floats
+    ) -> tuple[Floats, ...]:
         """Return parameters of all blocks with a larger likelihood of expected counts."""
-        better, each = list(values), self.parts(counts)
-        for number in self._alone:
-            better[number] = self.blocks[number].maximize(values[number], each[number])
-        for stack in self._stacks:
-            better_of_stack = stack.maximized(values, counts[stack.places])
-            for number, found in zip(stack.numbers, better_of_stack, strict=True):
-                better[number] = found
-        return tuple(better)
+        each = zip(self.blocks, values, self.parts(counts), self.parts(chances), strict=True)
+        return tuple([block.maximize(*of_block) for block, *of_block in each])
 
     def parts(self, array: Floats) -> list[Floats]:
         """Return an array in this layout split by block, ``(items, groups, responses)``."""
@@ -380,8 +312,8 @@ class TableExpectation:
 
     def __call__(self, response_parameters: Floats, tables: tuple[Floats, ...]) -> Expected:
         """Return expected counts; see `Expectation`."""
-        prior = self.skills.prior(tables)
-        of_class = placed_sums(self.classes, prior, self.places.shape[1])
+        prior, (classes, places) = self.skills.prior(tables), self._classes_and_places
+        of_class = placed_sums(classes, prior, places.shape[1])
         kept, usual, starts = self._kept
         total, found = 0.0, np.zeros((len(kept) + 1, len(of_class)))
         for part, given, likely, scale in self._likelihoods(response_parameters):
@@ -403,7 +335,7 @@ class TableExpectation:
         by_class *= of_class
         every = self._moved[-1]
         counts = placed_sums(every, by_class.reshape(-1), len(response_parameters))
-        return Expected(total, counts, self.skills.counts(prior * in_class[self.classes]))
+        return Expected(total, counts, self.skills.counts(prior * in_class[classes]))
 
     def of_class(self, tables: tuple[Floats, ...]) -> Floats:
         """Return the probability of each class, ``(classes,)``."""
@@ -456,7 +388,7 @@ class TableExpectation:
         wrong = np.flatnonzero((self.indicators[part] @ none > 0).all(axis=1))
         if wrong.size:
             place = int(wrong[0]) + (part.start or 0)
-            rows, who = self.patterns.rows.astype(np.int16), self.patterns.examinees[place]
+            rows, who = self.patterns.rows.astype(np.int16), self.patterns.who(place)
             raise impossible_rows(self.bank, rows, [place], who=who)
 
 
@@ -508,7 +440,7 @@ class BankAscent:
         counts = sum([one.counts for one in found[1:]], found[0].counts)
 
         def improved() -> Parameters:
-            better = self.layout.maximized(items, counts)
+            better = self.layout.maximized(items, counts, chances)
             of_groups = zip(self.skills, groups, found, strict=True)
             shares = [one.maximize(own, e.families) for one, own, e in of_groups]
             return Parameters(better, tuple([table for own in shares for table in own]))

@@ -35,7 +35,7 @@ scoring); J. Nocedal and S. Wright, *Numerical Optimization*, 2006, chapter 18.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -326,40 +326,6 @@ class Form(Sealed):
         return density, slopes, curvatures
 
 
-def stacked(forms: Sequence[Form]) -> Form:
-    """Return the form of the problems of several, which differ in cells, parameters and bounds.
-
-    Missing cells are like the first one, and missing parameters are 0.
-    """
-    n_cells, n = (max(form.design.shape[axis] for form in forms) for axis in (0, 2))
-    rows: dict[bytes, Floats] = {}
-    for form in forms:
-        for row in form.polytope.rows:
-            wide = np.append(row, np.zeros(n - len(row)))
-            rows.setdefault(wide.tobytes(), wide)
-    place = {key: number for number, key in enumerate(rows)}
-    designs, leasts, fixed = [], [], []
-    for form in forms:
-        missing = n - form.design.shape[2]
-        size, wide = len(form.polytope.least), np.pad(form.polytope.rows, ((0, 0), (0, missing)))
-        least = np.full((size, len(rows)), -np.inf)
-        for row, values in zip(wide, form.polytope.least.T, strict=True):
-            at = place[row.tobytes()]
-            least[:, at] = np.maximum(least[:, at], values)
-        leasts.append(least)
-        design = np.pad(form.design, ((0, 0), (0, 0), (0, missing)))
-        more = np.repeat(design[:1], n_cells - len(design), axis=0)
-        designs.append(np.tile(np.concatenate([design, more]), (size, 1, 1, 1)))
-        own = np.zeros((size, n), dtype=np.bool_)
-        if form.polytope.fixed is not None:
-            own[:, : n - missing] = form.polytope.fixed
-        own[:, n - missing :] = True
-        fixed.append(own)
-    every = [np.concatenate(one) for one in (designs, leasts, fixed)]
-    polytope = Polytope(np.array([*rows.values()]), every[1], every[2])
-    return Form(forms[0].link, every[0], polytope)
-
-
 _FLOOR = 1e-12
 """The least chance in a logarithm or a ratio, so that no gradient is infinite."""
 
@@ -371,8 +337,8 @@ _SETTLED = 1e-11
 _QUADRATIC = 1e-5
 """The next step after one that gains this little gains hardly anything."""
 
-_FEW_STEPS, _NEAR = 2, 1.0
-"""The most steps between two E-steps, and the gain after which there is no second one."""
+_FEW_STEPS, _NEAR = 3, 1.0
+"""The most steps between two E-steps, and the gain after which there is no other one."""
 
 _SURE = 0.1
 """A step that gains this little needs no check: the approximation is right near the maximum."""
@@ -389,12 +355,14 @@ _CUTS = 20
 """Chances are raised to the least one in so many steps at most."""
 
 
-def objective(form: Form, x: Floats, counts: Floats) -> tuple[Floats, Floats]:
-    """Return what the M-step maximizes, ``(problems,)``, and the chances.
+def objective(
+    form: Form, x: Floats, counts: Floats, chances: Floats | None = None
+) -> tuple[Floats, Floats]:
+    """Return what the M-step maximizes, ``(problems,)``, and the chances, known or not.
 
     It is −inf where a chance is not a number.
     """
-    chances = np.maximum(form.table(x), _FLOOR)
+    chances = np.maximum(form.table(x), _FLOOR) if chances is None else chances
     value = np.einsum("icr,icr->i", counts, np.log(chances))
     if form.prior is not None or form.pseudo:
         value += log_prior(form, x)
@@ -425,7 +393,13 @@ def _score(form: Form, x: Floats, counts: Floats, chances: Floats) -> tuple[Floa
 
 
 def ascended(
-    form: Form, x: Floats, counts: Floats, *, rounds: int = _STEPS, near: float = _QUADRATIC
+    form: Form,
+    x: Floats,
+    counts: Floats,
+    chances: Floats | None = None,
+    *,
+    rounds: int = _STEPS,
+    near: float = _QUADRATIC,
 ) -> Floats:
     """Return parameters that raise the objective of each problem to its maximum.
 
@@ -438,6 +412,8 @@ def ascended(
         of no problem decreases.
     counts
         ``(problems, cells, responses)``.
+    chances
+        Those of the parameters, of the same shape, if they are known.
     rounds
         The most steps.
     near
@@ -445,17 +421,18 @@ def ascended(
     """
     polytope, k = form.polytope, x.shape[1]
     fixed = ~polytope.free if polytope.fixed is not None and polytope.fixed.any() else None
-    chances, value, open_ = np.maximum(form.table(x), _FLOOR), None, None
+    chances = np.maximum(form.table(x) if chances is None else chances, _FLOOR)
+    value, open_ = np.zeros(0), None
     for _ in range(rounds):
         gradient, information = _score(form, x, counts, chances)
         if fixed is not None:
             gradient[fixed] = 0.0
             information *= polytope.free_pairs
         size = np.abs(gradient).max(axis=1) / _LONGEST + 1e-30
-        ridge = np.einsum("ikk->i", information) * (_RIDGE / k) + size
         diagonals = information.reshape(len(x), -1)[:, :: k + 1]
+        ridge = diagonals.sum(axis=1) * (_RIDGE / k) + size
         diagonals += ridge[:, None] if fixed is None else np.where(fixed, 1.0, ridge[:, None])
-        steps = np.linalg.solve(information, gradient[..., None])[..., 0]
+        steps: Floats = np.linalg.solve(information, gradient[..., None])[..., 0]
         if open_ is not None:
             steps[~open_] = 0.0
         inside = form.holds(x + steps)
@@ -471,7 +448,7 @@ def ascended(
         if most < min(near, _SURE) and rounds == _FEW_STEPS and not form.least:
             return x + steps
         if open_ is None:
-            value, chances = objective(form, x, counts)
+            value, chances = objective(form, x, counts, chances)
             enough = _SETTLED * np.maximum(counts.sum(axis=(1, 2)), 1.0)
             open_ = np.ones(len(x), dtype=np.bool_)
         open_ &= gain > enough
@@ -484,12 +461,12 @@ def ascended(
     return x
 
 
-def improved(form: Form, x: Floats, counts: Floats) -> Floats:
+def improved(form: Form, x: Floats, counts: Floats, chances: Floats | None = None) -> Floats:
     """Return parameters that raise the objective, but not to its maximum: a step of EM.
 
     The next E-step changes the counts, so the last digits are lost anyway.
     """
-    return ascended(form, x, counts, rounds=_FEW_STEPS, near=_NEAR)
+    return ascended(form, x, counts, chances, rounds=_FEW_STEPS, near=_NEAR)
 
 
 def _climbed(

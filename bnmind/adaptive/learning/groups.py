@@ -211,18 +211,24 @@ def _learned_groups(
     columns = np.repeat(first.layout.columns, np.concatenate(copies))
     whole = replace(first, layout=ResponseLayout(repeated, tuple(columns.tolist())))
 
-    def of_group(parts: Sequence[Floats], group: int) -> tuple[Floats, ...]:
-        """Return the numbers of a group among those of the copies in each block."""
-        found = []
-        for part, n in zip(parts, copies, strict=True):
-            rows = np.cumsum(n) - n + np.where(n > 1, group, 0)
-            found.append(part.reshape(n.sum(), -1)[rows] if n.max() > 1 else part)
-        return tuple(one.reshape(-1) for one in found)
+    # The copies of each group, among those in each block.
+    rows = [
+        [np.cumsum(n) - n + np.where(n > 1, number, 0) for n in copies]
+        for number in range(len(names))
+    ]
+
+    def of_group(items: Sequence[Floats], group: int) -> tuple[Floats, ...]:
+        """Return the parameters of a group among those of the copies in each block."""
+        return tuple(
+            np.concatenate([part[block.own[row]] for row in of_block]) if n.max() > 1 else part
+            for part, block, of_block, n in zip(items, repeated, rows[group], copies, strict=True)
+        )
 
     places = whole.layout.parts(np.arange(whole.layout.size, dtype=np.float64))
     expectations = []
     for number, one in enumerate(models):
-        at = np.concatenate(of_group(places, number)).astype(np.intp)
+        each = zip(places, rows[number], strict=True)
+        at = np.concatenate([part[of_block].reshape(-1) for part, of_block in each]).astype(np.intp)
         expectations.append(GroupExpectation(one.expectation(data, asked, positions == number), at))
     skills = tuple([one.skills for one in models])
     ascent = BankAscent(whole.layout, skills, tuple(expectations))
@@ -230,8 +236,10 @@ def _learned_groups(
     def start(number: int) -> Parameters:
         items, tables = first.start(number, asked)
         of_copies = [
-            part.reshape(len(n), -1).repeat(n, axis=0).reshape(-1) if n.max() > 1 else part
-            for part, n in zip(items, copies, strict=True)
+            np.concatenate([part[own] for own in np.repeat(np.array(block.own), n)])
+            if n.max() > 1
+            else part
+            for part, block, n in zip(items, blocks, copies, strict=True)
         ]
         return Parameters(tuple(of_copies), tables * len(names))
 

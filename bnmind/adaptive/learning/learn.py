@@ -166,13 +166,16 @@ class _Sums:
         self.information = np.zeros((size, size))
 
     def add(self, masses: Floats, answers: NDArray[np.signedinteger[Any]], weights: Floats) -> None:
+        if self.slopes is not None:
+            for response in range(self.counts.shape[1]):
+                gave_it = np.flatnonzero(answers == response)
+                scores = masses[gave_it] @ self.slopes.of_logs[..., response].T
+                weighted = weights[gave_it]
+                self.answers += float(weighted.sum())
+                self.information += (scores.T * weighted) @ scores
+            return
         weighted = (answers[:, None] == np.arange(self.counts.shape[1])) * weights[:, None]
         self.answers += float(weighted.sum())
-        if self.slopes is not None:
-            for logs, gave_it in zip(np.moveaxis(self.slopes.of_logs, 2, 0), weighted.T, strict=True):
-                scores = masses @ logs.T
-                self.information += (scores * gave_it[:, None]).T @ scores
-            return
         self.counts += masses.T @ weighted
         self.first += weighted.sum(axis=1) @ masses
         self.squares += weighted.sum(axis=1) @ masses**2
@@ -203,11 +206,11 @@ def _all_slopes(layout: ResponseLayout, items: tuple[Floats, ...]) -> Mapping[st
             found |= dict.fromkeys(block.names)
             continue
         tables, slopes = block.response_parameters(values), block.slopes(values)
-        numbers, limits = values.reshape(len(tables), -1), block.limits.reshape(len(tables), -1, 2)
-        for place, rule in enumerate(block.rules):
+        for place, (rule, own) in enumerate(zip(block.rules, block.own, strict=True)):
             with suppress(BnmindError):  # a step leaves the range of the parameters
-                free = limits[place, :, 0] < limits[place, :, 1]
-                of_model = _slopes_of_model(rule, numbers[place], limits[place])[:, free]
+                limits = block.limits[own]
+                free = np.flatnonzero(limits[:, 0] < limits[:, 1])
+                of_model = _slopes_of_model(rule, values[own], limits)[:, free]
                 if of_model.size:
                     logs = slopes[place, free] / np.maximum(tables[place], _NEVER)
                     found[rule.name] = _Slopes(logs, of_model)
@@ -216,7 +219,6 @@ def _all_slopes(layout: ResponseLayout, items: tuple[Floats, ...]) -> Mapping[st
 
 def _slopes_of_model(rule: ItemRule, numbers: Floats, limits: Floats) -> Floats:
     """Return the derivatives of a model's own parameters by those of its formula."""
-
     same = parameter_vector(rule.learnable)
     if np.array_equal(same[: len(numbers)], rule.learnable._numbers):
         return np.eye(len(same), len(numbers))
@@ -365,7 +367,7 @@ class PlanExpectation:
             try:
                 self.plan.run_batch(case, inputs)
             except ImpossibleEvidenceError:
-                rows, who = self.patterns.rows.astype(np.int16), self.patterns.examinees[place]
+                rows, who = self.patterns.rows.astype(np.int16), self.patterns.who(place)
                 return impossible_rows(self.bank, rows, [place], who=who)
             place += 1
 
@@ -565,9 +567,8 @@ class LearningModel:
         )
         return cls(bank, layout, skills, least)
 
-    def ascent(self, responses: Responses, options: LearningOptions) -> BankAscent:
-        """Return the likelihood of some responses, with its EM steps."""
-        expectation = self.expectation(responses, options)
+    def ascent(self, expectation: TableExpectation | PlanExpectation) -> BankAscent:
+        """Return the likelihood of the responses of an E-step, with its EM steps."""
         return BankAscent(self.layout, (self.skills,), (expectation,))
 
     def expectation(
@@ -752,11 +753,15 @@ def learn(
     asked = options or LearningOptions()
     bank, data = learning_inputs(responses, model, gate, skills)
     layout = LearningModel.of(bank, asked)
-    ascent = layout.ascent(data, asked)
+    expectation = layout.expectation(data, asked)
     climbs, early = all_climbs(
-        ascent, lambda number: layout.start(number, asked), asked, usual_starts(bank), progress
+        layout.ascent(expectation),
+        lambda number: layout.start(number, asked),
+        asked,
+        usual_starts(bank),
+        progress,
     )
-    return _learned(layout, data, asked, climbs, early, (title, source))
+    return _learned(layout, data, asked, expectation, climbs, early, (title, source))
 
 
 def learn_from_start(
@@ -777,21 +782,23 @@ def learn_from_start(
     """
     data = responses.for_bank(bank)
     layout = LearningModel.of(bank, options)
+    expectation = layout.expectation(data, options)
     way = climb_alone(
-        layout.ascent(data, options),
+        layout.ascent(expectation),
         layout.start(number, options),
         max_iterations=options.max_iterations,
         tolerance=options.tolerance,
         accelerate=options.accelerate,
         progress=None,
     )
-    return _learned(layout, data, options, [way], [], (None, None))
+    return _learned(layout, data, options, expectation, [way], [], (None, None))
 
 
 def _learned(
     model: LearningModel,
     responses: Responses,
     options: LearningOptions,
+    expectation: TableExpectation | PlanExpectation,
     climbs: Sequence[Climb[Parameters]],
     early: Sequence[int],
     about: tuple[str | None, str | None],
@@ -801,9 +808,7 @@ def _learned(
     title = model.bank.title if about[0] is None else about[0]
     source = model.bank.source if about[1] is None else about[1]
     with one_blas_thread():
-        certainties = item_certainties(
-            model.expectation(responses, options), parameters.items, parameters.skills
-        )
+        certainties = item_certainties(expectation, parameters.items, parameters.skills)
     bank = model.bank_of(parameters, title=title, source=source, certainties=certainties)
     return Learned(
         bank=bank,

@@ -29,7 +29,7 @@ from bnmind.adaptive.learning.blocks import (
     rises_along,
 )
 from bnmind.adaptive.learning.options import Bounds, LearningOptions
-from bnmind.adaptive.response_models.additive import MainEffects, SkillEffects
+from bnmind.adaptive.response_models.additive import ItemEffects, MainEffects, SkillEffects
 from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.adaptive.response_models.curves import Logistic
 from bnmind.adaptive.response_models.gates import Dina, GuessSlip
@@ -55,6 +55,9 @@ if TYPE_CHECKING:
 
 SATURATED_SKILLS = 12
 """By default up to this many skills have a saturated distribution; more are independent."""
+
+_STACKED = 32
+"""The most cells of main effects that are learned in one array with those of fewer cells."""
 
 _START = 0.2, 0.2
 """The first guess and slip: those of `din` in the R package CDM (A. George, A. Robitzsch, T.
@@ -163,7 +166,9 @@ def _with_asymptotes(model: ResponseModel | None, bounds: Bounds) -> ResponseMod
 
 def _channel(bank: ItemBank, item: str, parents: tuple[Variable, ...]) -> Floats:
     names = [v.name for v in parents]
-    factor = bank.network.cpd(item).to_factor().transpose([item, *names])
+    factor = bank.network.cpd(item).to_factor()
+    if list(factor.names) != [item, *names]:
+        factor = factor.transpose([item, *names])
     values = np.real(factor.values)
     return np.ascontiguousarray(values.reshape(len(values), -1).T)
 
@@ -183,8 +188,14 @@ def item_blocks(bank: ItemBank, options: LearningOptions) -> tuple[ItemBlock, ..
             blocks.append(FixedBlock((rule,)))
         else:
             alike.setdefault(_kind(rule), []).append(rule)
+    together: dict[Hashable, list[ItemRule]] = {}
+    is_flat = options.priors.guess == options.priors.slip == (1.0, 1.0)
+    for kind, rules in alike.items():
+        may_differ = is_flat and isinstance(model := rules[0].model, ItemEffects)
+        may_differ = may_differ and len(rules[0].formula.design) <= _STACKED
+        together.setdefault(type(model) if may_differ else kind, []).extend(rules)
     problems = []
-    for rules in alike.values():
+    for rules in together.values():
         block = block_of(tuple(rules), options)
         if block is None:
             problems += [_why_not(rule) for rule in rules]

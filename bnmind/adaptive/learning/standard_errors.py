@@ -203,10 +203,9 @@ class Classes(Sealed):
         found, row, end = [], 0, 0
         starts = iter(layout.starts)
         for block, values in zip(layout.blocks, self.learned.parameters.items, strict=True):
-            each, n_responses = len(values) // len(block.rules), block.shape[1]
-            for number, rule in enumerate(block.rules):
+            n_responses = block.shape[1]
+            for number, (rule, part) in enumerate(zip(block.rules, block.own, strict=True)):
                 # An item with parameters of its own is a block of its own.
-                part = slice(None) if block.shared else slice(number * each, (number + 1) * each)
                 found.append(
                     ClassItem(
                         name=rule.name,

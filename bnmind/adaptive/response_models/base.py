@@ -542,7 +542,7 @@ class FormulaModel(Value, ABC):
         refuse_large(item, parents)
         if math.prod([v.n_states for v in parents]) <= _SMALL_TABLE:
             with suppress(InvalidModelError):  # the error below names the item
-                return table(item, parents, _known_chances(self, tuple(parents)).T)
+                return _known_table(self, item, tuple(parents))
         return table(item, parents, self._channel(item, parents).T)
 
     def _channel(self, item: Variable, parents: Sequence[Variable]) -> Floats:
@@ -551,6 +551,12 @@ class FormulaModel(Value, ABC):
 
 _SMALL_TABLE = 2**8
 """The most configurations of a table that is remembered."""
+
+
+@lru_cache(maxsize=256)
+def _known_table(model: FormulaModel, item: Variable, parents: tuple[Variable, ...]) -> TabularCPD:
+    """Return the table of an item, which is made again to check its bank."""
+    return table(item, parents, _known_chances(model, parents).T)
 
 
 @lru_cache(maxsize=256)

@@ -73,9 +73,7 @@ LOGIT = LinkFunction(
 )
 """η = ln(p / (1 − p))."""
 
-LOG = LinkFunction(
-    name="log", of=np.log, chance=np.exp, slope=np.exp, rates=lambda q, p: (p, p)
-)
+LOG = LinkFunction(name="log", of=np.log, chance=np.exp, slope=np.exp, rates=lambda q, p: (p, p))
 """η = ln p."""
 
 COMPLEMENTARY = LinkFunction(
@@ -104,8 +102,10 @@ def binary(link: LinkFunction) -> Link:
     """Return the link of two responses of which the second has a chance on a scale."""
 
     def chances(predictors: Floats) -> Floats:
-        right = np.clip(link.chance(predictors[..., 0]), 0.0, 1.0)
-        return np.stack([1 - right, right], axis=-1)
+        both = np.empty((*predictors.shape[:-1], 2))
+        right = np.minimum(np.maximum(link.chance(predictors[..., 0]), 0.0), 1.0)
+        both[..., 0], both[..., 1] = 1 - right, right
+        return both
 
     def slopes(predictors: Floats) -> Floats:
         right = link.slope(predictors)
@@ -115,8 +115,9 @@ def binary(link: LinkFunction) -> Link:
 
 
 def _logistic_chances(predictors: Floats) -> Floats:
-    right, wrong = both_tails(predictors[..., 0])
-    return np.stack([wrong, right], axis=-1)
+    chances = np.empty((*predictors.shape[:-1], 2))
+    chances[..., 1], chances[..., 0] = both_tails(predictors[..., 0])
+    return chances
 
 
 def _cumulative_chances(predictors: Floats) -> Floats:
