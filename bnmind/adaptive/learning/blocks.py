@@ -793,10 +793,9 @@ def _shares(sizes: tuple[int, ...]) -> Floats:
 
 
 @lru_cache
-def _inverse(design: bytes, shape: tuple[int, int, int]) -> Floats:
+def _inverse(design: bytes, shape: tuple[int, ...]) -> Floats:
     """Return the matrix from predictors to the x that fit best."""
-    inverse: Floats = np.linalg.pinv(np.frombuffer(design).reshape(shape)[:, 0])
-    return inverse
+    return np.asarray(np.linalg.pinv(np.frombuffer(design).reshape(shape)[:, 0]), dtype=float)
 
 
 def _drawn(part: Formula, current: Floats, limits: Floats, rng: np.random.Generator) -> Floats:
@@ -804,7 +803,9 @@ def _drawn(part: Formula, current: Floats, limits: Floats, rng: np.random.Genera
     if part.scale is not None:
         low, high = part.scale.of(rng.uniform([0.05, 0.55], [0.45, 0.95]))
         rise = rng.dirichlet(np.full(len(part.sizes), 2.0)) @ _shares(part.sizes)
-        return _inverse(part.design.tobytes(), part.design.shape) @ (low + (high - low) * rise)
+        inverse = _inverse(part.design.tobytes(), part.design.shape)
+        x: Floats = inverse @ (low + (high - low) * rise)
+        return x
     change, roles = rng.normal(0, 0.5, len(current)), np.array(part.roles)
     if part.limits is not None:
         bounded = np.isfinite(limits).all(axis=0)

@@ -117,12 +117,12 @@ class Patterns(NamedTuple):
         np.minimum.at(first, inverse[chosen], chosen)
         counts = np.bincount(inverse[chosen], minlength=len(rows))
         used = np.flatnonzero(counts)
-        counts = counts[used].astype(np.float64)
-        return cls(rows[used], counts, first[used], responses.examinees)
+        numbers = counts[used].astype(np.float64)
+        return cls(rows[used], numbers, first[used], responses.examinees)
 
     def who(self, place: int) -> str:
         """Return the name of the first examinee with a row."""
-        return self.examinees[self.first[place]]
+        return self.examinees[int(self.first[place])]
 
 
 @dataclass(frozen=True, eq=False)

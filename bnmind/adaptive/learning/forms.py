@@ -432,7 +432,8 @@ def ascended(
         diagonals = information.reshape(len(x), -1)[:, :: k + 1]
         ridge = diagonals.sum(axis=1) * (_RIDGE / k) + size
         diagonals += ridge[:, None] if fixed is None else np.where(fixed, 1.0, ridge[:, None])
-        steps: Floats = np.linalg.solve(information, gradient[..., None])[..., 0]
+        solved = np.linalg.solve(information, gradient[..., None])[..., 0]
+        steps = np.asarray(solved, dtype=np.float64)
         if open_ is not None:
             steps[~open_] = 0.0
         inside = form.holds(x + steps)

@@ -57,7 +57,7 @@ SATURATED_SKILLS = 12
 """By default up to this many skills have a saturated distribution; more are independent."""
 
 _STACKED = 32
-"""The most cells of main effects that are learned in one array with those of fewer cells."""
+"""The most configurations of main effects that are learned in one array with those of fewer."""
 
 _START = 0.2, 0.2
 """The first guess and slip: those of `din` in the R package CDM (A. George, A. Robitzsch, T.
@@ -191,9 +191,10 @@ def item_blocks(bank: ItemBank, options: LearningOptions) -> tuple[ItemBlock, ..
     together: dict[Hashable, list[ItemRule]] = {}
     is_flat = options.priors.guess == options.priors.slip == (1.0, 1.0)
     for kind, rules in alike.items():
-        may_differ = is_flat and isinstance(model := rules[0].model, ItemEffects)
-        may_differ = may_differ and len(rules[0].formula.design) <= _STACKED
-        together.setdefault(type(model) if may_differ else kind, []).extend(rules)
+        first = rules[0]
+        if is_flat and isinstance(first.model, ItemEffects) and first.channel.shape[0] <= _STACKED:
+            kind = type(first.model)
+        together.setdefault(kind, []).extend(rules)
     problems = []
     for rules in together.values():
         block = block_of(tuple(rules), options)
