@@ -47,7 +47,7 @@ from bnmind.adaptive import (
 from bnmind.adaptive.beliefs.tables import CauseIndex
 from bnmind.adaptive.items.item import _quadrature
 from bnmind.adaptive.items.text_tables import table_of
-from bnmind.adaptive.learning.model import item_blocks
+from bnmind.adaptive.learning.learn import item_blocks
 from bnmind.adaptive.selection.scores import Ranking
 from bnmind.adaptive.trees import CertifiedInterval, EntropyOfSkills, search_problem
 from bnmind.errors import InvalidArgumentError, TableError

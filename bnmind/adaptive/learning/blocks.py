@@ -188,9 +188,9 @@ class ItemBlock(Sealed):
         return False
 
     @property
-    def own(self) -> tuple[slice, ...]:
+    def own(self) -> tuple[NDArray[np.intp], ...]:
         """The places of each item's parameters, or of all that it shares."""
-        return (slice(0, 0),) * len(self.rules)
+        return (np.zeros(0, dtype=np.intp),) * len(self.rules)
 
     @property
     def parameters(self) -> tuple[tuple[str, str], ...]:
@@ -359,12 +359,12 @@ class FormBlock(ItemBlock):
         return tuple([sealed(np.array([place[name] for name in of_rule])) for of_rule in names])
 
     @cached_property
-    def own(self) -> tuple[slice, ...]:
+    def own(self) -> tuple[NDArray[np.intp], ...]:
         """The places of each item's parameters, or of all that it shares."""
         if self.shared:
-            return (slice(None),) * len(self.rules)
-        ends = np.cumsum([len(columns) for columns in self.columns]).tolist()
-        return tuple(map(slice, [0, *ends[:-1]], ends))
+            return (sealed(np.arange(len(self._labels))),) * len(self.rules)
+        ends = np.cumsum([len(columns) for columns in self.columns])
+        return tuple([sealed(one) for one in np.split(np.arange(ends[-1]), ends[:-1])])
 
     @cached_property
     def _present(self) -> NDArray[np.bool_] | None:

@@ -48,8 +48,7 @@ from bnmind.adaptive.beliefs.estimates import beliefs_given
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.qmatrix import QMatrix
 from bnmind.adaptive.items.skill_distributions import Independent, ProfileDistribution, Saturated
-from bnmind.adaptive.learning.learn import Learned, learn
-from bnmind.adaptive.learning.model import learning_inputs
+from bnmind.adaptive.learning.learn import Learned, learn, learning_inputs
 from bnmind.adaptive.learning.options import LearningOptions
 from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.adaptive.response_models.gates import Dina

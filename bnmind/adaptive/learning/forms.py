@@ -490,3 +490,23 @@ def _climbed(
         steps = np.where(worse[:, None], steps / 2, steps)
     there[worse], reached[worse], then[worse] = x[worse], value[worse], chances[worse]
     return there, reached, then
+
+
+_DIFFERENCE = 1e-6
+"""The step of differences, relative to parameters above 1."""
+
+
+def differences(of: Callable[[Floats], Floats], values: Floats, limits: Floats) -> Floats:
+    """Return the slopes of a function by each parameter, ``(…, parameters)``.
+
+    They are differences within the limits; parameters with equal limits have none.
+    """
+    columns = [np.zeros((*of(values).shape, 0))]
+    for place, (value, (low, high)) in enumerate(zip(values.tolist(), limits, strict=True)):
+        step = _DIFFERENCE * max(1.0, abs(value))
+        up, down = values.copy(), values.copy()
+        up[place], down[place] = np.fmin(value + step, high), np.fmax(value - step, low)
+        width = up[place] - down[place]
+        change = of(up) - of(down)
+        columns.append((change / width if width > 0 else 0 * change)[..., None])
+    return np.concatenate(columns, axis=-1)

@@ -68,8 +68,7 @@ from bnmind.adaptive.learning.em import (
 )
 from bnmind.adaptive.learning.irt import has_curves
 from bnmind.adaptive.learning.item_tests import holm
-from bnmind.adaptive.learning.learn import LearningModel
-from bnmind.adaptive.learning.model import learning_inputs
+from bnmind.adaptive.learning.learn import LearningModel, learning_inputs
 from bnmind.adaptive.learning.options import LearningOptions
 from bnmind.adaptive.response_models.additive import SkillEffects
 from bnmind.adaptive.response_models.base import ResponseModel
@@ -212,10 +211,8 @@ def _learned_groups(
     whole = replace(first, layout=ResponseLayout(repeated, tuple(columns.tolist())))
 
     # The copies of each group, among those in each block.
-    rows = [
-        [np.cumsum(n) - n + np.where(n > 1, number, 0) for n in copies]
-        for number in range(len(names))
-    ]
+    every = range(len(names))
+    rows = [[np.cumsum(n) - n + np.where(n > 1, group, 0) for n in copies] for group in every]
 
     def of_group(items: Sequence[Floats], group: int) -> tuple[Floats, ...]:
         """Return the parameters of a group among those of the copies in each block."""
@@ -236,15 +233,15 @@ def _learned_groups(
     def start(number: int) -> Parameters:
         items, tables = first.start(number, asked)
         of_copies = [
-            np.concatenate([part[own] for own in np.repeat(np.array(block.own), n)])
+            np.concatenate([part[block.own[item]] for item in np.repeat(np.arange(len(n)), n)])
             if n.max() > 1
             else part
             for part, block, n in zip(items, blocks, copies, strict=True)
         ]
         return Parameters(tuple(of_copies), tables * len(names))
 
-    alone = replace(asked, workers=1)
-    climbs, early = all_climbs(ascent, start, alone, usual_starts(bank), progress)
+    alone, usual = replace(asked, workers=1), usual_starts(bank)
+    climbs, early = all_climbs(ascent, start, alone, usual, progress)
     record = LearningRecord.of(climbs, asked.seed, stopped_early=early)
     found = whole.oriented(climbs[record.best_start].parameters)
     parameters = [

@@ -85,8 +85,7 @@ from bnmind._messages import counted
 from bnmind._values import Value
 from bnmind.adaptive.items.qmatrix import QMatrix
 from bnmind.adaptive.learning.blocks import ItemBlock, ItemRule
-from bnmind.adaptive.learning.learn import Learned
-from bnmind.adaptive.learning.model import block_of, item_rules
+from bnmind.adaptive.learning.learn import Learned, block_of, item_rules
 from bnmind.adaptive.learning.standard_errors import Classes, standard_errors
 from bnmind.adaptive.response_models.base import made_for_skills
 from bnmind.adaptive.response_models.links import IDENTITY, LOG, LOGIT, LinkFunction

@@ -63,7 +63,8 @@ from bnmind._values import Sealed, Value
 from bnmind.adaptive.beliefs.tables import n_profiles
 from bnmind.adaptive.learning.blocks import FormBlock, ItemBlock, ItemRule
 from bnmind.adaptive.learning.em import Patterns, TableExpectation
-from bnmind.adaptive.learning.learn import Learned, differences
+from bnmind.adaptive.learning.forms import differences
+from bnmind.adaptive.learning.learn import Learned
 from bnmind.adaptive.learning.options import Priors
 from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.adaptive.response_models.curves import GradedResponse, Nominal, PartialCredit
