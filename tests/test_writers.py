@@ -242,11 +242,6 @@ WRITERS_OF_FILES: dict[str, tuple[Callable[[Path], None], str, int]] = {
         1,
     ),
     "predict": (_command("predict", "bank.bif", "r.csv", "--out", "PLACE"), "a.csv", 1),
-    "predict .parquet": (
-        _command("predict", "bank.bif", "r.csv", "--out", "PLACE"),
-        "a.parquet",
-        1,
-    ),
     "learn": (
         _command("learn", "r.csv", "--bank", "bank.json", "--out", "PLACE"),
         "a.bif",

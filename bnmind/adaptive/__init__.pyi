@@ -30,7 +30,6 @@ from bnmind.adaptive.estimates import skill_intervals as skill_intervals
 from bnmind.adaptive.estimates import start_belief as start_belief
 from bnmind.adaptive.estimates import start_beliefs as start_beliefs
 from bnmind.adaptive.evaluation import evaluate_design as evaluate_design
-from bnmind.adaptive.formulas import Link as Link
 from bnmind.adaptive.formulas import ParametricModel as ParametricModel
 from bnmind.adaptive.formulas import ResponseModel as ResponseModel
 from bnmind.adaptive.item_trees import ITEM_TREE_FORMATS as ITEM_TREE_FORMATS
@@ -47,7 +46,6 @@ from bnmind.adaptive.items.item import ParameterCertainty as ParameterCertainty
 from bnmind.adaptive.items.item import TableCertainty as TableCertainty
 from bnmind.adaptive.items.qmatrix import QMatrix as QMatrix
 from bnmind.adaptive.items.qmatrix import read_qmatrix as read_qmatrix
-from bnmind.adaptive.items.skill_distributions import ABILITY as ABILITY
 from bnmind.adaptive.items.skill_distributions import SKILL_DISTRIBUTIONS as SKILL_DISTRIBUTIONS
 from bnmind.adaptive.items.skill_distributions import AbilityGrid as AbilityGrid
 from bnmind.adaptive.items.skill_distributions import Hierarchy as Hierarchy

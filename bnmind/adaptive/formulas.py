@@ -18,10 +18,7 @@ the model that hold real numbers, one, or one for each skill or threshold. Level
 numbers are no parameters. In place of a difficulty or a threshold b of a curve with the slope a
 stands the intercept −a b, which is finite for flat curves too.
 
-References
-----------
-P. McCullagh and J. Nelder, *Generalized Linear Models*, 1989; J. de la Torre, "The generalized
-DINA model framework", Psychometrika 2011 (identity, logit and log links).
+P. McCullagh and J. Nelder, *Generalized Linear Models*, 1989; J. de la Torre, Psychometrika 2011.
 """
 
 from __future__ import annotations
@@ -289,10 +286,8 @@ def check_skills(required: Sequence[int], sizes: Sequence[int]) -> None:
 
     Parameters
     ----------
-    required
-        The level that is needed of each skill.
-    sizes
-        The number of levels of each skill, at least 2.
+    required, sizes
+        The level that is needed of each skill, and its number of levels, at least 2.
 
     Examples
     --------
@@ -310,6 +305,12 @@ least 2, for each skill, got required (1,) and sizes (2, 2)
         )
 
 
+@lru_cache
+def _some_item(n_responses: int) -> Variable:
+    """Return a variable that stands for any item."""
+    return Variable.of_integers("item", range(n_responses))
+
+
 def response_channel(model: ResponseModel, parents: Sequence[Variable]) -> Floats:
     """Return the chance of each response, ``(parent configurations, responses)``.
 
@@ -317,10 +318,8 @@ def response_channel(model: ResponseModel, parents: Sequence[Variable]) -> Float
 
     Parameters
     ----------
-    model
-        The response model of an item.
-    parents
-        The skills that the item needs.
+    model, parents
+        The response model of an item, and the skills that the item needs.
 
     Examples
     --------
@@ -329,7 +328,7 @@ def response_channel(model: ResponseModel, parents: Sequence[Variable]) -> Float
     >>> response_channel(Dina(0.2, 0.1), skills)[:, 1].tolist()
     [0.2, 0.2, 0.2, 0.9]
     """
-    item = Variable.of_integers("item", range(model.n_responses))
+    item = _some_item(model.n_responses)
     values = np.real(model.cpd(item, parents).to_factor().values)
     return np.ascontiguousarray(values.reshape(item.n_states, -1).T)
 
@@ -602,7 +601,7 @@ def _known_table(model: Learnable, item: Variable, parents: tuple[Variable, ...]
 @lru_cache(maxsize=256)
 def _known_chances(model: Learnable, parents: tuple[Variable, ...]) -> Floats:
     """Return the chances of items with the same model and skills, of which banks have many."""
-    item = Variable.of_integers("item", range(model.n_responses))
+    item = _some_item(model.n_responses)
     return sealed(model._formula(item, parents).table(model._numbers))
 
 
@@ -619,16 +618,16 @@ def number_fields(model: ResponseModel) -> dict[str, float | tuple[float, ...]]:
     """Return the fields of a model that hold real numbers: one, or several."""
     fields: Any = dataclasses.fields(model) if dataclasses.is_dataclass(model) else ()
     found = {field.name: getattr(model, field.name) for field in fields}
-    return {
-        name: value
-        for name, value in found.items()
-        if isinstance(value, float)
-        or (isinstance(value, tuple) and value and all(isinstance(x, float) for x in value))
-    }
+
+    def is_number(value: Any) -> bool:
+        several = isinstance(value, tuple) and value
+        return isinstance(value, float) or bool(several and all(type(x) is float for x in value))
+
+    return {name: value for name, value in found.items() if is_number(value)}
 
 
 def _parameters(model: ResponseModel) -> dict[str, Any]:
-    """Return the numbers of these fields as arrays, with intercepts in place of difficulties."""
+    """Return these numbers as arrays, with intercepts in place of difficulties."""
     found: dict[str, Any] = {name: np.asarray(x) for name, x in number_fields(model).items()}
     if (divided := getattr(model, "_per_slope", None)) is not None:
         found[divided] = np.asarray(0.0 - found[divided] * found["slope"])

@@ -208,7 +208,7 @@ def design_tree(design: Design, *, max_nodes: int = MOST_NODES) -> ItemTree:
     >>> from bnmind.adaptive import Design, ItemBank, MaximalItems
     >>> bank = ItemBank.from_qmatrix([[1, 0], [0, 1], [1, 1]], guess=0.2, slip=0.1)
     >>> tree = design_tree(Design(bank, stopper=MaximalItems(2)))
-    >>> tree.root.item, tree.n_nodes, round(tree.pattern_accuracy, 4)
+    >>> tree.root.item, len(tree.points), round(tree.pattern_accuracy, 4)
     ('item_1', 7, 0.7225)
     """
     bank = design.bank

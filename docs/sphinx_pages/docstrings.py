@@ -61,7 +61,7 @@ def hidden_members(kind: type) -> dict[str, str]:
     --------
     >>> from bnmind.adaptive import Dina
     >>> hidden_members(Dina)
-    {'n_responses': 'autoproperty', 'cpd': 'automethod'}
+    {'cpd': 'automethod', 'n_responses': 'autoproperty'}
     """
     found: dict[str, str] = {}
     seen = set(vars(kind))

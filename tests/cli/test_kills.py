@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import random
 import signal
 from collections.abc import Callable, Mapping
@@ -47,12 +46,6 @@ def _is_image(path: Path) -> None:
     assert path.read_bytes().endswith(b"IEND\xaeB`\x82")
 
 
-def _are_sums(path: Path) -> None:
-    content = json.loads(path.read_text())
-    assert content["schema"] == "bnmind-slices"
-    assert 0 <= content["possible"] <= content["done"] <= 16
-
-
 READ: Mapping[str, Callable[[Path], object]] = {
     "bnmind-game.json": read_game,
     "stage.bif": read_network,
@@ -63,7 +56,6 @@ READ: Mapping[str, Callable[[Path], object]] = {
     "weights.json": read_weights,
     "P.svg": _is_picture,
     "w.svg": ElementTree.parse,
-    "sums.json": _are_sums,
     "bank.json": read_bank,
     "new.json": read_bank,
     "snyder-table-1.json": read_run,
