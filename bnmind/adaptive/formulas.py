@@ -100,28 +100,31 @@ class LinkFunction:
     """p of η."""
     slope: Callable[[Floats], Floats]
     """dp/dη of η."""
-    bend: Callable[[Floats], Floats]
-    """d²p/dη² of η."""
+    rates: Callable[[Floats, Floats], tuple[Floats, Floats]]
+    """dp/dη and d²p/dη² of 1 − p and p."""
 
 
 IDENTITY = LinkFunction(
-    lambda p: p, lambda x: x, lambda x: np.ones(np.shape(x)), lambda x: np.zeros(np.shape(x))
+    lambda p: p,
+    lambda x: x,
+    lambda x: np.ones(np.shape(x)),
+    lambda q, p: (np.ones(p.shape), np.zeros(p.shape)),
 )
 """η = p."""
 LOGIT = LinkFunction(
     lambda p: np.log(p) - np.log1p(-p),
     logistic,
     lambda x: np.multiply(*both_tails(x)),
-    lambda x: np.multiply(*both_tails(x)) * (1 - 2 * logistic(x)),
+    lambda q, p: (p * q, p * q * (q - p)),
 )
 """η = ln(p / (1 − p))."""
-LOG = LinkFunction(np.log, np.exp, np.exp, np.exp)
+LOG = LinkFunction(np.log, np.exp, np.exp, lambda q, p: (p, p))
 """η = ln p."""
 COMPLEMENTARY = LinkFunction(
     lambda p: -np.log1p(-p),
     lambda x: -np.expm1(-x),
     lambda x: np.exp(-x),
-    lambda x: -np.exp(-x),
+    lambda q, p: (q, -q),
 )
 """η = −ln(1 − p)."""
 
@@ -133,8 +136,8 @@ class Link(NamedTuple):
     """The chances ``(…, responses)`` of predictors ``(…, predictors)``."""
     slopes: Callable[[Floats], Floats]
     """Their derivatives, ``(…, predictors, responses)``."""
-    bends: Callable[[Floats], Floats] | None = None
-    """Their second derivatives by a single predictor; None to take expected information."""
+    scale: LinkFunction | None = None
+    """The scale of the better of two responses; None to take expected information."""
 
 
 @lru_cache
@@ -142,19 +145,19 @@ def binary(link: LinkFunction) -> Link:
     """Return the link of two responses of which the second has a chance on a scale."""
 
     def chances(predictors: Floats) -> Floats:
+        both = np.empty((*predictors.shape[:-1], 2))
         if link is LOGIT:
-            return np.stack(both_tails(predictors[..., 0])[::-1], axis=-1)
-        right = np.clip(link.chance(predictors[..., 0]), 0.0, 1.0)
-        return np.stack([1 - right, right], axis=-1)
+            both[..., 1], both[..., 0] = both_tails(predictors[..., 0])
+        else:
+            right = np.minimum(np.maximum(link.chance(predictors[..., 0]), 0.0), 1.0)
+            both[..., 0], both[..., 1] = 1 - right, right
+        return both
 
-    def both(of_right: Callable[[Floats], Floats]) -> Callable[[Floats], Floats]:
-        def of_responses(predictors: Floats) -> Floats:
-            right = of_right(predictors)
-            return np.stack([-right, right], axis=-1)
+    def slopes(predictors: Floats) -> Floats:
+        right = link.slope(predictors)
+        return np.stack([-right, right], axis=-1)
 
-        return of_responses
-
-    return Link(chances, both(link.slope), both(link.bend))
+    return Link(chances, slopes, link)
 
 
 def _cumulative_chances(predictors: Floats) -> Floats:
@@ -190,35 +193,6 @@ CUMULATIVE = Link(_cumulative_chances, _cumulative_slopes)
 """Graded responses: predictor r is the logit of the chance of at least r; they decrease."""
 SOFTMAX = Link(_softmax_chances, _softmax_slopes)
 """Predictor r is the logarithm of the chance of response r over that of response 0."""
-
-
-@lru_cache
-def between_asymptotes(lower: bool, upper: bool) -> Link:
-    """Return the logistic link between asymptotes, which are further predictors if they are given.
-
-    The predictors are the log-odds without asymptotes, then the lower and the upper asymptote.
-    """
-    if not (lower or upper):
-        return binary(LOGIT)
-
-    def parts(predictors: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-        right, wrong = both_tails(predictors[..., 0])
-        low = predictors[..., 1] if lower else np.zeros_like(right)
-        return right, wrong, low, predictors[..., -1] if upper else np.ones_like(right)
-
-    def chances(predictors: Floats) -> Floats:
-        right, wrong, low, high = parts(predictors)
-        # Without subtractions from 1, so that both tails keep their digits.
-        both = (1 - high) * right + (1 - low) * wrong, high * right + low * wrong
-        return np.stack(both, axis=-1)
-
-    def slopes(predictors: Floats) -> Floats:
-        right, wrong, low, high = parts(predictors)
-        each = [(high - low) * right * wrong, *[wrong] * lower, *[right] * upper]
-        of_right = np.stack(each, axis=-1)
-        return np.stack([-of_right, of_right], axis=-1)
-
-    return Link(chances, slopes)
 
 
 @lru_cache
@@ -579,9 +553,12 @@ class TableModel(Value, ABC):
                 [f"expected fewer than {MOST_AXES} parents of {item.name}, got {len(parents)}"]
             )
         refuse_large_table((item, *parents), DEFAULT_CELLS)
-        values = self._channel(item, parents).T
+        return self._table(item, tuple(parents))
+
+    def _table(self, item: Variable, parents: tuple[Variable, ...]) -> TabularCPD:
+        """Return the distribution of an item that fits the model."""
         shape = (item.n_states, *(v.n_states for v in parents))
-        return TabularCPD(item, tuple(parents), values.reshape(shape))
+        return TabularCPD(item, parents, self._channel(item, parents).T.reshape(shape))
 
 
 class Learnable(TableModel):
@@ -606,9 +583,19 @@ class Learnable(TableModel):
                 return _known_chances(self, tuple(parents))
         return self._formula(item, parents).table(self._numbers)
 
+    def _table(self, item: Variable, parents: tuple[Variable, ...]) -> TabularCPD:
+        small = math.prod([v.n_states for v in parents]) <= _SMALL_TABLE
+        return _known_table(self, item, parents) if small else super()._table(item, parents)
+
 
 _SMALL_TABLE = 2**8
 """The most configurations of a table that is remembered."""
+
+
+@lru_cache(maxsize=256)
+def _known_table(model: Learnable, item: Variable, parents: tuple[Variable, ...]) -> TabularCPD:
+    """Return the table of an item, which is made again to check its bank."""
+    return TableModel._table(model, item, parents)
 
 
 @lru_cache(maxsize=256)

@@ -52,6 +52,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, NamedTuple
 
@@ -65,6 +66,7 @@ from bnmind._values import Bounded, Must, Probability
 from bnmind.adaptive.formulas import (
     CUMULATIVE,
     LARGEST,
+    LOGIT,
     SOFTMAX,
     Formula,
     Learnable,
@@ -74,7 +76,8 @@ from bnmind.adaptive.formulas import (
     Scale,
     TableModel,
     ability_values,
-    between_asymptotes,
+    binary,
+    both_tails,
     one_each,
     parameter_vector,
     with_parameters,
@@ -233,6 +236,35 @@ def _slope_faults(curve: Any) -> Iterator[str]:
         yield "expected a slope other than 0, got 0"
 
 
+@lru_cache
+def _between_asymptotes(lower: bool, upper: bool) -> Link:
+    """Return the logistic link between asymptotes, which are further predictors if they are given.
+
+    The predictors are the log-odds without asymptotes, then the lower and the upper asymptote.
+    """
+    if not (lower or upper):
+        return binary(LOGIT)
+
+    def parts(predictors: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        right, wrong = both_tails(predictors[..., 0])
+        low = predictors[..., 1] if lower else np.zeros_like(right)
+        return right, wrong, low, predictors[..., -1] if upper else np.ones_like(right)
+
+    def chances(predictors: Floats) -> Floats:
+        right, wrong, low, high = parts(predictors)
+        # Without subtractions from 1, so that both tails keep their digits.
+        both = (1 - high) * right + (1 - low) * wrong, high * right + low * wrong
+        return np.stack(both, axis=-1)
+
+    def slopes(predictors: Floats) -> Floats:
+        right, wrong, low, high = parts(predictors)
+        each = [(high - low) * right * wrong, *[wrong] * lower, *[right] * upper]
+        of_right = np.stack(each, axis=-1)
+        return np.stack([-of_right, of_right], axis=-1)
+
+    return Link(chances, slopes)
+
+
 @dataclass(frozen=True)
 class Logistic(AbilityCurve):
     """An item with two responses that follows a logistic curve of one to four parameters.
@@ -268,7 +300,7 @@ class Logistic(AbilityCurve):
     @property
     def link(self) -> Link:  # type: ignore[override]
         """The logistic link between the asymptotes."""
-        return between_asymptotes(*self._edges)
+        return _between_asymptotes(*self._edges)
 
     @property
     def _numbers(self) -> Floats:

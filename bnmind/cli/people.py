@@ -84,7 +84,7 @@ def _start(
 
     The file of items, or else the bank, may have choices and a key that score the responses.
     """
-    from bnmind.adaptive.learning.model import learning_inputs
+    from bnmind.adaptive.learning.learn import learning_inputs
 
     irt = _irt_model(gate, model)
     if irt is not None:
@@ -465,7 +465,7 @@ def _model_names(
 
     The learned bank does not tell them all: the learned table of a `Dina` item may be `Gdina`.
     """
-    from bnmind.adaptive.learning.model import SATURATED_SKILLS
+    from bnmind.adaptive.learning.learn import SATURATED_SKILLS
     from bnmind.adaptive.models import gate_name, model_name
 
     hidden, kept, gate = "skills", "as in the bank", gate or "dina"

@@ -79,7 +79,7 @@ from bnmind.adaptive import (
     stopper_by_names,
 )
 from bnmind.adaptive.items.qmatrix import read_qmatrix
-from bnmind.adaptive.learning.model import bank_to_learn
+from bnmind.adaptive.learning.learn import bank_to_learn
 from bnmind.adaptive.models import gate_of
 from bnmind.adaptive.records import bank_from_json, bank_to_json
 from bnmind.adaptive.stopping import name_stoppers

@@ -30,7 +30,7 @@ from bnmind.adaptive import (
 )
 from bnmind.adaptive.learning.blocks import FormBlock
 from bnmind.adaptive.learning.forms import ascended, objective
-from bnmind.adaptive.learning.model import item_blocks
+from bnmind.adaptive.learning.learn import item_blocks
 from bnmind.errors import InvalidArgumentError, InvalidModelError, UnknownNameError
 from bnmind.information import Floats
 from tests.modes import examples

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
-import bnmind.adaptive.learning.learn as learning_module
+import bnmind.adaptive.learning.em as em_module
 from bnmind.adaptive import (
     Dina,
     Independent,
@@ -39,7 +39,7 @@ from bnmind.adaptive.learning.blocks import ItemBlock
 from bnmind.adaptive.learning.comparison import CrossValidation
 from bnmind.adaptive.learning.forms import Form, Polytope, objective
 from bnmind.adaptive.learning.item_tests import _reasons
-from bnmind.adaptive.learning.model import block_of, item_rules
+from bnmind.adaptive.learning.learn import block_of, item_rules
 from bnmind.adaptive.learning.model_fit import _pooled_statistic
 from tests.modes import examples
 
@@ -90,7 +90,7 @@ def test_the_size_of_batches_changes_no_sum(monkeypatch: pytest.MonkeyPatch) -> 
     answers = Responses.drawn(truth, 12, seed=1).codes
     options = LearningOptions(starts=1, max_iterations=2, max_profiles=0)
     whole = learn(answers, Q, options=options)
-    monkeypatch.setattr(learning_module, "_BATCH_CELLS", 1)
+    monkeypatch.setattr(em_module, "_BATCH_CELLS", 1)
     parts = learn(answers, Q, options=options)
     assert parts.log_likelihood == pytest.approx(whole.log_likelihood, rel=1e-12)
     assert_allclose(parts.bank.channels(), whole.bank.channels(), rtol=1e-9)

@@ -46,7 +46,7 @@ from bnmind.adaptive.belief_tables import CauseIndex
 from bnmind.adaptive.evaluation import CertifiedInterval
 from bnmind.adaptive.items.item import _quadrature
 from bnmind.adaptive.items.text_tables import table_of
-from bnmind.adaptive.learning.model import item_blocks
+from bnmind.adaptive.learning.learn import item_blocks
 from bnmind.adaptive.optimal_tests import search_problem
 from bnmind.adaptive.scores import Ranking
 from bnmind.errors import InvalidArgumentError, TableError

@@ -133,8 +133,9 @@ def _model_faults(cpd: CPD, item: Item) -> list[str]:
             expected = item.gate.cpd(cpd.variable, cpd.parents)
         except InvalidModelError as fault:
             return list(fault.problems)
-        values = expected.to_factor().values
-        if not np.allclose(values, cpd.to_factor().values, rtol=0, atol=1e-9):
+        if expected is not cpd and not np.allclose(
+            expected.to_factor().values, cpd.to_factor().values, rtol=0, atol=1e-9
+        ):
             return [
                 f"the distribution of {item.name} is not that of its response model {item.gate}"
             ]

@@ -46,7 +46,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, cast
 
 import numpy as np
@@ -62,7 +62,7 @@ from bnmind.adaptive.formulas import (
     ResponseModel,
     binary,
 )
-from bnmind.adaptive.learning.forms import Densities, Form, Polytope, ascended, log_prior
+from bnmind.adaptive.learning.forms import Densities, Form, Polytope, ascended, improved, log_prior
 from bnmind.adaptive.learning.options import Bounds, Priors, kept_off
 from bnmind.adaptive.skill_models import Gdina, GuessSlip, SkillEffects
 from bnmind.information import Floats
@@ -189,6 +189,11 @@ class ItemBlock(Sealed):
         return False
 
     @property
+    def own(self) -> tuple[NDArray[np.intp], ...]:
+        """The places of each item's parameters, or of all that it shares."""
+        return (np.zeros(0, dtype=np.intp),) * len(self.rules)
+
+    @property
     def parameters(self) -> tuple[tuple[str, str], ...]:
         """The item and the name of each parameter."""
         return ()
@@ -218,7 +223,7 @@ class ItemBlock(Sealed):
         """
         return np.zeros((len(self.rules), 0, *self.shape))
 
-    def maximize(self, values: Floats, counts: Floats) -> Floats:
+    def maximize(self, values: Floats, counts: Floats, chances: Floats | None = None) -> Floats:
         """Return parameters with a larger likelihood of the counts.
 
         Parameters
@@ -227,6 +232,8 @@ class ItemBlock(Sealed):
             The current parameters.
         counts
             ``(items, groups, responses)``: the expected numbers of examinees.
+        chances
+            Those of the current parameters, of the same shape, if they are known.
         """
         return values
 
@@ -293,7 +300,8 @@ class FormBlock(ItemBlock):
     """Items whose response models state formulas with the same design.
 
     Each item has parameters of its own, or all share those of the skills (`SkillEffects`). Those of
-    the items follow each other.
+    the items follow each other. Designs of main effects may have different sizes: missing cells are
+    like the first one, and missing parameters are 0.
 
     Parameters
     ----------
@@ -310,8 +318,8 @@ class FormBlock(ItemBlock):
 
     @cached_property
     def formula(self) -> Formula:
-        """The formula of the first item."""
-        return self.rules[0].formula
+        """The formula of the first item, or the largest one."""
+        return max([rule.formula for rule in self.rules], key=lambda one: len(one.roles))
 
     @property
     def shared(self) -> bool:
@@ -345,10 +353,35 @@ class FormBlock(ItemBlock):
     def columns(self) -> tuple[NDArray[np.intp], ...]:
         """The places of each item's parameters in those of its problem."""
         if not self.shared:
-            return (sealed(np.arange(len(self._labels))),) * len(self.rules)
+            every = sealed(np.arange(len(self._labels)))
+            return tuple([every[: len(rule.formula.roles)] for rule in self.rules])
         place = {name: number for number, name in enumerate(self._labels)}
-        every = [[place[name] for name in rule.formula.names] for rule in self.rules]
-        return tuple([sealed(np.array(places)) for places in every])
+        names = [rule.formula.names for rule in self.rules]
+        return tuple([sealed(np.array([place[name] for name in of_rule])) for of_rule in names])
+
+    @cached_property
+    def own(self) -> tuple[NDArray[np.intp], ...]:
+        """The places of each item's parameters, or of all that it shares."""
+        if self.shared:
+            return (sealed(np.arange(len(self._labels))),) * len(self.rules)
+        ends = np.cumsum([len(columns) for columns in self.columns])
+        return tuple([sealed(one) for one in np.split(np.arange(ends[-1]), ends[:-1])])
+
+    @cached_property
+    def _present(self) -> NDArray[np.bool_] | None:
+        """Which parameters of a problem there are, ``(problems, parameters)``; None for all."""
+        n = [len(columns) for columns in self.columns]
+        if self.shared or min(n) == max(n):
+            return None
+        return sealed(np.arange(max(n)) < np.array(n)[:, None])
+
+    def rows(self, values: Floats) -> Floats:
+        """Return parameters ``(parameters, …)`` by problem, ``(problems, parameters, …)``."""
+        if self._present is None:
+            return values.reshape(-1, len(self._labels), *values.shape[1:])
+        rows = np.zeros((*self._present.shape, *values.shape[1:]))
+        rows[self._present] = values
+        return rows
 
     @property
     def parameters(self) -> tuple[tuple[str, str], ...]:
@@ -395,12 +428,14 @@ class FormBlock(ItemBlock):
     @cached_property
     def _range(self) -> Floats:
         """``(problems, parameters, 2)``: the bounds of parameters; of effects there are none."""
-        limits = self.limits.reshape(-1, len(self._labels), 2)
+        limits = self.rows(self.limits)
         if self.shared:
             return np.full(limits.shape, (-np.inf, np.inf))
         boxed = [[part.bounded is None] * len(part.roles) for part in self.formula.parts]
         own = np.array([one for part in boxed for one in part], dtype=np.bool_)
-        return sealed(np.where(own[:, None], limits, (-np.inf, np.inf)))
+        if self._present is not None:
+            own = own | ~self._present
+        return sealed(np.where(own[..., None], limits, (-np.inf, np.inf)))
 
     def _clipped(self, values: Floats) -> Floats:
         return np.clip(values, self._range[..., 0], self._range[..., 1])
@@ -416,18 +451,26 @@ class FormBlock(ItemBlock):
         if self.shared:
             rows = np.concatenate([rows for rows, _ in wide])
             least = np.concatenate([least for _, least in wide])[None]
-        else:
+        elif self._present is None:
             rows, least = wide[0][0], np.stack([least for _, least in wide])
+        else:
+            rows, where = np.unique(
+                np.concatenate([rows for rows, _ in wide]), axis=0, return_inverse=True
+            )
+            problem = np.repeat(np.arange(len(wide)), [len(rows) for rows, _ in wide])
+            least = np.full((len(wide), len(rows)), -np.inf)
+            products = np.concatenate([least for _, least in wide])
+            np.maximum.at(least, (problem, where.reshape(-1)), products)
         polytope = Polytope.of(self._bounds, rows, least)
         design = np.zeros((len(self.rules), self.shape[0], self.formula.design.shape[1], n))
         for own, rule, columns in zip(design, self.rules, self.columns, strict=True):
             cells = rule.formula.design
             own[: len(cells), :, columns] = cells
             own[len(cells) :, :, columns] = cells[0]  # of no configuration
-        flat = design.reshape(-1, *design.shape[2:]) if self.shared else design[0]
+        one = design.reshape(-1, *design.shape[2:]) if self.shared else design[0]
         form = Form(
             self.formula.link,
-            flat,
+            one if self._present is None else design,
             polytope,
             prior=self._prior if self.formula.scale is None else None,
             pseudo=tuple(self._pseudo(polytope)),
@@ -551,19 +594,20 @@ class FormBlock(ItemBlock):
 
     def points(self, values: Floats) -> Floats:
         """Return x of parameters, ``(problems, parameters)``."""
-        return self._x(values.reshape(-1, len(self._labels)))
+        return self._x(self.rows(values))
 
     def values_of(self, points: Floats) -> Floats:
         """Return the parameters of x in a row; the inverse of `points`."""
         if self._is_chance.any():
             points = self.formula.values(points)
-        return self._clipped(points).reshape(-1)
+        clipped = self._clipped(points)
+        return clipped.reshape(-1) if self._present is None else clipped[self._present]
 
     def inside(self, points: Floats) -> Floats:
         """Return the closest valid parameters, in a row."""
         return self.values_of(self.form.inside(points))
 
-    @property
+    @cached_property
     def _first(self) -> Floats:
         """The x of the models, chances off 0 and 1, so that steps can change them."""
         n = len(self._labels)
@@ -572,7 +616,7 @@ class FormBlock(ItemBlock):
             row = 0 if self.shared else place
             total[row, columns] += rule.learnable._numbers
             number[row, columns] += 1
-        values = total / number
+        values = total / np.maximum(number, 1)
         soft = np.where(self._is_chance, np.clip(values, _INSIDE, 1 - _INSIDE), values)
         return self._x(self._clipped(soft))
 
@@ -586,19 +630,19 @@ class FormBlock(ItemBlock):
         Chances rise from a random guess to a random slip, each skill having a random share in it.
         Other parameters are near those of the models.
         """
-        known = self._first
+        known, range_ = self._first, self.rows(self.limits)
         total, number = np.zeros((2, *known.shape))
         for place, (rule, columns) in enumerate(zip(self.rules, self.columns, strict=True)):
             row = 0 if self.shared else place
             current = known[row, columns]
-            limits = np.moveaxis(self.limits.reshape(*known.shape, 2)[row, columns], -1, 0)
+            limits = range_[row, columns].T
             parts, end = [], 0
             for part in rule.formula.parts:
                 own = slice(end, end := end + len(part.roles))
                 parts.append(_drawn(part, current[own], limits[:, own], rng))
             total[row, columns] += np.concatenate(parts)
             number[row, columns] += 1
-        return self.inside(total / number)
+        return self.inside(total / np.maximum(number, 1))
 
     def response_parameters(self, values: Floats) -> Floats:
         """Return the probability of each response in each group."""
@@ -614,12 +658,13 @@ class FormBlock(ItemBlock):
         by_item = slopes.reshape(*x.shape, -1, *self.shape).swapaxes(1, 2)
         return by_item.reshape(len(self.rules), -1, *self.shape)
 
-    def maximize(self, values: Floats, counts: Floats) -> Floats:
+    def maximize(self, values: Floats, counts: Floats, chances: Floats | None = None) -> Floats:
         """Return the parameters with the largest expected log-likelihood."""
         x = self.points(values)
         counts = counts.reshape(len(x), -1, counts.shape[2])
         if not self.is_saturated:
-            return self.values_of(ascended(self.form, x, counts))
+            known = None if chances is None else chances.reshape(counts.shape)
+            return self.values_of(improved(self.form, x, counts, known))
         wrong, right = np.moveaxis(counts, 2, 0)
         for part, numbers in self.form.pseudo:
             wrong, right = (
@@ -662,6 +707,8 @@ class FormBlock(ItemBlock):
 
     def log_prior(self, values: Floats) -> float:
         """Return the logarithm of the prior density, up to a constant."""
+        if self.form.prior is None and not self.form.pseudo:
+            return 0.0
         return float(log_prior(self.form, self.points(values)).sum())
 
     def valid(self, values: Floats) -> bool:
@@ -672,15 +719,16 @@ class FormBlock(ItemBlock):
 
     def between(self, known: Floats, values: Floats) -> Floats:
         """Return the farthest valid parameters from known ones on the way to others."""
-        far = self._clipped(values.reshape(-1, len(self._labels)))
+        far = self._clipped(self.rows(values))
         low, high = np.moveaxis(self._range, 2, 0)
         # No step leaves a chance of zero or one again.
         never = ((far <= 0) & (low == 0)) | ((far >= 1) & (high == 1))
-        far[never] = known.reshape(far.shape)[never]
+        if never.any():
+            far[never] = self.rows(known)[never]
         start, there = self.points(known), self._x(far)
         outside = ~self.form.holds(there)
         if not outside.any():
-            return far.reshape(-1)
+            return far.reshape(-1) if self._present is None else far[self._present]
         if self.is_saturated:
             return known
         if self._is_chance.any():
@@ -698,7 +746,7 @@ class FormBlock(ItemBlock):
 
     def response_models(self, values: Floats) -> tuple[ResponseModel | None, ...]:
         """Return the response models; `Gdina` if more skill lowers a chance of a `GuessSlip`."""
-        rows = values.reshape(-1, len(self._labels))
+        rows = self.rows(values)
         tables, models = self.response_parameters(values), list[ResponseModel]()
         for place, (rule, columns) in enumerate(zip(self.rules, self.columns, strict=True)):
             numbers = rows[0 if self.shared else place, columns]
@@ -738,15 +786,27 @@ def _order(part: Formula, ordered: tuple[bool, ...]) -> Floats:
     return np.unique(rows, axis=0)
 
 
+@lru_cache
+def _shares(sizes: tuple[int, ...]) -> Floats:
+    """Return the levels in each cell of a grid, as shares of the highest."""
+    levels = np.indices(sizes).reshape(len(sizes), -1)
+    return sealed(levels / (np.array(sizes)[:, None] - 1))
+
+
+@lru_cache
+def _inverse(design: bytes, shape: tuple[int, ...]) -> Floats:
+    """Return the matrix from predictors to the x that fit best."""
+    return np.asarray(np.linalg.pinv(np.frombuffer(design).reshape(shape)[:, 0]), dtype=float)
+
+
 def _drawn(part: Formula, current: Floats, limits: Floats, rng: np.random.Generator) -> Floats:
     """Return random x of a part of an item's formula."""
     if part.scale is not None:
         low, high = part.scale.of(rng.uniform([0.05, 0.55], [0.45, 0.95]))
-        levels = np.indices(part.sizes).reshape(len(part.sizes), -1)
-        shares = levels / (np.array(part.sizes)[:, None] - 1)
-        rise = rng.dirichlet(np.full(len(part.sizes), 2.0)) @ shares
-        found: Floats = np.linalg.lstsq(part.design[:, 0], low + (high - low) * rise)[0]
-        return found
+        rise = rng.dirichlet(np.full(len(part.sizes), 2.0)) @ _shares(part.sizes)
+        inverse = _inverse(part.design.tobytes(), part.design.shape)
+        x: Floats = inverse @ (low + (high - low) * rise)
+        return x
     change, roles = rng.normal(0, 0.5, len(current)), np.array(part.roles)
     if part.limits is not None:
         bounded = np.isfinite(limits).all(axis=0)

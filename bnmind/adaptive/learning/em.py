@@ -51,26 +51,30 @@ Comput. Stat. Data Anal. 2003.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import accumulate
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._values import Sealed, sealed
 from bnmind._workers import one_blas_thread, results_of
-from bnmind.adaptive.beliefs import impossible_rows
+from bnmind.adaptive.beliefs import MISSING, impossible_rows
 from bnmind.adaptive.estimates import has_ability
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.learning.blocks import ItemBlock
 from bnmind.adaptive.learning.options import LearningOptions
 from bnmind.adaptive.learning.skill_families import SkillFamilies
 from bnmind.adaptive.responses.responses import Responses
+from bnmind.errors import ImpossibleEvidenceError
 from bnmind.fitting.em import EQUAL, AllStarts, Ascent, Climb, Place, climb
 from bnmind.information import Floats
+from bnmind.junction import Plan, compile_plan
+from bnmind.pgm import Network, TabularCPD
 
 
 class Expected(NamedTuple):
@@ -84,17 +88,11 @@ class Expected(NamedTuple):
     """The expected number of examinees for each entry of the tables of the skills."""
 
 
-class Expectation(Protocol):
-    """The interface of E-steps."""
+Expectation: TypeAlias = Callable[[Floats, tuple[Floats, ...]], Expected]
+"""An E-step: returns expected counts, given all response probabilities and the skills' tables.
 
-    def __call__(self, response_parameters: Floats, tables: tuple[Floats, ...]) -> Expected:
-        """Return expected counts, given all response probabilities and the skills' tables.
-
-        Raises
-        ------
-        ImpossibleEvidenceError
-            If an examinee's responses have probability zero.
-        """
+Raises `ImpossibleEvidenceError` if an examinee's responses have probability zero.
+"""
 
 
 class Patterns(NamedTuple):
@@ -102,8 +100,10 @@ class Patterns(NamedTuple):
 
     rows: NDArray[np.signedinteger[Any]]
     counts: Floats
+    first: NDArray[np.intp]
+    """The first examinee with each row, among all."""
     examinees: tuple[str, ...]
-    """The first examinee with each row."""
+    """The names of all examinees."""
 
     @classmethod
     def of(cls, responses: Responses, among: NDArray[np.bool_] | None = None) -> Patterns:
@@ -114,8 +114,12 @@ class Patterns(NamedTuple):
         np.minimum.at(first, inverse[chosen], chosen)
         counts = np.bincount(inverse[chosen], minlength=len(rows))
         used = np.flatnonzero(counts)
-        names = tuple(responses.examinees[place] for place in first[used].tolist())
-        return cls(rows[used], counts[used].astype(np.float64), names)
+        numbers = counts[used].astype(np.float64)
+        return cls(rows[used], numbers, first[used], responses.examinees)
+
+    def who(self, place: int) -> str:
+        """Return the name of the first examinee with a row."""
+        return self.examinees[int(self.first[place])]
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,23 +157,30 @@ class ResponseLayout(Sealed):
         """The number of probabilities."""
         return sum(n * m for n, m in self.shapes)
 
+    @cached_property
+    def _slices(self) -> tuple[slice, ...]:
+        """The places of each block's probabilities."""
+        sizes = [len(block.rules) * math.prod(block.shape) for block in self.blocks]
+        ends = [*accumulate(sizes, initial=0)]
+        return tuple(map(slice, ends[:-1], ends[1:]))
+
     def response_parameters(self, values: Sequence[Floats]) -> Floats:
         """Return all response probabilities, given the parameters of each block."""
-        parts = [
-            block.response_parameters(v).reshape(-1)
-            for block, v in zip(self.blocks, values, strict=True)
-        ]
-        return np.concatenate(parts)
+        pairs = zip(self.blocks, values, strict=True)
+        tables = [block.response_parameters(own).reshape(-1) for block, own in pairs]
+        return tables[0] if len(tables) == 1 else np.concatenate(tables)
+
+    def maximized(
+        self, values: Sequence[Floats], counts: Floats, chances: Floats
+    ) -> tuple[Floats, ...]:
+        """Return parameters of all blocks with a larger likelihood of expected counts."""
+        each = zip(self.blocks, values, self.parts(counts), self.parts(chances), strict=True)
+        return tuple([block.maximize(*of_block) for block, *of_block in each])
 
     def parts(self, array: Floats) -> list[Floats]:
         """Return an array in this layout split by block, ``(items, groups, responses)``."""
-        blocks, end = [], 0
-        for block in self.blocks:
-            shape = (len(block.groups), *block.shape)
-            size = shape[0] * shape[1] * shape[2]
-            blocks.append(array[end : end + size].reshape(shape))
-            end += size
-        return blocks
+        pairs = zip(self.blocks, self._slices, strict=True)
+        return [array[place].reshape(-1, *block.shape) for block, place in pairs]
 
     def indicators(self, rows: NDArray[np.signedinteger[Any]]) -> Floats:
         """Return indicators of the responses in each row, ``(rows, responses of all items)``."""
@@ -179,8 +190,11 @@ class ResponseLayout(Sealed):
         return np.concatenate(columns, axis=1).astype(np.float64)
 
 
-_CHUNK_CELLS = 2**20
+_CHUNK_CELLS = 2**18
 """The size of the arrays for one part of the patterns."""
+
+_ROUNDING = 1e-13
+"""The share of a class that gave a response, below which it may be an error of rounding."""
 
 _FLOOR = 1e-300
 """Replaces a probability of zero, so that its logarithm is finite."""
@@ -226,6 +240,46 @@ class TableExpectation:
         return sealed(self.layout.indicators(self.patterns.rows))
 
     @cached_property
+    def _kept(self) -> tuple[NDArray[np.intp], ...]:
+        """Responses of which the others follow, those others, and where the kept of each begin.
+
+        If all gave a response to an item, its most frequent one is that of the rest. The items
+        with missing responses, of which all are kept, come last.
+        """
+        given, n = self.patterns.counts @ self.indicators, self.patterns.counts.sum()
+        others, usual, starts, all_of_item = list[int](), list[int](), list[int](), list[int]()
+        row = 0
+        for _, n_responses in self.layout.shapes:
+            rows = [*range(row, row := row + n_responses)]
+            if given[rows].sum() < n:
+                all_of_item += rows
+                continue
+            usual.append(rows.pop(int(np.argmax(given[rows]))))
+            starts.append(len(others))
+            others += rows
+        ends = [len(others)] if usual else []
+        return tuple(
+            np.array(one, dtype=np.intp) for one in (others + all_of_item, usual, starts + ends)
+        )
+
+    @cached_property
+    def _parts(self) -> tuple[tuple[slice, Floats], ...]:
+        """Some patterns, and the indicators of what is kept of them; the last row has ones."""
+        n, n_classes = len(self.indicators), self.places.shape[1]
+        step = max(_CHUNK_CELLS // n_classes, 1)
+        rows = np.concatenate([self.indicators[:, self._kept[0]], np.ones((n, 1))], axis=1)
+        parts = [slice(start, min(start + step, n)) for start in range(0, n, step)]
+        return tuple([(part, np.ascontiguousarray(rows[part].T)) for part in parts])
+
+    @cached_property
+    def _moved(self) -> tuple[NDArray[np.intp], ...]:
+        """The places of what is kept, of what comes in its place, of the others, and of both."""
+        kept, usual, starts = self._kept
+        instead = usual.repeat(np.diff(starts)) if len(usual) else usual
+        every = self.places[np.concatenate([kept, usual])].reshape(-1)
+        return self.places[kept], self.places[instead], self.places[usual], every
+
+    @cached_property
     def _classes_and_places(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         place = {v.name: axis for axis, v in enumerate(self.skills.variables)}
         shape = self.skills.shape
@@ -255,29 +309,30 @@ class TableExpectation:
 
     def __call__(self, response_parameters: Floats, tables: tuple[Floats, ...]) -> Expected:
         """Return expected counts; see `Expectation`."""
-        prior = self.skills.prior(tables)
-        n_classes = self.places.shape[1]
-        of_class = self.of_class(tables)
-        logs = np.log(np.maximum(response_parameters, _FLOOR))[self.places]
-        total = 0.0
-        in_class = np.zeros(n_classes)
-        counts_by_class = np.zeros(self.places.shape)
-        for part, likely, scale in self._likelihoods(logs):
+        prior, (classes, places) = self.skills.prior(tables), self._classes_and_places
+        of_class = placed_sums(classes, prior, places.shape[1])
+        kept, usual, starts = self._kept
+        total, found = 0.0, np.zeros((len(kept) + 1, len(of_class)))
+        for part, given, likely, scale in self._likelihoods(response_parameters):
             weights = self.patterns.counts[part]
             with np.errstate(divide="ignore"):
-                evidence = likely @ of_class
+                evidence = of_class @ likely
                 log_evidence = np.log(evidence) + scale
             if log_evidence.min() < _DOUBTFUL:
                 self._check(part, response_parameters, of_class)
             total += float(weights @ log_evidence)
-            share = weights / evidence
-            in_class += share @ likely
-            counts_by_class += (self.indicators[part] * share[:, None]).T @ likely
-        counts_by_class *= of_class
-        counts = placed_sums(
-            self.places.reshape(-1), counts_by_class.reshape(-1), len(response_parameters)
-        )
-        return Expected(total, counts, self.skills.counts(prior * in_class[self.classes]))
+            likely *= weights / evidence
+            found += given @ likely.T
+        in_class = found[-1]
+        by_class = found[:-1]
+        if len(usual):
+            rest = in_class - np.add.reduceat(found[: starts[-1]], starts[:-1], axis=0)
+            rest *= rest > _ROUNDING * in_class
+            by_class = np.concatenate([by_class, rest])
+        by_class *= of_class
+        every = self._moved[-1]
+        counts = placed_sums(every, by_class.reshape(-1), len(response_parameters))
+        return Expected(total, counts, self.skills.counts(prior * in_class[classes]))
 
     def of_class(self, tables: tuple[Floats, ...]) -> Floats:
         """Return the probability of each class, ``(classes,)``."""
@@ -285,11 +340,10 @@ class TableExpectation:
 
     def posteriors(self, response_parameters: Floats, tables: tuple[Floats, ...]) -> Floats:
         """Return the distribution over the classes given each pattern, ``(patterns, classes)``."""
-        of_class = self.of_class(tables)
-        logs = np.log(np.maximum(response_parameters, _FLOOR))[self.places]
-        joint = np.concatenate([likely * of_class for _, likely, _ in self._likelihoods(logs)])
-        normal: Floats = joint / joint.sum(axis=1, keepdims=True)
-        return normal
+        of_class = self.of_class(tables)[:, None]
+        parts = [likely * of_class for _, _, likely, _ in self._likelihoods(response_parameters)]
+        joint = np.concatenate(parts, axis=1)
+        return np.ascontiguousarray((joint / joint.sum(axis=0)).T)
 
     def group_masses(
         self, response_parameters: Floats, tables: tuple[Floats, ...]
@@ -309,18 +363,21 @@ class TableExpectation:
             masses = posterior if each_its_own else posterior @ np.eye(n_groups)[group]
             yield slice(None), number, masses
 
-    def _likelihoods(self, logs: Floats) -> list[tuple[slice, Floats, Floats]]:
-        """Return L for each part of the patterns, with rows multiplied by exp(−scale)."""
-        n, n_classes = len(self.indicators), logs.shape[1]
-        step = max(_CHUNK_CELLS // n_classes, 1)
-        parts = []
-        for start in range(0, n, step):
-            part = slice(start, min(start + step, n))
-            table = self.indicators[part] @ logs
-            scale = table.max(axis=1)
-            table -= scale[:, None]
-            parts.append((part, np.exp(table, out=table), scale))
-        return parts
+    def _likelihoods(
+        self, response_parameters: Floats
+    ) -> Iterator[tuple[slice, Floats, Floats, Floats]]:
+        """Yield some patterns, what they gave, Lᵀ with columns multiplied by exp(−scale), scale."""
+        logs = np.log(np.maximum(response_parameters, _FLOOR))
+        of_kept, instead, others, _ = self._moved
+        changes = np.empty((len(of_kept) + 1, of_kept.shape[1]))
+        changes[:-1] = logs[of_kept]
+        changes[: len(instead)] -= logs[instead]
+        changes[-1] = logs[others].sum(axis=0)
+        for part, given in self._parts:
+            table = changes.T @ given
+            scale = table.max(axis=0)
+            table -= scale
+            yield part, given, np.exp(table, out=table), scale
 
     def _check(self, part: slice, response_parameters: Floats, of_class: Floats) -> None:
         """Raise if a pattern is impossible in every class."""
@@ -328,8 +385,169 @@ class TableExpectation:
         wrong = np.flatnonzero((self.indicators[part] @ none > 0).all(axis=1))
         if wrong.size:
             place = int(wrong[0]) + (part.start or 0)
-            rows, who = self.patterns.rows.astype(np.int16), self.patterns.examinees[place]
+            rows, who = self.patterns.rows.astype(np.int16), self.patterns.who(place)
             raise impossible_rows(self.bank, rows, [place], who=who)
+
+
+# --- The E-step by a junction tree, for more skills than a table over all profiles allows ---------
+#
+# The plan is compiled once with its tables as inputs. Each step runs it with new tables for all
+# patterns, in batches. Items are soft variables, so items without responses have no effect. The
+# targets are the parents of the items, and the families of the hidden variables.
+
+_BATCH_CELLS = 2**22
+"""The approximate limit of cells in the targets of a batch of patterns."""
+
+
+@dataclass(frozen=True, eq=False)
+class PlanExpectation:
+    """An E-step by junction tree, compiled for some responses; see `Expectation`.
+
+    Parameters
+    ----------
+    bank
+        The item bank.
+    layout
+        The layout of the response probabilities.
+    skills
+        The families of its hidden variables, each with its parents.
+    patterns
+        The responses.
+    """
+
+    bank: ItemBank
+    layout: ResponseLayout
+    skills: SkillFamilies
+    patterns: Patterns
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        """The items, in the order of the layout."""
+        return tuple(name for block in self.layout.blocks for name in block.names)
+
+    @cached_property
+    def _causes(self) -> tuple[tuple[str, ...], ...]:
+        """The parents of each item, in the order of the layout."""
+        network = self.bank.network
+        return tuple(tuple(v.name for v in network.cpd(name).parents) for name in self._names)
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The plan of the tree; raises `TooLargeError` if it is too large."""
+        # Uniform tables, which cancel when multiplied by the inputs.
+        cpds = []
+        for name in (*(v.name for v in self.bank.hidden), *self._names):
+            cpd = self.bank.network.cpd(name)
+            shape = tuple(v.n_states for v in cpd.scope)
+            cpds.append(TabularCPD(cpd.variable, cpd.parents, np.full(shape, 1 / shape[0])))
+        scopes = list(self.skills.scopes)
+        scopes += [(n, *cause) for n, cause in zip(self._names, self._causes, strict=True)]
+        return compile_plan(
+            Network(tuple(cpds)),
+            soft=self._names,
+            targets=list(dict.fromkeys([*self.skills.scopes, *self._causes])),
+            inputs={f"table of {scope[0]}": scope for scope in scopes},
+        )
+
+    def __call__(self, response_parameters: Floats, tables: tuple[Floats, ...]) -> Expected:
+        """Return expected counts; see `Expectation`."""
+        families = [np.zeros(table.shape) for table in tables]
+        counts = np.zeros(len(response_parameters))
+        total = 0.0
+        for part, posterior, joints in self._posteriors(response_parameters, tables):
+            weights = self.patterns.counts[part]
+            total += float(weights @ posterior.log_evidence)
+            for table, scope in zip(families, self.skills.scopes, strict=True):
+                table += np.tensordot(weights, joints[scope], axes=1)
+            for number, cause in enumerate(self._causes):
+                masses = joints[cause].reshape(len(weights), -1) * weights[:, None]
+                self._add(counts, number, masses, self.patterns.rows[part])
+        return Expected(total, counts, tuple(families))
+
+    def group_masses(
+        self, response_parameters: Floats, tables: tuple[Floats, ...]
+    ) -> Iterator[tuple[slice, int, Floats]]:
+        """Yield some patterns, the number of an item in the layout, and ``(patterns, groups)``.
+
+        The masses are the probabilities of the groups of the item's parent configurations.
+        """
+        for part, _, joints in self._posteriors(response_parameters, tables):
+            for number, cause in enumerate(self._causes):
+                joint = np.real(joints[cause]).reshape(part.stop - part.start, -1)
+                groups = self.layout.groups[number]
+                yield part, number, joint @ np.eye(self.layout.shapes[number][0])[groups]
+
+    def _posteriors(
+        self, response_parameters: Floats, tables: tuple[Floats, ...]
+    ) -> Iterator[tuple[slice, Any, dict[tuple[str, ...], Floats]]]:
+        """Yield some patterns, their posterior, and the joint distributions by their scopes."""
+        inputs = self._inputs(response_parameters, tables)
+        scopes = [tuple(v.name for v in scope) for scope in self.plan.targets]
+        sizes = [math.prod([v.n_states for v in scope]) for scope in self.plan.targets]
+        step, n = max(_BATCH_CELLS // sum(sizes), 1), len(self.patterns.rows)
+        for part in [slice(start, min(start + step, n)) for start in range(0, n, step)]:
+            cases = {
+                name: self.patterns.rows[part, column].astype(np.intp)
+                for name, column in zip(self._names, self.layout.columns, strict=True)
+            }
+            try:
+                posterior = self.plan.run_batch(cases, inputs)
+            except ImpossibleEvidenceError:
+                raise self._impossible(cases, inputs, part.start) from None
+            yield part, posterior, dict(zip(scopes, posterior.joints, strict=True))
+
+    def _impossible(
+        self, cases: Mapping[str, NDArray[np.intp]], inputs: Mapping[str, Floats], start: int
+    ) -> ImpossibleEvidenceError:
+        """Return the error that names the first impossible pattern."""
+        place = start
+        while True:
+            case = {
+                name: states[place - start : place - start + 1] for name, states in cases.items()
+            }
+            try:
+                self.plan.run_batch(case, inputs)
+            except ImpossibleEvidenceError:
+                rows, who = self.patterns.rows.astype(np.int16), self.patterns.who(place)
+                return impossible_rows(self.bank, rows, [place], who=who)
+            place += 1
+
+    def _add(
+        self,
+        expected_counts: Floats,
+        item: int,
+        masses: Floats,
+        rows: NDArray[np.signedinteger[Any]],
+    ) -> None:
+        """Add the masses of an item's configurations to its expected counts."""
+        start, (n_groups, n_responses) = self.layout.starts[item], self.layout.shapes[item]
+        responses = rows[:, self.layout.columns[item]]
+        groups = self.layout.groups[item]
+        for response in range(n_responses):
+            of_response = masses[responses == response].sum(axis=0)
+            by_group = np.bincount(groups, weights=of_response, minlength=n_groups)
+            expected_counts[start + response : start + n_groups * n_responses : n_responses] += (
+                by_group
+            )
+
+    def _inputs(self, response_parameters: Floats, tables: tuple[Floats, ...]) -> dict[str, Floats]:
+        """Return the tables to multiply the uniform ones by."""
+        inputs = {
+            f"table of {scope[0]}": table * len(table)
+            for scope, table in zip(self.skills.scopes, tables, strict=True)
+        }
+        for number, name in enumerate(self._names):
+            start, (n_groups, n_responses) = self.layout.starts[number], self.layout.shapes[number]
+            chances = response_parameters[start : start + n_groups * n_responses].reshape(
+                n_groups, n_responses
+            )
+            channel = chances[self.layout.groups[number]]
+            shape = [v.n_states for v in self.bank.network.cpd(name).scope]
+            inputs[f"table of {name}"] = (channel.T * n_responses).reshape(shape)
+        return inputs
+
+
+assert MISSING == -1  # the code of run_batch for missing evidence
 
 
 def placed_sums(places: NDArray[np.intp], weights: Floats, n: int) -> Floats:
@@ -372,26 +590,22 @@ class BankAscent:
         items, tables = parameters
         blocks = self.layout.blocks
         groups = self.split(tables)
-        with one_blas_thread():
-            chances = self.layout.response_parameters(items)
-            pairs = zip(self.expectations, groups, strict=True)
-            found = [expectation(chances, own) for expectation, own in pairs]
+        chances = self.layout.response_parameters(items)
+        pairs = zip(self.expectations, groups, strict=True)
+        found = [expectation(chances, own) for expectation, own in pairs]
         prior = sum(one.log_prior(own) for one, own in zip(self.skills, groups, strict=True))
         prior += sum(block.log_prior(values) for block, values in zip(blocks, items, strict=True))
-        counts = self.layout.parts(np.sum([one.counts for one in found], axis=0))
+        counts = sum([one.counts for one in found[1:]], found[0].counts)
 
         def improved() -> Parameters:
-            with one_blas_thread():
-                parts = zip(blocks, items, counts, strict=True)
-                better = tuple([block.maximize(*part) for block, *part in parts])
-                of_groups = zip(self.skills, groups, found, strict=True)
-                shares = [one.maximize(own, e.families) for one, own, e in of_groups]
+            better = self.layout.maximized(items, counts, chances)
+            of_groups = zip(self.skills, groups, found, strict=True)
+            shares = [one.maximize(own, e.families) for one, own, e in of_groups]
             return Parameters(better, tuple([table for own in shares for table in own]))
 
         def is_top() -> bool:
-            with one_blas_thread():
-                parts = zip(blocks, items, counts, strict=True)
-                return all(block.residual(*part) <= _ARRIVED for block, *part in parts)
+            parts = zip(blocks, items, self.layout.parts(counts), strict=True)
+            return all(block.residual(*part) <= _ARRIVED for block, *part in parts)
 
         likelihood = sum(one.log_likelihood for one in found)
         return Place(parameters, likelihood, likelihood + prior, improved, is_top)
@@ -468,7 +682,7 @@ def all_climbs(
 
     def task(place: _P, tolerance: float, steps: int = 0) -> Callable[[], Climb[_P]]:
         return partial(
-            climb,
+            climb_alone,
             ascent,
             place,
             max_iterations=options.max_iterations - steps,
@@ -504,6 +718,12 @@ def all_climbs(
         early.remove(best)
     told.after_a_start(steps)
     return climbs, sorted(early)
+
+
+def climb_alone(ascent: Ascent[_P], start: _P, **options: Any) -> Climb[_P]:
+    """Return the result of `climb`, with one thread for BLAS."""
+    with one_blas_thread():
+        return climb(ascent, start, **options)
 
 
 def _joined(first: Climb[_P], then: Climb[_P]) -> Climb[_P]:

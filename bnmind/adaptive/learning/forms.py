@@ -37,6 +37,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -67,6 +68,17 @@ class Polytope(Sealed):
     rows: Floats
     least: Floats
     fixed: NDArray[np.bool_] | None = None
+
+    @cached_property
+    def free(self) -> NDArray[np.bool_]:
+        """Whether the bounds leave more than one number, ``(problems, dimensions)``."""
+        every = np.ones((len(self.least), self.rows.shape[1]), dtype=np.bool_)
+        return sealed(every if self.fixed is None else ~self.fixed)
+
+    @cached_property
+    def free_pairs(self) -> NDArray[np.bool_]:
+        """Whether two dimensions are free, ``(problems, dimensions, dimensions)``."""
+        return sealed(self.free[:, :, None] & self.free[:, None, :])
 
     @classmethod
     def of(cls, bounds: Floats, rows: Floats | None = None, least: float | Floats = 0) -> Polytope:
@@ -178,7 +190,8 @@ class Form(Sealed):
     link
         How predictors become chances.
     design
-        ``(cells, predictors, parameters)``: the predictors are its products with the parameters.
+        ``(cells, predictors, parameters)``, or one for each problem: the predictors are its
+        products with the parameters.
     polytope
         The valid parameters of each problem.
     prior
@@ -202,8 +215,10 @@ class Form(Sealed):
     exempt: NDArray[np.bool_] | None = None
 
     def _predictors(self, x: Floats) -> Floats:
-        n_cells, n_predictors, n = self.design.shape
-        return (x @ self.design.reshape(-1, n).T).reshape(len(x), n_cells, n_predictors)
+        *_, n_cells, n_predictors, n = self.design.shape
+        if self.design.ndim == 3:
+            return (x @ self.design.reshape(-1, n).T).reshape(len(x), n_cells, n_predictors)
+        return (self.design.reshape(len(x), -1, n) @ x[..., None]).reshape(len(x), n_cells, -1)
 
     def table(self, x: Floats) -> Floats:
         """Return the chances, ``(problems, cells, responses)``."""
@@ -211,7 +226,7 @@ class Form(Sealed):
 
     def slopes(self, x: Floats) -> Floats:
         """Return their derivatives, ``(problems, parameters, cells, responses)``."""
-        each = self.design.transpose(0, 2, 1) @ self.link.slopes(self._predictors(x))
+        each = self.design.swapaxes(-1, -2) @ self.link.slopes(self._predictors(x))
         return np.moveaxis(each, 2, 1)
 
     def low(self, x: Floats) -> NDArray[np.bool_]:
@@ -266,16 +281,21 @@ class Form(Sealed):
         counts, chances
             ``(problems, cells, responses)``.
         """
-        if self.link.bends is None:
+        scale, design = self.link.scale, self.design
+        if scale is None:
             flat = self.slopes(x).reshape(*x.shape, -1)
             totals = counts.sum(axis=2, keepdims=True)
             gradient = (flat @ (counts / chances).reshape(len(x), -1, 1))[..., 0]
             weighted = flat * np.sqrt(totals / chances).reshape(len(x), 1, -1)
             return gradient, weighted @ weighted.transpose(0, 2, 1)
-        design, predictors, ratio = self.design[:, 0], self._predictors(x), counts / chances
-        slopes, bends = (of(predictors)[..., 0, :] for of in (self.link.slopes, self.link.bends))
-        bent = (ratio * (slopes**2 / chances - bends)).sum(axis=2)
-        return (ratio * slopes).sum(axis=2) @ design, (design.T * bent[:, None]) @ design
+        wrong, right = chances[..., 0], chances[..., 1]
+        of_wrong, of_right = counts[..., 0] / wrong, counts[..., 1] / right
+        slope, bend = scale.rates(wrong, right)
+        up = of_right - of_wrong
+        bent = slope**2 * (of_right / right + of_wrong / wrong) - bend * up
+        rows = design[..., 0, :]
+        gradient = ((up * slope)[:, None] @ rows)[:, 0]
+        return gradient, (rows.swapaxes(-1, -2) * bent[:, None]) @ rows
 
     def residual(self, x: Floats, counts: Floats) -> Floats:
         """Return how far the gradient leads from each problem's parameters, for each examinee.
@@ -317,6 +337,12 @@ _SETTLED = 1e-11
 _QUADRATIC = 1e-5
 """The next step after one that gains this little gains hardly anything."""
 
+_FEW_STEPS, _NEAR = 3, 1.0
+"""The most steps between two E-steps, and the gain after which there is no other one."""
+
+_SURE = 0.1
+"""A step that gains this little needs no check: the approximation is right near the maximum."""
+
 _RIDGE = 1e-9
 """Added to the information, relative to its mean, so that flat directions stay as they are."""
 
@@ -329,13 +355,17 @@ _CUTS = 20
 """Chances are raised to the least one in so many steps at most."""
 
 
-def objective(form: Form, x: Floats, counts: Floats) -> tuple[Floats, Floats]:
-    """Return what the M-step maximizes, ``(problems,)``, and the chances.
+def objective(
+    form: Form, x: Floats, counts: Floats, chances: Floats | None = None
+) -> tuple[Floats, Floats]:
+    """Return what the M-step maximizes, ``(problems,)``, and the chances, known or not.
 
     It is −inf where a chance is not a number.
     """
-    chances = np.maximum(form.table(x), _FLOOR)
-    value = np.einsum("icr,icr->i", counts, np.log(chances)) + log_prior(form, x)
+    chances = np.maximum(form.table(x), _FLOOR) if chances is None else chances
+    value = np.einsum("icr,icr->i", counts, np.log(chances))
+    if form.prior is not None or form.pseudo:
+        value += log_prior(form, x)
     return np.where(np.isnan(value), -np.inf, value), chances
 
 
@@ -364,7 +394,15 @@ def score_with_priors(
     return gradient, information
 
 
-def ascended(form: Form, x: Floats, counts: Floats) -> Floats:
+def ascended(
+    form: Form,
+    x: Floats,
+    counts: Floats,
+    chances: Floats | None = None,
+    *,
+    rounds: int = _STEPS,
+    near: float = _QUADRATIC,
+) -> Floats:
     """Return parameters that raise the objective of each problem to its maximum.
 
     Parameters
@@ -376,37 +414,62 @@ def ascended(form: Form, x: Floats, counts: Floats) -> Floats:
         of no problem decreases.
     counts
         ``(problems, cells, responses)``.
+    chances
+        Those of the parameters, of the same shape, if they are known.
+    rounds
+        The most steps.
+    near
+        The last step is one that the approximation says to gain no more than this in any problem.
     """
-    polytope = form.polytope
-    enough = _SETTLED * np.maximum(counts.sum(axis=(1, 2)), 1.0)
-    value, chances = objective(form, x, counts)
-    n, k = x.shape
-    diagonal, open_ = np.arange(k), np.ones(n, dtype=np.bool_)
-    fixed = np.zeros(x.shape, dtype=np.bool_) if polytope.fixed is None else polytope.fixed
-    for _ in range(_STEPS):
+    polytope, k = form.polytope, x.shape[1]
+    fixed = ~polytope.free if polytope.fixed is not None and polytope.fixed.any() else None
+    chances = np.maximum(form.table(x) if chances is None else chances, _FLOOR)
+    value, open_ = np.zeros(0), None
+    for _ in range(rounds):
         gradient, information = score_with_priors(form, x, counts, chances)
-        gradient[fixed] = 0.0
-        information[fixed[:, :, None] | fixed[:, None, :]] = 0.0
-        mean = information[:, diagonal, diagonal].mean(axis=1)
-        ridge = _RIDGE * mean + np.abs(gradient).max(axis=1) / _LONGEST + 1e-30
-        information[:, diagonal, diagonal] += np.where(fixed, 1.0, ridge[:, None])
-        plain = np.linalg.solve(information, gradient[..., None])[..., 0]
-        steps: Floats = np.where(open_[:, None], plain, 0.0)
-        for problem in np.flatnonzero(~form.holds(x + steps)).tolist():
-            target, cuts = x[problem] + steps[problem], form.cuts(x, problem)
-            best = polytope.closest(problem, target, information[problem], cuts)
-            if best is not None:
-                steps[problem] = best - x[problem]
-        steps *= polytope.reach(x, steps)[:, None]
+        if fixed is not None:
+            gradient[fixed] = 0.0
+            information *= polytope.free_pairs
+        size = np.abs(gradient).max(axis=1) / _LONGEST + 1e-30
+        diagonals = information.reshape(len(x), -1)[:, :: k + 1]
+        ridge = diagonals.sum(axis=1) * (_RIDGE / k) + size
+        diagonals += ridge[:, None] if fixed is None else np.where(fixed, 1.0, ridge[:, None])
+        solved = np.linalg.solve(information, gradient[..., None])[..., 0]
+        steps = np.asarray(solved, dtype=np.float64)
+        if open_ is not None:
+            steps[~open_] = 0.0
+        inside = form.holds(x + steps)
+        if not inside.all():
+            for problem in np.flatnonzero(~inside).tolist():
+                target, cuts = x[problem] + steps[problem], form.cuts(x, problem)
+                best = polytope.closest(problem, target, information[problem], cuts)
+                if best is not None:
+                    steps[problem] = best - x[problem]
+            steps *= polytope.reach(x, steps)[:, None]
         gain = (gradient * steps).sum(axis=1)
+        most = float(gain.max(initial=0.0))
+        if most < min(near, _SURE) and rounds == _FEW_STEPS and not form.least:
+            return x + steps
+        if open_ is None:
+            value, chances = objective(form, x, counts, chances)
+            enough = _SETTLED * np.maximum(counts.sum(axis=(1, 2)), 1.0)
+            open_ = np.ones(len(x), dtype=np.bool_)
         open_ &= gain > enough
         if not open_.any():
             break
         steps[~open_] = 0.0
         x, value, chances = _climbed(form, (x, value, chances), steps, counts)
-        if gain[open_].max() < _QUADRATIC:
+        if most < near:
             break
     return x
+
+
+def improved(form: Form, x: Floats, counts: Floats, chances: Floats | None = None) -> Floats:
+    """Return parameters that raise the objective, but not to its maximum: a step of EM.
+
+    The next E-step changes the counts, so the last digits are lost anyway.
+    """
+    return ascended(form, x, counts, chances, rounds=_FEW_STEPS, near=_NEAR)
 
 
 def _climbed(
@@ -429,3 +492,23 @@ def _climbed(
         steps = np.where(worse[:, None], steps / 2, steps)
     there[worse], reached[worse], then[worse] = x[worse], value[worse], chances[worse]
     return there, reached, then
+
+
+_DIFFERENCE = 1e-6
+"""The step of differences, relative to parameters above 1."""
+
+
+def differences(of: Callable[[Floats], Floats], values: Floats, limits: Floats) -> Floats:
+    """Return the slopes of a function by each parameter, ``(…, parameters)``.
+
+    They are differences within the limits; parameters with equal limits have none.
+    """
+    columns = [np.zeros((*of(values).shape, 0))]
+    for place, (value, (low, high)) in enumerate(zip(values.tolist(), limits, strict=True)):
+        step = _DIFFERENCE * max(1.0, abs(value))
+        up, down = values.copy(), values.copy()
+        up[place], down[place] = np.fmin(value + step, high), np.fmax(value - step, low)
+        width = up[place] - down[place]
+        change = of(up) - of(down)
+        columns.append((change / width if width > 0 else 0 * change)[..., None])
+    return np.concatenate(columns, axis=-1)

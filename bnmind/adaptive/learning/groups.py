@@ -69,8 +69,7 @@ from bnmind.adaptive.learning.em import (
 )
 from bnmind.adaptive.learning.irt import has_curves
 from bnmind.adaptive.learning.item_tests import holm
-from bnmind.adaptive.learning.learn import LearningModel
-from bnmind.adaptive.learning.model import learning_inputs
+from bnmind.adaptive.learning.learn import LearningModel, learning_inputs
 from bnmind.adaptive.learning.options import LearningOptions
 from bnmind.adaptive.responses.responses import Responses
 from bnmind.adaptive.skill_models import Dina, SkillEffects
@@ -210,18 +209,22 @@ def _learned_groups(
     columns = np.repeat(first.layout.columns, np.concatenate(copies))
     whole = replace(first, layout=ResponseLayout(repeated, tuple(columns.tolist())))
 
-    def of_group(parts: Sequence[Floats], group: int) -> tuple[Floats, ...]:
-        """Return the numbers of a group among those of the copies in each block."""
-        found = []
-        for part, n in zip(parts, copies, strict=True):
-            rows = np.cumsum(n) - n + np.where(n > 1, group, 0)
-            found.append(part.reshape(n.sum(), -1)[rows] if n.max() > 1 else part)
-        return tuple(one.reshape(-1) for one in found)
+    # The copies of each group, among those in each block.
+    every = range(len(names))
+    rows = [[np.cumsum(n) - n + np.where(n > 1, group, 0) for n in copies] for group in every]
+
+    def of_group(items: Sequence[Floats], group: int) -> tuple[Floats, ...]:
+        """Return the parameters of a group among those of the copies in each block."""
+        return tuple(
+            np.concatenate([part[block.own[row]] for row in of_block]) if n.max() > 1 else part
+            for part, block, of_block, n in zip(items, repeated, rows[group], copies, strict=True)
+        )
 
     places = whole.layout.parts(np.arange(whole.layout.size, dtype=np.float64))
     expectations = []
     for number, one in enumerate(models):
-        at = np.concatenate(of_group(places, number)).astype(np.intp)
+        each = zip(places, rows[number], strict=True)
+        at = np.concatenate([part[of_block].reshape(-1) for part, of_block in each]).astype(np.intp)
         expectations.append(GroupExpectation(one.expectation(data, asked, positions == number), at))
     skills = tuple([one.skills for one in models])
     ascent = BankAscent(whole.layout, skills, tuple(expectations))
@@ -229,13 +232,15 @@ def _learned_groups(
     def start(number: int) -> Parameters:
         items, tables = first.start(number, asked)
         of_copies = [
-            part.reshape(len(n), -1).repeat(n, axis=0).reshape(-1) if n.max() > 1 else part
-            for part, n in zip(items, copies, strict=True)
+            np.concatenate([part[block.own[item]] for item in np.repeat(np.arange(len(n)), n)])
+            if n.max() > 1
+            else part
+            for part, block, n in zip(items, blocks, copies, strict=True)
         ]
         return Parameters(tuple(of_copies), tables * len(names))
 
-    alone = replace(asked, workers=1)
-    climbs, early = all_climbs(ascent, start, alone, usual_starts(bank), progress)
+    alone, usual = replace(asked, workers=1), usual_starts(bank)
+    climbs, early = all_climbs(ascent, start, alone, usual, progress)
     record = LearningRecord.of(climbs, asked.seed, stopped_early=early)
     found = whole.oriented(climbs[record.best_start].parameters)
     parameters = [

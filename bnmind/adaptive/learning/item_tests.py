@@ -115,9 +115,8 @@ from bnmind.adaptive.formulas import (
 )
 from bnmind.adaptive.learning.blocks import FormBlock, ItemBlock, ItemRule
 from bnmind.adaptive.learning.em import Patterns, TableExpectation
-from bnmind.adaptive.learning.forms import score_with_priors
-from bnmind.adaptive.learning.learn import Learned, differences
-from bnmind.adaptive.learning.model import block_of, item_rules
+from bnmind.adaptive.learning.forms import differences, score_with_priors
+from bnmind.adaptive.learning.learn import Learned, block_of, item_rules
 from bnmind.adaptive.learning.options import Priors
 from bnmind.adaptive.models import RESPONSE_MODELS, Nominal, model_name
 from bnmind.adaptive.skill_models import Gdina, GuessSlip, Sequential
@@ -242,11 +241,10 @@ class Classes(Sealed):
         found, row, end = [], 0, 0
         starts = iter(layout.starts)
         for block, values in zip(layout.blocks, self.learned.parameters.items, strict=True):
-            each, n_responses = len(values) // len(block.rules), block.shape[1]
+            n_responses = block.shape[1]
             tables, slopes = block.response_parameters(values), block.slopes(values)
-            for number, rule in enumerate(block.rules):
+            for number, (rule, part) in enumerate(zip(block.rules, block.own, strict=True)):
                 # An item with parameters of its own is a block of its own.
-                part = slice(None) if block.shared else slice(number * each, (number + 1) * each)
                 low, high = block.limits[part].T
                 groups = (expectation.places[row] - next(starts)) // n_responses
                 found.append(
@@ -257,7 +255,7 @@ class Classes(Sealed):
                         values=values[part],
                         places=np.arange(end, end + len(values))[part],
                         chances=tables[number][groups].T,
-                        slopes=np.where(low == high, 0.0, slopes[number][:, groups].T),
+                        slopes=np.where(low == high, 0.0, slopes[number][: len(part), groups].T),
                         given=expectation.indicators[:, row : row + n_responses],
                     )
                 )

@@ -29,50 +29,72 @@ Soc. B 1982.
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
-from bnmind._messages import counted
+from bnmind._messages import counted, listed
 from bnmind._values import Value
 from bnmind._workers import one_blas_thread
 from bnmind.adaptive.belief_tables import n_profiles
-from bnmind.adaptive.beliefs import MISSING, impossible_rows
 from bnmind.adaptive.estimates import has_ability
 from bnmind.adaptive.formulas import ResponseModel, ability_values, parameter_vector
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.item import Certainty, ParameterCertainty, TableCertainty
-from bnmind.adaptive.items.qmatrix import QMatrix
-from bnmind.adaptive.items.skill_distributions import ProfileDistribution
-from bnmind.adaptive.learning.blocks import FixedBlock, FormBlock, ItemBlock, ItemRule
+from bnmind.adaptive.items.qmatrix import QMatrix, renamed_skills
+from bnmind.adaptive.items.skill_distributions import Independent, ProfileDistribution, Saturated
+from bnmind.adaptive.items.text_tables import are_numbered, match_names
+from bnmind.adaptive.learning.blocks import (
+    FixedBlock,
+    FormBlock,
+    ItemBlock,
+    ItemRule,
+    rises_along,
+)
 from bnmind.adaptive.learning.em import (
     BankAscent,
-    Expected,
     Parameters,
     Patterns,
+    PlanExpectation,
     ResponseLayout,
     TableExpectation,
     all_climbs,
+    climb_alone,
     usual_starts,
 )
-from bnmind.adaptive.learning.model import item_blocks, learning_inputs
-from bnmind.adaptive.learning.options import LearningOptions
+from bnmind.adaptive.learning.forms import differences
+from bnmind.adaptive.learning.options import Bounds, LearningOptions
 from bnmind.adaptive.learning.skill_families import SkillFamilies
-from bnmind.adaptive.responses.responses import Responses
-from bnmind.adaptive.skill_models import Dina, Gdina, GuessSlip
-from bnmind.errors import BnmindError, ImpossibleEvidenceError
-from bnmind.fitting.em import Climb, LearningRecord, climb
+from bnmind.adaptive.models import Logistic, gate_of
+from bnmind.adaptive.responses.responses import Responses, names_in
+from bnmind.adaptive.skill_models import (
+    Dina,
+    Gdina,
+    GuessSlip,
+    MainEffects,
+    Sequential,
+    SkillEffects,
+    StepsOf,
+    Tabulated,
+    is_learnable,
+)
+from bnmind.errors import (
+    BnmindError,
+    InvalidArgumentError,
+    InvalidModelError,
+    TableError,
+    UnknownNameError,
+)
+from bnmind.fitting.em import Climb, LearningRecord
 from bnmind.information import Floats
-from bnmind.junction import Plan, compile_plan
-from bnmind.pgm import Network, TabularCPD
+from bnmind.pgm import Network, Variable
 
 if TYPE_CHECKING:
     import pandas
@@ -85,32 +107,14 @@ _MOST_GROUPS = 2**10
 _WIDEST = 10.0
 """The standard deviation of the parameters of a curve of which the answers tell nothing."""
 
-_STEP = 1e-6
-"""The step of differences, relative to parameters above 1."""
-
 _NEVER = 1e-300
 """In place of a chance of 0 in a ratio."""
 
 
-class GroupMasses(Protocol):
-    """The part of an E-step that gives the masses of an item's groups for each examinee."""
-
-    @property
-    def layout(self) -> ResponseLayout:
-        """The layout of the response probabilities."""
-
-    @property
-    def patterns(self) -> Patterns:
-        """The responses."""
-
-    def group_masses(
-        self, response_parameters: Floats, tables: tuple[Floats, ...]
-    ) -> Iterator[tuple[slice, int, Floats]]:
-        """Yield some patterns, the number of an item, and ``(patterns, groups)``."""
-
-
 def item_certainties(
-    expectation: GroupMasses, items: tuple[Floats, ...], tables: tuple[Floats, ...]
+    expectation: TableExpectation | PlanExpectation,
+    items: tuple[Floats, ...],
+    tables: tuple[Floats, ...],
 ) -> dict[str, Certainty]:
     """Return how sure the parameters of the learned items are, by name.
 
@@ -135,12 +139,10 @@ def item_certainties(
             answers = patterns.rows[part, layout.columns[number]]
             sums[number].add(masses, answers, patterns.counts[part])
     found: dict[str, Certainty] = {}
-    number = 0
-    for block in layout.blocks:
-        for name in block.names:
-            if number in sums:
-                found[name] = sums[number].certainty(block, layout.groups[number])
-            number += 1
+    of_items = [(name, block) for block in layout.blocks for name in block.names]
+    for number, (name, block) in enumerate(of_items):
+        if number in sums:
+            found[name] = sums[number].certainty(block, layout.groups[number])
     return found
 
 
@@ -164,17 +166,19 @@ class _Sums:
         self.information = np.zeros((size, size))
 
     def add(self, masses: Floats, answers: NDArray[np.signedinteger[Any]], weights: Floats) -> None:
-        for response in range(self.counts.shape[1]):
-            gave = answers == response
-            some, weight = masses[gave], weights[gave]
-            self.answers += float(weight.sum())
-            if self.slopes is not None:
-                scores = some @ self.slopes.of_logs[:, :, response].T
-                self.information += (scores * weight[:, None]).T @ scores
-                continue
-            self.counts[:, response] += weight @ some
-            self.squares += weight @ some**2
-            self.first += weight @ some
+        if self.slopes is not None:
+            for response in range(self.counts.shape[1]):
+                gave_it = np.flatnonzero(answers == response)
+                scores = masses[gave_it] @ self.slopes.of_logs[..., response].T
+                weighted = weights[gave_it]
+                self.answers += float(weighted.sum())
+                self.information += (scores.T * weighted) @ scores
+            return
+        weighted = (answers[:, None] == np.arange(self.counts.shape[1])) * weights[:, None]
+        self.answers += float(weighted.sum())
+        self.counts += masses.T @ weighted
+        self.first += weighted.sum(axis=1) @ masses
+        self.squares += weighted.sum(axis=1) @ masses**2
 
     def certainty(self, block: ItemBlock, groups: NDArray[np.intp]) -> Certainty:
         if self.slopes is not None:
@@ -202,11 +206,11 @@ def _all_slopes(layout: ResponseLayout, items: tuple[Floats, ...]) -> Mapping[st
             found |= dict.fromkeys(block.names)
             continue
         tables, slopes = block.response_parameters(values), block.slopes(values)
-        numbers, limits = values.reshape(len(tables), -1), block.limits.reshape(len(tables), -1, 2)
-        for place, rule in enumerate(block.rules):
+        for place, (rule, own) in enumerate(zip(block.rules, block.own, strict=True)):
             with suppress(BnmindError):  # a step leaves the range of the parameters
-                free = limits[place, :, 0] < limits[place, :, 1]
-                of_model = _slopes_of_model(rule, numbers[place], limits[place])[:, free]
+                limits = block.limits[own]
+                free = np.flatnonzero(limits[:, 0] < limits[:, 1])
+                of_model = _slopes_of_model(rule, values[own], limits)[:, free]
                 if of_model.size:
                     logs = slopes[place, free] / np.maximum(tables[place], _NEVER)
                     found[rule.name] = _Slopes(logs, of_model)
@@ -215,6 +219,9 @@ def _all_slopes(layout: ResponseLayout, items: tuple[Floats, ...]) -> Mapping[st
 
 def _slopes_of_model(rule: ItemRule, numbers: Floats, limits: Floats) -> Floats:
     """Return the derivatives of a model's own parameters by those of its formula."""
+    same = parameter_vector(rule.learnable)
+    if np.array_equal(same[: len(numbers)], rule.learnable._numbers):
+        return np.eye(len(same), len(numbers))
 
     def own(numbers: Floats) -> Floats:
         return parameter_vector(rule.learnable._with_numbers(numbers))
@@ -222,196 +229,273 @@ def _slopes_of_model(rule: ItemRule, numbers: Floats, limits: Floats) -> Floats:
     return differences(own, numbers, limits)
 
 
-def differences(of: Callable[[Floats], Floats], values: Floats, limits: Floats) -> Floats:
-    """Return the slopes of a function by each parameter, ``(…, parameters)``.
+# --- What is learned: the model of a bank and its responses, and what a user gives ---------------
 
-    They are differences within the limits; parameters with equal limits have none.
-    """
-    columns = [np.zeros((*of(values).shape, 0))]
-    for place, (value, (low, high)) in enumerate(zip(values.tolist(), limits, strict=True)):
-        step = _STEP * max(1.0, abs(value))
-        up, down = values.copy(), values.copy()
-        up[place], down[place] = np.fmin(value + step, high), np.fmax(value - step, low)
-        width = up[place] - down[place]
-        change = of(up) - of(down)
-        columns.append((change / width if width > 0 else 0 * change)[..., None])
-    return np.concatenate(columns, axis=-1)
+SATURATED_SKILLS = 12
+"""By default up to this many skills have a saturated distribution; more are independent."""
+
+_STACKED = 32
+"""The most configurations of main effects that are learned in one array with those of fewer."""
+
+_START = 0.2, 0.2
+"""The first guess and slip: those of `din` in the R package CDM (A. George, A. Robitzsch, T.
+Kiefer, J. Groß and A. Ünlü, J. Stat. Softw. 2016), so that both programs reach the same of
+several maxima."""
 
 
-# --- The E-step by a junction tree, for more skills than a table over all profiles allows ---------
-#
-# The plan is compiled once with its tables as inputs. Each step runs it with new tables for all
-# patterns, in batches. Items are soft variables, so items without responses have no effect. The
-# targets are the parents of the items, and the families of the hidden variables.
-
-_BATCH_CELLS = 2**22
-"""The approximate limit of cells in the targets of a batch of patterns."""
-
-
-@dataclass(frozen=True, eq=False)
-class PlanExpectation:
-    """An E-step by junction tree, compiled for some responses; see `Expectation`.
+def bank_to_learn(
+    model: ItemBank | QMatrix | pandas.DataFrame | ArrayLike,
+    gate: str | Callable[..., ResponseModel],
+    skills: ProfileDistribution | Network | None,
+    n_responses: Mapping[str, int] | None = None,
+) -> ItemBank:
+    """Return the bank whose parameters are the first start.
 
     Parameters
     ----------
-    bank
-        The item bank.
-    layout
-        The layout of the response probabilities.
+    model
+        A bank; or a Q-matrix, as for `ItemBank.from_qmatrix`.
+    gate
+        A class of response models or its name, or a function that makes one from a guess and a
+        slip.
     skills
-        The families of its hidden variables, each with its parents.
-    patterns
-        The responses.
+        The distribution of the skills.
+    n_responses
+        For `Sequential`, the number of responses to each item; default 2.
     """
+    gate = gate_of(gate)
+    if isinstance(model, ItemBank):
+        if gate is not Dina or skills is not None:
+            raise InvalidArgumentError("gate and skills are for a Q-matrix; a bank has its own")
+        return model
+    q = model if isinstance(model, QMatrix) else QMatrix.of(model)
+    if skills is None:
+        skills = Saturated() if len(q.skills) <= SATURATED_SKILLS else Independent()
+    levels = (q.needs.max(axis=0) + 1).tolist()
+    bank = ItemBank.from_qmatrix(q, *_START, gate, skills=skills, levels=levels)
+    if n_responses and (gate is Sequential or isinstance(gate, StepsOf)):
+        models: list[Any] = [item.gate for item in bank.items]
+        numbers = [n_responses.get(name, 2) for name in q.item_names]
+        stepped = [
+            Sequential((model,) * (n - 1)) if n > 2 else model
+            for model, n in zip(models, numbers, strict=True)
+        ]
+        return ItemBank.from_response_models(q, stepped, skills=skills, levels=levels)
+    return bank
 
-    bank: ItemBank
-    layout: ResponseLayout
-    skills: SkillFamilies
-    patterns: Patterns
 
-    @cached_property
-    def _names(self) -> tuple[str, ...]:
-        """The items, in the order of the layout."""
-        return tuple(name for block in self.layout.blocks for name in block.names)
+def item_rules(bank: ItemBank, options: LearningOptions) -> tuple[ItemRule, ...]:
+    """Return the rule of each item.
 
-    @cached_property
-    def _causes(self) -> tuple[tuple[str, ...], ...]:
-        """The parents of each item, in the order of the layout."""
-        network = self.bank.network
-        return tuple(tuple(v.name for v in network.cpd(name).parents) for name in self._names)
-
-    @cached_property
-    def plan(self) -> Plan:
-        """The plan of the tree; raises `TooLargeError` if it is too large."""
-        # Uniform tables, which cancel when multiplied by the inputs.
-        cpds = []
-        for name in (*(v.name for v in self.bank.hidden), *self._names):
-            cpd = self.bank.network.cpd(name)
-            shape = tuple(v.n_states for v in cpd.scope)
-            cpds.append(TabularCPD(cpd.variable, cpd.parents, np.full(shape, 1 / shape[0])))
-        scopes = list(self.skills.scopes)
-        scopes += [(n, *cause) for n, cause in zip(self._names, self._causes, strict=True)]
-        return compile_plan(
-            Network(tuple(cpds)),
-            soft=self._names,
-            targets=list(dict.fromkeys([*self.skills.scopes, *self._causes])),
-            inputs={f"table of {scope[0]}": scope for scope in scopes},
+    Raises
+    ------
+    UnknownNameError
+        If a fixed or bounded name is unknown.
+    InvalidArgumentError
+        If bounds contradict the order of the chances of success.
+    """
+    known = {*bank.item_names, *(v.name for v in bank.hidden)}
+    for name in sorted(set(options.fixed) - known):
+        raise UnknownNameError("item or skill", name, sorted(known))
+    hidden = {v.name for v in bank.hidden}
+    for name in sorted({*options.scaled, *options.moved} - hidden):
+        raise UnknownNameError("ability", name, sorted(hidden))
+    if not isinstance(options.bounds, Bounds):
+        for name in options.bounds:
+            bank.position(name)
+    rules, problems = [], []
+    for item in bank.items:
+        parents = bank.network.cpd(item.name).parents
+        ordered = tuple(v.name in bank.skills for v in parents)
+        channel = _channel(bank, item.name, parents)
+        bounds = options.bounds_of(item.name)
+        if options.monotone:
+            bounds = replace(bounds, slope=tuple(np.maximum(bounds.slope, 0.0).tolist()))
+        rules.append(
+            ItemRule(
+                name=item.name,
+                model=_with_asymptotes(item.gate, bounds),
+                parents=parents,
+                channel=channel,
+                bounds=bounds,
+                ordered=ordered,
+                least=options.least_chance,
+                floor=0.0 if has_ability(bank) else options.least_chance,
+            )
         )
-
-    def __call__(self, response_parameters: Floats, tables: tuple[Floats, ...]) -> Expected:
-        """Return expected counts; see `Expectation`."""
-        inputs = self._inputs(response_parameters, tables)
-        place = {
-            tuple(v.name for v in scope): number for number, scope in enumerate(self.plan.targets)
-        }
-        families = [np.zeros(table.shape) for table in tables]
-        expected_counts = np.zeros(len(response_parameters))
-        total = 0.0
-        rows, counts = self.patterns.rows, self.patterns.counts
-        for part in self._parts():
-            cases = {
-                name: rows[part, column].astype(np.intp)
-                for name, column in zip(self._names, self.layout.columns, strict=True)
-            }
-            try:
-                posterior = self.plan.run_batch(cases, inputs)
-            except ImpossibleEvidenceError:
-                raise self._impossible(cases, inputs, part.start) from None
-            weights = counts[part]
-            total += float(weights @ posterior.log_evidence)
-            for table, scope in zip(families, self.skills.scopes, strict=True):
-                table += np.tensordot(weights, posterior.joints[place[scope]], axes=1)
-            for number, cause in enumerate(self._causes):
-                joint = posterior.joints[place[cause]].reshape(len(weights), -1)
-                self._add(expected_counts, number, joint * weights[:, None], rows[part])
-        return Expected(total, expected_counts, tuple(families))
-
-    def group_masses(
-        self, response_parameters: Floats, tables: tuple[Floats, ...]
-    ) -> Iterator[tuple[slice, int, Floats]]:
-        """Yield some patterns, the number of an item in the layout, and ``(patterns, groups)``.
-
-        The masses are the probabilities of the groups of the item's parent configurations.
-        """
-        inputs = self._inputs(response_parameters, tables)
-        place = {
-            tuple(v.name for v in scope): number for number, scope in enumerate(self.plan.targets)
-        }
-        for part in self._parts():
-            cases = {
-                name: self.patterns.rows[part, column].astype(np.intp)
-                for name, column in zip(self._names, self.layout.columns, strict=True)
-            }
-            posterior = self.plan.run_batch(cases, inputs)
-            for number, cause in enumerate(self._causes):
-                joint = np.real(posterior.joints[place[cause]]).reshape(part.stop - part.start, -1)
-                groups = self.layout.groups[number]
-                yield part, number, joint @ np.eye(self.layout.shapes[number][0])[groups]
-
-    def _impossible(
-        self, cases: Mapping[str, NDArray[np.intp]], inputs: Mapping[str, Floats], start: int
-    ) -> ImpossibleEvidenceError:
-        """Return the error that names the first impossible pattern."""
-        place = start
-        while True:
-            case = {
-                name: states[place - start : place - start + 1] for name, states in cases.items()
-            }
-            try:
-                self.plan.run_batch(case, inputs)
-            except ImpossibleEvidenceError:
-                rows, who = self.patterns.rows.astype(np.int16), self.patterns.examinees[place]
-                return impossible_rows(self.bank, rows, [place], who=who)
-            place += 1
-
-    def _add(
-        self,
-        expected_counts: Floats,
-        item: int,
-        masses: Floats,
-        rows: NDArray[np.signedinteger[Any]],
-    ) -> None:
-        """Add the masses of an item's configurations to its expected counts."""
-        start, (n_groups, n_responses) = self.layout.starts[item], self.layout.shapes[item]
-        responses = rows[:, self.layout.columns[item]]
-        groups = self.layout.groups[item]
-        for response in range(n_responses):
-            of_response = masses[responses == response].sum(axis=0)
-            by_group = np.bincount(groups, weights=of_response, minlength=n_groups)
-            expected_counts[start + response : start + n_groups * n_responses : n_responses] += (
-                by_group
+        may_fall = item.gate is None or isinstance(item.gate, GuessSlip | Gdina)
+        may_fall |= isinstance(item.gate, MainEffects) and not item.gate.always_rises
+        if bounds.guess[0] + bounds.slip[0] > 1 and (options.monotone or not may_fall):
+            problems.append(
+                f"the least guess and the least slip of item {item.name} must sum to at most 1,"
+                f" got {bounds.guess[0]} and {bounds.slip[0]}"
             )
-
-    def _inputs(self, response_parameters: Floats, tables: tuple[Floats, ...]) -> dict[str, Floats]:
-        """Return the tables to multiply the uniform ones by."""
-        inputs = {
-            f"table of {scope[0]}": table * len(table)
-            for scope, table in zip(self.skills.scopes, tables, strict=True)
-        }
-        names = [name for block in self.layout.blocks for name in block.names]
-        for number, name in enumerate(names):
-            start, (n_groups, n_responses) = self.layout.starts[number], self.layout.shapes[number]
-            chances = response_parameters[start : start + n_groups * n_responses].reshape(
-                n_groups, n_responses
-            )
-            channel = chances[self.layout.groups[number]]
-            shape = [v.n_states for v in self.bank.network.cpd(name).scope]
-            inputs[f"table of {name}"] = (channel.T * n_responses).reshape(shape)
-        return inputs
-
-    def _parts(self) -> list[slice]:
-        sizes = [int(np.prod([v.n_states for v in scope])) for scope in self.plan.targets]
-        step = max(_BATCH_CELLS // sum(sizes), 1)
-        n = len(self.patterns.rows)
-        return [slice(start, min(start + step, n)) for start in range(0, n, step)]
+    if problems:
+        raise InvalidArgumentError(listed(problems), tuple(problems))
+    return tuple(rules)
 
 
-assert MISSING == -1  # the code of run_batch for missing evidence
+def _with_asymptotes(model: ResponseModel | None, bounds: Bounds) -> ResponseModel | None:
+    """Return a curve with the asymptotes that bounds ask for."""
+    if not isinstance(model, Logistic):
+        return model
+    lower = model.lower or bounds.guess[0]
+    upper = model.upper if model.upper < 1 else 1 - bounds.slip[0]
+    return replace(model, lower=lower, upper=upper)
+
+
+def _channel(bank: ItemBank, item: str, parents: tuple[Variable, ...]) -> Floats:
+    names = [v.name for v in parents]
+    factor = bank.network.cpd(item).to_factor()
+    if list(factor.names) != [item, *names]:
+        factor = factor.transpose([item, *names])
+    values = np.real(factor.values)
+    return np.ascontiguousarray(values.reshape(len(values), -1).T)
+
+
+def item_blocks(bank: ItemBank, options: LearningOptions) -> tuple[ItemBlock, ...]:
+    """Return the items in blocks that are learned by the same rule.
+
+    Raises
+    ------
+    InvalidModelError
+        If the response model of an item cannot be learned.
+    """
+    blocks: list[ItemBlock] = []
+    alike: dict[Hashable, list[ItemRule]] = {}
+    for rule in item_rules(bank, options):
+        if rule.name in options.fixed:
+            blocks.append(FixedBlock((rule,)))
+        else:
+            alike.setdefault(_kind(rule), []).append(rule)
+    together: dict[Hashable, list[ItemRule]] = {}
+    is_flat = options.priors.guess == options.priors.slip == (1.0, 1.0)
+    for kind, rules in alike.items():
+        model, n_cells = rules[0].model, len(rules[0].channel)
+        of_item = isinstance(model, MainEffects) and not model.is_shared
+        if is_flat and of_item and n_cells <= _STACKED:
+            kind = (type(model),)
+        together.setdefault(kind, []).extend(rules)
+    problems = []
+    for rules in together.values():
+        block = block_of(tuple(rules), options)
+        if block is None:
+            problems += [_why_not(rule) for rule in rules]
+        else:
+            blocks.append(block)
+    if problems:
+        raise InvalidModelError(problems)
+    return tuple(blocks)
+
+
+def _kind(rule: ItemRule) -> Hashable:
+    """Return what items that are learned together have in common."""
+    if rule.model is not None and not is_learnable(rule.model):
+        return rule.name
+    formula = rule.formula
+    if isinstance(rule.model, SkillEffects):
+        return type(rule.model)
+    parts = [
+        (part.link, part.sizes, part.roles, part.rises, tuple(rises_along(part, rule.ordered)))
+        for part in formula.parts
+    ]
+    return formula.link, formula.design.shape, formula.design.tobytes(), tuple(parts)
+
+
+def _why_not(rule: ItemRule) -> str:
+    """Return why the response model of an item cannot be learned."""
+    if isinstance(rule.model, Tabulated):
+        name = rule.model.name
+        return (
+            f"item {rule.name} has your response model {name}, of which files hold the table only:"
+            f" learn from the Q-matrix with gate={name}, or name the item in options.fixed"
+        )
+    return (
+        f"the response model of item {rule.name} cannot be learned: {rule.model!r};"
+        " a ParametricModel can"
+    )
+
+
+def block_of(rules: tuple[ItemRule, ...], options: LearningOptions) -> FormBlock | None:
+    """Return the block of alike items; None if their response model cannot be learned."""
+    if rules[0].model is None or is_learnable(rules[0].model):
+        return FormBlock(rules, options.priors, options.monotone)
+    return None
+
+
+def learning_inputs(
+    responses: Responses | pandas.DataFrame | ArrayLike,
+    model: ItemBank | QMatrix | pandas.DataFrame | ArrayLike,
+    gate: str | Callable[..., ResponseModel],
+    skills: ProfileDistribution | Network | None,
+) -> tuple[ItemBank, Responses]:
+    """Return the bank whose parameters are the first start, and the responses to its items.
+
+    A Q-matrix whose rows only have numbers gets the names of the columns of the responses, by
+    position. The notes of the responses say so, and repeat those of the Q-matrix.
+
+    Raises
+    ------
+    TableError
+        If the responses do not fit the items.
+    InvalidModelError
+        If the Q-matrix is invalid.
+    """
+    named = isinstance(responses, Responses) or hasattr(responses, "columns")
+    q = None
+    if not isinstance(model, ItemBank):
+        q = QMatrix.of(model, expected=names_in(responses) if named else ())
+    names = model.item_names if isinstance(model, ItemBank) else q.item_names if q else ()
+    if named:
+        data = Responses.of(responses, expected=names)
+    else:
+        data = Responses.of(responses, items=names)
+    if q is None:
+        bank = bank_to_learn(model, gate, skills)
+    else:
+        q, data = _with_equal_names(q, data)
+        bank = bank_to_learn(q, gate, skills, _numbers_of_responses(q, data))
+    data = data.for_bank(bank)
+    data.require_answers()
+    return bank, data
+
+
+def _numbers_of_responses(q: QMatrix, data: Responses) -> dict[str, int]:
+    """Return the number of responses to each item in the data; without the items unknown here."""
+    match = match_names(data.items, q.item_names)
+    if match is None:
+        return {}
+    most = data.codes.max(axis=0, initial=0)
+    pairs = zip(q.item_names, match.places, strict=True)
+    return {name: int(most[place]) + 1 for name, place in pairs}
+
+
+def _with_equal_names(q: QMatrix, data: Responses) -> tuple[QMatrix, Responses]:
+    """Return a Q-matrix with the names of the responses, if its own only count its rows."""
+    match = match_names(data.items, q.item_names)
+    strange = not set(data.items) & set(q.item_names)
+    if match is None and strange and len(data.items) == len(q.skills) != len(q.items):
+        raise TableError(
+            [
+                f"the Q-matrix has {counted(len(q.items), 'row')} and"
+                f" {counted(len(q.skills), 'column')}, and the responses have"
+                f" {counted(len(data.items), 'item')}: it must have a row for each item, and"
+                " seems to be transposed"
+            ]
+        )
+    notes = [*data.notes, *(f"Q-matrix: {note}" for note in q.notes)]
+    by_position = match is not None and match.by_position
+    if match is not None and by_position and are_numbered(q.item_names):
+        if set(data.items) & set(q.skills) and are_numbered(q.skills):
+            notes.append(f"Q-matrix: {renamed_skills(q.skills)}")
+            skills = tuple(f"skill_{number}" for number in range(1, len(q.skills) + 1))
+            q = replace(q, skills=skills)
+        q = q.with_item_names(data.items)
+        notes.append(match.note)
+    return q, replace(data, notes=tuple(notes)) if len(notes) > len(data.notes) else data
 
 
 # --- Learning a bank from responses: the parameters that make them most likely --------------------
-#
-#
 
 
 @dataclass(frozen=True)
@@ -560,9 +644,8 @@ class LearningModel:
         )
         return cls(bank, layout, skills, least)
 
-    def ascent(self, responses: Responses, options: LearningOptions) -> BankAscent:
-        """Return the likelihood of some responses, with its EM steps."""
-        expectation = self.expectation(responses, options)
+    def ascent(self, expectation: TableExpectation | PlanExpectation) -> BankAscent:
+        """Return the likelihood of the responses of an E-step, with its EM steps."""
         return BankAscent(self.layout, (self.skills,), (expectation,))
 
     def expectation(
@@ -662,7 +745,7 @@ class LearningModel:
             cpds[item.name] = cpd if model is None else model.cpd(cpd.variable, cpd.parents)
             keeps = item.gate is None  # a table of the network stays a table
             gate = None if keeps else model
-            items.append(dataclasses.replace(item, gate=gate, certainty=known.get(item.name)))
+            items.append(replace(item, gate=gate, certainty=known.get(item.name)))
         network = Network(tuple(cpds.get(cpd.variable.name, cpd) for cpd in self.bank.network.cpds))
         labels = self.bank.labels
         return ItemBank(
@@ -747,11 +830,15 @@ def learn(
     asked = options or LearningOptions()
     bank, data = learning_inputs(responses, model, gate, skills)
     layout = LearningModel.of(bank, asked)
-    ascent = layout.ascent(data, asked)
+    expectation = layout.expectation(data, asked)
     climbs, early = all_climbs(
-        ascent, lambda number: layout.start(number, asked), asked, usual_starts(bank), progress
+        layout.ascent(expectation),
+        lambda number: layout.start(number, asked),
+        asked,
+        usual_starts(bank),
+        progress,
     )
-    return _learned(layout, data, asked, climbs, early, (title, source))
+    return _learned(layout, data, asked, expectation, climbs, early, (title, source))
 
 
 def learn_from_start(
@@ -772,21 +859,23 @@ def learn_from_start(
     """
     data = responses.for_bank(bank)
     layout = LearningModel.of(bank, options)
-    way = climb(
-        layout.ascent(data, options),
+    expectation = layout.expectation(data, options)
+    way = climb_alone(
+        layout.ascent(expectation),
         layout.start(number, options),
         max_iterations=options.max_iterations,
         tolerance=options.tolerance,
         accelerate=options.accelerate,
         progress=None,
     )
-    return _learned(layout, data, options, [way], [], (None, None))
+    return _learned(layout, data, options, expectation, [way], [], (None, None))
 
 
 def _learned(
     model: LearningModel,
     responses: Responses,
     options: LearningOptions,
+    expectation: TableExpectation | PlanExpectation,
     climbs: Sequence[Climb[Parameters]],
     early: Sequence[int],
     about: tuple[str | None, str | None],
@@ -796,15 +885,13 @@ def _learned(
     title = model.bank.title if about[0] is None else about[0]
     source = model.bank.source if about[1] is None else about[1]
     with one_blas_thread():
-        certainties = item_certainties(
-            model.expectation(responses, options), parameters.items, parameters.skills
-        )
+        certainties = item_certainties(expectation, parameters.items, parameters.skills)
     bank = model.bank_of(parameters, title=title, source=source, certainties=certainties)
     return Learned(
         bank=bank,
         responses=responses,
         record=record,
-        options=dataclasses.replace(options, until=None),
+        options=replace(options, until=None),
         model=model,
         parameters=parameters,
     )

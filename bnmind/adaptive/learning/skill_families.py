@@ -466,6 +466,8 @@ class SkillFamilies:
                 table if self._stays(number) else bounded_rows(table, self.least, initial > 0)
                 for number, (table, initial) in enumerate(zip(tables, self._initial, strict=True))
             )
+        if tables[0][self._initial[0] > 0].min() >= self.least:
+            return tables  # so are the shares of larger sums
         rows = self._rows(tables[0])
         kept = [
             bounded_rows(row, self.least, allowed)
