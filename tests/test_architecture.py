@@ -77,7 +77,8 @@ ORDER = (
     ("adaptive.belief_tables",),
     ("adaptive.beliefs",),
     ("adaptive.estimates", "adaptive.rules"),
-    ("adaptive.scores", "adaptive.responses"),
+    ("adaptive.scores", "adaptive.response_tables"),
+    ("adaptive.responses",),
     ("adaptive.selectors", "adaptive.blueprint"),
     ("adaptive.stopping",),
     ("adaptive.pilot",),
@@ -418,7 +419,7 @@ MOST_PARAMETERS = 8
 
 MANY_PARAMETERS = {
     ("bnmind.strategies.best_guess", "_scan"),
-    ("bnmind.adaptive.responses.responses", "of"),
+    ("bnmind.adaptive.responses", "of"),
 }
 """Functions of more parameters: a kernel that runs for every set of codes, where each array read
 from a tuple costs time; and all that a user may say of a table of responses, by keyword."""

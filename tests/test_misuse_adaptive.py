@@ -28,7 +28,7 @@ from bnmind._values import _converters
 from bnmind.adaptive import with_certainties
 from bnmind.adaptive.estimates import response_joints
 from bnmind.adaptive.formulas import LOGIT
-from bnmind.adaptive.responses.responses import fold_numbers
+from bnmind.adaptive.responses import fold_numbers
 from bnmind.adaptive.simulation_results import default_measures
 from bnmind.errors import BnmindError
 from bnmind.mastermind import Channel

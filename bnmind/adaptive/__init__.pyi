@@ -98,7 +98,7 @@ from bnmind.adaptive.pilot import PILOT_RULES as PILOT_RULES
 from bnmind.adaptive.pilot import LeastCalibrated as LeastCalibrated
 from bnmind.adaptive.pilot import MostInformativePilot as MostInformativePilot
 from bnmind.adaptive.pilot import PilotItems as PilotItems
-from bnmind.adaptive.responses.responses import Responses as Responses
+from bnmind.adaptive.responses import Responses as Responses
 from bnmind.adaptive.rules import Bound as Bound
 from bnmind.adaptive.rules import CodeBound as CodeBound
 from bnmind.adaptive.rules import ContentOrder as ContentOrder

@@ -50,7 +50,7 @@ from bnmind.adaptive.items.text_tables import (
     names_shown,
     number_of,
 )
-from bnmind.adaptive.responses.response_tables import choices_in, item_columns
+from bnmind.adaptive.response_tables import choices_in, item_columns
 from bnmind.errors import InvalidModelError, ModelFileError, TooLargeError
 from bnmind.pgm import Network
 from bnmind.pgm.encoded_names import decoded

@@ -92,8 +92,8 @@ from bnmind.adaptive.items.text_tables import (
     names_shown,
     table_given,
 )
-from bnmind.adaptive.responses.response_tables import is_examinee_name
-from bnmind.adaptive.responses.responses import Responses, responses_to
+from bnmind.adaptive.response_tables import is_examinee_name
+from bnmind.adaptive.responses import Responses, responses_to
 from bnmind.errors import InvalidArgumentError, TableError
 from bnmind.information import Floats
 

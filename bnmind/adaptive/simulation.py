@@ -24,7 +24,7 @@ from bnmind.adaptive.design import DEFAULT_RULES, Design, Opening, openings
 from bnmind.adaptive.estimates import start_beliefs
 from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of
 from bnmind.adaptive.pilot import PilotItems, drawn_places
-from bnmind.adaptive.responses.responses import Responses, fold_numbers
+from bnmind.adaptive.responses import Responses, fold_numbers
 from bnmind.adaptive.rules import Rule, asked_mask
 from bnmind.adaptive.scores import Selector
 from bnmind.adaptive.selectors import ItemEligibility, generator_of

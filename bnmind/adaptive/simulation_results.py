@@ -38,7 +38,7 @@ from bnmind.adaptive.beliefs import MISSING, BatchBelief, BatchProfiles, Respons
 from bnmind.adaptive.estimates import ability_deviation, expected_ability
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.models import GradedResponse, Logistic
-from bnmind.adaptive.responses.responses import Levels
+from bnmind.adaptive.responses import Levels
 from bnmind.adaptive.stopping import Reasons
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.information import Floats

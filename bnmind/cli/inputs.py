@@ -104,7 +104,7 @@ class TableOptions:
         The lowest response counts as 0. The choices of items score columns of answers, if there is
         no key. The names of items are expected as by `Responses.from_csv`.
         """
-        from bnmind.adaptive.responses.response_tables import answer_keys
+        from bnmind.adaptive.response_tables import answer_keys
 
         key, lowest = self.key, self.lowest
         if key is not None and lowest:
@@ -178,7 +178,7 @@ def say_notes(found: adaptive.Responses | KnownProfiles) -> None:
 def qmatrix_for(path: Path, responses: Path, fixed_width: int | None) -> adaptive.QMatrix:
     """Return the Q-matrix in a file; the names in the responses may tell where its items are."""
     from bnmind.adaptive.items.text_tables import read_table
-    from bnmind.adaptive.responses.responses import names_in
+    from bnmind.adaptive.responses import names_in
 
     table = read_table(path)
     expected: tuple[str, ...] = ()

@@ -775,7 +775,7 @@ def calibrate(
     """
     import numpy as np
 
-    from bnmind.adaptive.responses.responses import require_known
+    from bnmind.adaptive.responses import require_known
 
     items = adaptive.read_bank(bank)
     names = tuple(options.new or ())

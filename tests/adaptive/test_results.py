@@ -23,7 +23,7 @@ from bnmind.adaptive import (
     replay,
     simulate,
 )
-from bnmind.adaptive.responses.responses import fold_numbers
+from bnmind.adaptive.responses import fold_numbers
 from bnmind.errors import InvalidArgumentError, TableError, UnknownNameError
 
 Q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1]]

@@ -77,7 +77,7 @@ from bnmind.adaptive.items.skill_distributions import Independent, ProfileDistri
 from bnmind.adaptive.learning.item_tests import Classes, p_of
 from bnmind.adaptive.learning.learn import Learned, learn, learning_inputs
 from bnmind.adaptive.learning.options import LearningOptions
-from bnmind.adaptive.responses.responses import Responses, fold_numbers
+from bnmind.adaptive.responses import Responses, fold_numbers
 from bnmind.adaptive.skill_models import Dina
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.information import Floats, entropy

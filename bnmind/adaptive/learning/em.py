@@ -69,7 +69,7 @@ from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.learning.blocks import ItemBlock
 from bnmind.adaptive.learning.options import LearningOptions
 from bnmind.adaptive.learning.skill_families import SkillFamilies
-from bnmind.adaptive.responses.responses import Responses
+from bnmind.adaptive.responses import Responses
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.fitting.em import EQUAL, AllStarts, Ascent, Climb, Place, climb
 from bnmind.information import Floats

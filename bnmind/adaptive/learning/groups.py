@@ -71,7 +71,7 @@ from bnmind.adaptive.learning.irt import has_curves
 from bnmind.adaptive.learning.item_tests import holm
 from bnmind.adaptive.learning.learn import LearningModel, learning_inputs
 from bnmind.adaptive.learning.options import LearningOptions
-from bnmind.adaptive.responses.responses import Responses
+from bnmind.adaptive.responses import Responses
 from bnmind.adaptive.skill_models import Dina, SkillEffects
 from bnmind.errors import InvalidArgumentError
 from bnmind.fitting.em import LearningRecord

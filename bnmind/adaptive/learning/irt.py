@@ -32,7 +32,7 @@ from bnmind.adaptive.items.skill_distributions import ABILITY, AbilityGrid
 from bnmind.adaptive.learning.learn import Learned, learn
 from bnmind.adaptive.learning.options import LearningOptions, Priors
 from bnmind.adaptive.models import GradedResponse, Logistic, Nominal, PartialCredit
-from bnmind.adaptive.responses.responses import Responses
+from bnmind.adaptive.responses import Responses
 from bnmind.errors import InvalidModelError, TableError
 from bnmind.information import Floats
 

@@ -74,7 +74,7 @@ from bnmind.adaptive.learning.model_fit import (
 )
 from bnmind.adaptive.learning.options import Bounds
 from bnmind.adaptive.models import GradedResponse, Logistic, PartialCredit
-from bnmind.adaptive.responses.responses import Responses
+from bnmind.adaptive.responses import Responses
 from bnmind.adaptive.skill_models import Gdina
 from bnmind.errors import BnmindError, TooLargeError
 from bnmind.information import Floats

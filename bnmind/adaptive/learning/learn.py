@@ -73,7 +73,7 @@ from bnmind.adaptive.learning.forms import differences
 from bnmind.adaptive.learning.options import Bounds, LearningOptions
 from bnmind.adaptive.learning.skill_families import SkillFamilies
 from bnmind.adaptive.models import Logistic, gate_of
-from bnmind.adaptive.responses.responses import Responses, names_in
+from bnmind.adaptive.responses import Responses, names_in
 from bnmind.adaptive.skill_models import (
     Dina,
     Gdina,

@@ -102,7 +102,7 @@ from bnmind._values import Value
 from bnmind.adaptive.beliefs import MISSING
 from bnmind.adaptive.learning.item_tests import Classes, holm, p_of
 from bnmind.adaptive.learning.learn import Learned
-from bnmind.adaptive.responses.responses import Responses
+from bnmind.adaptive.responses import Responses
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
 

@@ -34,7 +34,7 @@ from bnmind.adaptive.items.text_tables import (
     read_table,
     rectangular,
 )
-from bnmind.adaptive.responses.response_tables import (
+from bnmind.adaptive.response_tables import (
     FEW_CELLS,
     MAX_CODE,
     TableOptions,

@@ -1,1 +1,0 @@
-"""Tables of responses, and the examinees who gave them."""
