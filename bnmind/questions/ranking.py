@@ -134,10 +134,10 @@ class QuestionRows(Sequence[_Row]):
         return pandas.DataFrame({c: [getattr(r, c) for r in self.rows] for c in self.COLUMNS})
 
 
-_TargetMeasure: TypeAlias = Callable[[tuple[str, ...]], Sequence[tuple[str, ...]]]
+TargetMeasure: TypeAlias = Callable[[tuple[str, ...]], Sequence[tuple[str, ...]]]
 """Returns, of the names of the targets, the groups whose joint entropies are added."""
 
-TARGET_MEASURES: Mapping[str, Registered[_TargetMeasure]] = MappingProxyType(
+TARGET_MEASURES: Mapping[str, Registered[TargetMeasure]] = MappingProxyType(
     {
         "joint": Registered("the entropy of all targets together", lambda: lambda about: [about]),
         "marginals": Registered(
@@ -154,7 +154,7 @@ dependence between targets counts several times, and what only a combination of 
 not at all."""
 
 
-_QuestionScore: TypeAlias = Callable[[Floats, Floats], Floats]
+QuestionScore: TypeAlias = Callable[[Floats, Floats], Floats]
 """Returns scores, the largest first, of the information in bits and the costs, ``(questions,)``."""
 
 
@@ -168,13 +168,13 @@ def _per_cost(information: Floats, costs: Floats) -> Floats:
     return information / costs
 
 
-def _less_cost(alpha: float) -> _QuestionScore:
+def _less_cost(alpha: float) -> QuestionScore:
     if alpha < 0:
         raise InvalidArgumentError(f"expected at least 0 bits for each cost, got {alpha}", alpha)
     return lambda information, costs: information - alpha * costs
 
 
-QUESTION_SCORES: Mapping[str, Registered[_QuestionScore]] = MappingProxyType(
+QUESTION_SCORES: Mapping[str, Registered[QuestionScore]] = MappingProxyType(
     {
         "information": Registered("the information in bits", lambda: lambda bits, costs: bits),
         "per-cost": Registered("the information for each unit of cost", lambda: _per_cost),

@@ -24,7 +24,7 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
         "BatchProfiles",
         "Profile",
     ),
-    "bnmind.adaptive.estimates": ("AnswerFit",),
+    "bnmind.adaptive.estimates": ("AbilityEstimate", "AnswerFit"),
     "bnmind.adaptive.calibration": (
         "AnsweredTests",
         "CalibratedItem",
@@ -52,6 +52,7 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
     "bnmind.adaptive.formulas": ("LinkFunction",),
     "bnmind.adaptive.items.bank": ("HasBank",),
     "bnmind.adaptive.learning.comparison": (
+        "AnyStructure",
         "ComparedModel",
         "Comparison",
         "CrossValidation",
@@ -162,6 +163,7 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
         "SearchBounds",
     ),
     "bnmind.questions.dialogue": (
+        "DialogueStopper",
         "AnswerStep",
         "SavedDialogue",
     ),
@@ -172,6 +174,8 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
         "LogSubject",
     ),
     "bnmind.questions.ranking": (
+        "QuestionScore",
+        "TargetMeasure",
         "AnswerEffect",
         "QuestionEffect",
         "QuestionRanking",
@@ -206,6 +210,7 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
 OPAQUE: Mapping[str, tuple[str, ...]] = {
     "bnmind._values": ("Bounded",),
     "bnmind.adaptive.belief_tables": ("ProfileSpace",),
+    "bnmind.adaptive.formulas": ("Link",),
     "bnmind.adaptive.items.text_tables": ("TextTable",),
     "bnmind.adaptive.learning.learn": ("LearningModel",),
     "bnmind.adaptive.rules": ("Mask",),

@@ -463,14 +463,14 @@ class SkillStructure(Value):
     """The standard error of ``behind``; 0 for the best."""
 
 
-_Structure: TypeAlias = ProfileDistribution | Network | Callable[[Learned], Network]
+AnyStructure: TypeAlias = ProfileDistribution | Network | Callable[[Learned], Network]
 
 
 @checked
 def compare_structures(
     responses: Responses | pandas.DataFrame | ArrayLike,
     q_matrix: QMatrix | pandas.DataFrame | ArrayLike,
-    structures: Mapping[str, _Structure] | None = None,
+    structures: Mapping[str, AnyStructure] | None = None,
     *,
     gate: str | Callable[..., ResponseModel] = Dina,
     options: LearningOptions | None = None,
@@ -498,7 +498,7 @@ def compare_structures(
     InvalidArgumentError
         If there is no structure.
     """
-    named: Mapping[str, _Structure] = {
+    named: Mapping[str, AnyStructure] = {
         "saturated": Saturated(),
         "tree": skill_tree,
         "independent": Independent(),
