@@ -464,6 +464,7 @@ class SkillStructure(Value):
 
 
 AnyStructure: TypeAlias = ProfileDistribution | Network | Callable[[Learned], Network]
+"""A distribution of skills, a network of them, or a function that makes one of a learned bank."""
 
 
 @checked
