@@ -43,7 +43,7 @@ from numpy.typing import NDArray
 
 from bnmind._jit import PlainWork, run_plainly
 from bnmind._messages import format_bytes
-from bnmind._values import Sealed, made, sealed
+from bnmind._values import Sealed, made, remembered, sealed
 from bnmind.errors import TooLargeError
 from bnmind.information import Floats
 from bnmind.junction.circuit_kernel import (
@@ -303,7 +303,8 @@ class Circuit(Sealed):
 
     def multiplications_in(self, seconds: float) -> float:
         """Return the multiplications of a run of this time by usual rates; 0 if there are none."""
-        return max(0.0, seconds - self.seconds(0)) / USUAL.numbers
+        least = remembered(self, "_least_seconds", lambda: self.seconds(0))
+        return max(0.0, seconds - least) / USUAL.numbers
 
     def answer(
         self,
