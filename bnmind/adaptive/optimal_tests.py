@@ -10,6 +10,7 @@ J. Vomlel, "Building adaptive tests using Bayesian networks", Kybernetika 40, 20
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -38,7 +39,7 @@ from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.rules import enemies_of
 from bnmind.adaptive.selectors import FixedOrder
 from bnmind.adaptive.stopping import MaximalItems
-from bnmind.errors import InvalidArgumentError
+from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.questions.best_trees import (
     DEFAULT_BELIEFS,
     TOLERANCE,
@@ -259,7 +260,15 @@ class FixedTest(_Best):
 
     @cached_property
     def tree(self) -> ItemTree:
-        """The same test as a tree."""
+        """The same test as a tree; refused at once if it would be too large."""
+        paths = math.prod([len(self.bank.responses(name)) for name in self.items])
+        if paths > MOST_NODES:
+            raise TooLargeError(
+                f"{counted(len(self.items), 'item')} have {paths:,} sequences of responses; the"
+                f" limit of a tree is {MOST_NODES:,} points",
+                needed=paths,
+                budget=MOST_NODES,
+            )
         return design_tree(self._design, max_nodes=2 * MOST_NODES)
 
     @cached_property

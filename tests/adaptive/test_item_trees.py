@@ -302,5 +302,6 @@ def test_what_cannot_be_is_refused() -> None:
         design_tree(Design(bank, RandomItem(), MaximalItems(2)))
     with pytest.raises(TooLargeError, match="points"):
         design_tree(Design(bank, stopper=GainBelow(0.0)), max_nodes=4)
-    with pytest.raises(TooLargeError, match="points"):
-        fixed_tree(read_bank(FRACTIONS), read_bank(FRACTIONS).item_names)
+    many = fixed_test(ItemBank.from_qmatrix([[1]] * 18, 0.2, 0.1), 18)
+    with pytest.raises(TooLargeError, match="18 items have 262,144 sequences"):
+        _ = many.tree
