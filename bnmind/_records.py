@@ -11,11 +11,14 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
-from functools import cache
+from functools import cache, partial, reduce
 from itertools import islice
+from operator import or_
+from types import UnionType
 from typing import (
     Annotated,
     Any,
@@ -23,6 +26,7 @@ from typing import (
     Self,
     TypeAlias,
     TypeVar,
+    Union,
     get_args,
     get_origin,
     get_type_hints,
@@ -104,12 +108,16 @@ class LargeRecord(Record):
 
 @cache
 def record_of(kind: Any, *left_out: str, base: type[BaseModel] = LargeRecord) -> Any:
-    """Return the record with the fields of a dataclass, but for some."""
-    hints = get_type_hints(kind)
+    """Return the record with the fields of a dataclass, but for some.
+
+    A `Record` is one that people write: a value stands for a list of it, and for a dataclass whose
+    keys ``alone`` have this value.
+    """
+    hints = get_type_hints(kind, include_extras=base is Record)
     parts: dict[str, Any] = {}
     for field in fields(kind):
         if field.name not in left_out:
-            found = _in_file(hints[field.name])
+            found = _in_file(hints[field.name], base)
             if get_origin(found) is tuple and base is LargeRecord:
                 found = Annotated[found, FailFast()]
             names = AliasChoices(field.name, *field.metadata.get("also", ()))
@@ -120,15 +128,37 @@ def record_of(kind: Any, *left_out: str, base: type[BaseModel] = LargeRecord) ->
     return create_model(kind.__name__, __base__=base, **parts)
 
 
-def _in_file(annotation: Any) -> Any:
+def _in_file(annotation: Any, base: type[BaseModel]) -> Any:
     """Return an annotation for a record: dataclasses are those with exactly their fields."""
-    if get_origin(annotation) is tuple:
-        return tuple[tuple(map(_in_file, get_args(annotation)))]  # type: ignore[misc]
-    return Annotated[annotation, EXACTLY] if is_dataclass(annotation) else annotation
+    origin, parts = get_origin(annotation), get_args(annotation)
+    if isinstance(annotation, type) and is_dataclass(annotation):
+        if base is not Record:
+            return Annotated[annotation, EXACTLY]
+        names = getattr(annotation, "alone", ())
+        full = BeforeValidator(
+            lambda value: (
+                dict.fromkeys(names, value) if names and not isinstance(value, dict) else value
+            )
+        )
+        return Annotated[annotation, GetPydanticSchema(partial(_exactly, base=base)), full]
+    if origin is tuple or (base is Record and origin in (list, dict, Annotated)):
+        annotation = origin[tuple(_in_file(part, base) for part in parts)]
+    elif base is Record and origin in (Union, UnionType):
+        annotation = reduce(or_, [_in_file(part, base) for part in parts])
+    if base is Record and origin in (list, tuple):
+        return Annotated[annotation, BeforeValidator(partial(_listed, kind=origin))]
+    return annotation
 
 
-def _exactly(kind: type[Any], handler: GetCoreSchemaHandler) -> CoreSchema:
-    record = record_of(kind)  # type: ignore[arg-type]
+def _listed(value: Any, kind: type[Any]) -> Any:
+    listed = [value] if isinstance(value, str | dict) else value
+    return kind(listed) if isinstance(listed, list) else listed
+
+
+def _exactly(
+    kind: type[Any], handler: GetCoreSchemaHandler, base: type[BaseModel] = LargeRecord
+) -> CoreSchema:
+    record = record_of(kind, base=base)  # type: ignore[arg-type]
     return no_info_after_validator_function(lambda read: kind(**vars(read)), handler(record))
 
 
@@ -265,10 +295,13 @@ class Faults:
         try:
             return make(*given, **named)
         except BnmindError as fault:
-            message = f"{place}: {fault}"
-            if message not in self.found:
-                self.found.append(message)
+            self.tell(place, str(fault))
         return None
+
+    def tell(self, place: str, fault: str) -> None:
+        """Collect a fault, unless it is known."""
+        if (message := f"{place}: {fault}") not in self.found:
+            self.found.append(message)
 
     def each(self, place: str, make: Callable[[Any], _Made], given: Iterable[Any]) -> list[Any]:
         """Return what a function makes of each part, like `at`; places count from 1."""
@@ -347,9 +380,22 @@ def _keys_at(kind: type[BaseModel], parts: Iterable[int | str]) -> list[str]:
 
 def _record_in(annotation: Any) -> type[BaseModel] | None:
     """Return the first record in an annotation."""
+    if isinstance(annotation, type) and is_dataclass(annotation):
+        annotation = record_of(annotation, base=Record)
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     return next(filter(None, map(_record_in, get_args(annotation))), None)
+
+
+@contextmanager
+def faults_in(path: str | os.PathLike[str] | None) -> Iterator[None]:
+    """Name a file, if there is one, in the errors about its content."""
+    try:
+        yield
+    except ModelFileError as fault:
+        if path is None:
+            raise
+        raise in_file(fault, path) from fault
 
 
 def in_file(error: ModelFileError, path: str | os.PathLike[str]) -> ModelFileError:

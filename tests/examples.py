@@ -934,7 +934,6 @@ def stop(*_: object) -> Any:
     adaptive.Progressive,
     adaptive.AStratified,
     adaptive.Staged,
-    adaptive.Stage,
     adaptive.ShadowTest,
 )
 def _selectors() -> Any:
@@ -956,8 +955,7 @@ def _selectors() -> Any:
         adaptive.ItemEligibility.start(bank(), 0.5),
         adaptive.Progressive(3),
         adaptive.AStratified(3),
-        adaptive.Stage(entropy, 2),
-        adaptive.Staged((adaptive.Stage(entropy, 2),)),
+        adaptive.Staged(((entropy, 2),)),
         adaptive.ShadowTest(entropy, adaptive.Blueprint((), 2)),
     ]
 
@@ -1001,28 +999,22 @@ def _stoppers() -> Any:
 
 @_add(
     adaptive.Enemies,
-    adaptive.OnlyItems,
     adaptive.Testlets,
     adaptive.Blueprint,
-    adaptive.CodeBound,
+    adaptive.Bound,
     adaptive.ContentOrder,
-    adaptive.ItemsBound,
-    adaptive.SkillBound,
     adaptive.StageItems,
-    adaptive.StartItems,
 )
 def _rules() -> Any:
-    skill = adaptive.SkillBound("S", 1)
+    skill = adaptive.Bound(1, skill="S")
     return [
         skill,
-        adaptive.CodeBound("x", 0, 2),
-        adaptive.ItemsBound(("a", "b"), 1),
+        adaptive.Bound(0, 2, code="x"),
+        adaptive.Bound(1, items=("a", "b")),
         adaptive.Blueprint((skill,), 2),
         adaptive.ContentOrder((skill,)),
         adaptive.StageItems(("a", "b"), 1, 2),
-        adaptive.StartItems(("a", "b")),
         adaptive.Enemies((("a", "c"),)),
-        adaptive.OnlyItems(("a", "b")),
         adaptive.Testlets(),
     ]
 

@@ -337,10 +337,7 @@ def special() -> dict[str, Any]:
         found[f"{name}.stop_batch.progress"] = batch
     found["SkillsDecided.stop_batch.progress"] = batch
     found["Blueprint.needed.asked"] = np.zeros((5, 1), dtype=int)
-    for name in (
-        *("Enemies", "OnlyItems", "Testlets"),
-        *("Blueprint", "ContentOrder", "StageItems", "StartItems"),
-    ):
+    for name in (*("Enemies", "Testlets", "Blueprint", "ContentOrder", "StageItems"),):
         found[f"{name}.restrict.allowed"] = ALLOWED
         found[f"{name}.restrict.asked"] = np.zeros((5, 1), dtype=int)
     found["BatchBelief.update.items"] = np.full(5, 2)
@@ -849,7 +846,7 @@ def test_the_call_works(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_every_public_function_is_called() -> None:
     made = {call.function for call in CALLS}
-    with_files = {"read_bank", "read_design", "read_qmatrix", "resume_session", "write_bank"}
+    with_files = {"read_bank", "read_design", "read_qmatrix", "write_bank"}
     with_files |= {
         "read_answers",
         "read_item_tree",
@@ -878,7 +875,6 @@ def test_files_are_named_by_paths(value: Any, tmp_path: Path) -> None:
         lambda: adaptive.read_prior(value, BANK),
         lambda: adaptive.read_profiles(value, BANK, ["x"]),
         lambda: adaptive.read_design(value, BANK),
-        lambda: adaptive.resume_session(value, BANK),
         lambda: adaptive.write_bank(BANK, value),
         lambda: adaptive.write_bank(value, tmp_path / "x.json"),
         lambda: adaptive.Responses.from_csv(value),

@@ -19,7 +19,7 @@ from bnmind.adaptive.classification import classify as classify
 from bnmind.adaptive.classification import read_profiles as read_profiles
 from bnmind.adaptive.design import Design as Design
 from bnmind.adaptive.design import ReportOptions as ReportOptions
-from bnmind.adaptive.design_files import read_design as read_design
+from bnmind.adaptive.design import read_design as read_design
 from bnmind.adaptive.estimates import ability_deviation as ability_deviation
 from bnmind.adaptive.estimates import beliefs_given as beliefs_given
 from bnmind.adaptive.estimates import expected_ability as expected_ability
@@ -100,15 +100,10 @@ from bnmind.adaptive.pilot import MostInformativePilot as MostInformativePilot
 from bnmind.adaptive.pilot import PilotItems as PilotItems
 from bnmind.adaptive.responses import Responses as Responses
 from bnmind.adaptive.rules import Bound as Bound
-from bnmind.adaptive.rules import CodeBound as CodeBound
 from bnmind.adaptive.rules import ContentOrder as ContentOrder
 from bnmind.adaptive.rules import Enemies as Enemies
-from bnmind.adaptive.rules import ItemsBound as ItemsBound
-from bnmind.adaptive.rules import OnlyItems as OnlyItems
 from bnmind.adaptive.rules import Rule as Rule
-from bnmind.adaptive.rules import SkillBound as SkillBound
 from bnmind.adaptive.rules import StageItems as StageItems
-from bnmind.adaptive.rules import StartItems as StartItems
 from bnmind.adaptive.rules import Testlets as Testlets
 from bnmind.adaptive.scores import DiscriminationIndex as DiscriminationIndex
 from bnmind.adaptive.scores import KullbackLeibler as KullbackLeibler
@@ -131,12 +126,10 @@ from bnmind.adaptive.selectors import Progressive as Progressive
 from bnmind.adaptive.selectors import Randomesque as Randomesque
 from bnmind.adaptive.selectors import RandomItem as RandomItem
 from bnmind.adaptive.selectors import ScoredBy as ScoredBy
-from bnmind.adaptive.selectors import Stage as Stage
 from bnmind.adaptive.selectors import Staged as Staged
 from bnmind.adaptive.selectors import SympsonHetter as SympsonHetter
 from bnmind.adaptive.selectors import selector_by_name as selector_by_name
 from bnmind.adaptive.sessions import Session as Session
-from bnmind.adaptive.sessions import resume_session as resume_session
 from bnmind.adaptive.simulation import SimulationOptions as SimulationOptions
 from bnmind.adaptive.simulation import calibrated as calibrated
 from bnmind.adaptive.simulation import replay as replay

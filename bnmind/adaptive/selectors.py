@@ -491,22 +491,6 @@ class ScoredBy(ScoringSelector):
 
 
 @dataclass(frozen=True)
-class Stage(Value):
-    """A stage of a test with a selector of its own.
-
-    Parameters
-    ----------
-    selector
-        The selector.
-    answers
-        The number of answers in the stage, at least 1.
-    """
-
-    selector: Selector
-    answers: Count
-
-
-@dataclass(frozen=True)
 class Staged(Selector):
     """Select by one selector after the other.
 
@@ -515,7 +499,7 @@ class Staged(Selector):
     Parameters
     ----------
     stages
-        The stages, in order.
+        The stages, in order: the selector of each, and the number of its answers, at least 1.
     then
         The selector after the last stage.
 
@@ -523,23 +507,22 @@ class Staged(Selector):
     --------
     >>> from bnmind.adaptive import FixedOrder, ItemBank, start_belief
     >>> bank = ItemBank.from_qmatrix([[1, 0], [1, 1], [0, 1]], guess=0.2, slip=0.1)
-    >>> staged = Staged((Stage(FixedOrder(("item_2",)), answers=1),))
+    >>> staged = Staged(((FixedOrder(("item_2",)), 1),))
     >>> staged.select(start_belief(bank), bank.item_names).item
     'item_2'
     >>> staged.select(start_belief(bank).update("item_2", 1), ["item_1", "item_3"]).item
     'item_1'
     """
 
-    stages: tuple[Stage, ...]
+    stages: tuple[tuple[Selector, Count], ...]
     then: Selector = field(default_factory=MinimalEntropy)
 
     def _choice(self, beliefs: BatchBelief, allowed: Mask, luck: ArrayLike | None) -> Selections:
         """Return for each examinee the item selected by the selector of the stage."""
-        ends = np.cumsum([stage.answers for stage in self.stages], dtype=np.intp)
+        ends = np.cumsum([answers for _, answers in self.stages], dtype=np.intp)
         answered = (beliefs.codes != MISSING).sum(axis=1)
         numbers = np.searchsorted(ends, answered, side="right")
-        selectors: list[Selector] = [stage.selector for stage in self.stages]
-        selectors.append(self.then)
+        selectors = [*(selector for selector, _ in self.stages), self.then]
         found = best_of(np.zeros(allowed.shape), allowed, 0.0)
         for number in np.unique(numbers).tolist():
             rows = numbers == number

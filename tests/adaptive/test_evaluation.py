@@ -17,7 +17,7 @@ from bnmind.adaptive import (
     STOPPERS,
     AnyOf,
     Blueprint,
-    CodeBound,
+    Bound,
     Design,
     EntropyBelow,
     FixedOrder,
@@ -204,7 +204,7 @@ def test_a_cut_tree_knows_the_length_of_a_stopper_of_ones_own() -> None:
 def test_a_cut_tree_knows_that_minima_outweigh_stoppers() -> None:
     items = [Item(f"i{k}", content="ab"[k // 2]) for k in range(4)]
     bank = ItemBank.from_qmatrix([[1]] * 4, guess=0.2, slip=0.1, items=items)
-    rules = (Blueprint((CodeBound("a", 2), CodeBound("b", 2))),)
+    rules = (Blueprint((Bound(2, code="a"), Bound(2, code="b"))),)
     design = Design(bank, FixedOrder(), MaximalCost(1.0), rules=rules)
     cut = evaluate_design(design, max_beliefs=3)
     assert evaluate_design(design).length.low == pytest.approx(4)

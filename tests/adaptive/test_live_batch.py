@@ -28,7 +28,7 @@ from bnmind.adaptive import (
     AbilityGrid,
     AnyOf,
     Blueprint,
-    CodeBound,
+    Bound,
     Design,
     Enemies,
     Item,
@@ -43,7 +43,6 @@ from bnmind.adaptive import (
     SimulationOptions,
     SkillBelief,
     SkillsDecided,
-    Stage,
     Testlets,
     irt_bank,
     logistic_items,
@@ -143,8 +142,8 @@ _VALUES: Mapping[str, Draw] = {
     )(data, bank, depth),
     "Stopper | Sequence[Stopper]": _some_stoppers,
     "Blueprint": lambda data, bank, depth: Blueprint(length=data.draw(st.integers(1, 3))),
-    "tuple[Stage, ...]": lambda data, bank, depth: (
-        Stage(_one_of(SCORING)(data, bank, depth), data.draw(st.integers(1, 2))),
+    "tuple[tuple[Selector, Count], ...]": lambda data, bank, depth: (
+        (_one_of(SCORING)(data, bank, depth), data.draw(st.integers(1, 2))),
     ),
     "Callable[[SkillBelief, tuple[str, ...]], ArrayLike]": lambda data, bank, depth: _score,
     "Callable[[Progress], str | bool]": lambda data, bank, depth: _stop,
@@ -256,7 +255,7 @@ def _compare(
     selector, stopper = make_selector(bank), make_stopper(bank)
     rules: tuple[Rule, ...] = (Enemies(), Testlets())
     if bank.items[0].content and data.draw(st.booleans(), label="balance"):
-        bounds = (CodeBound("x", 1), CodeBound("y", 0, 2), CodeBound("z", 2))
+        bounds = (Bound(1, code="x"), Bound(0, 2, code="y"), Bound(2, code="z"))
         with suppress(InvalidArgumentError):  # some stoppers end tests before these minima
             rules = Design(
                 bank, selector, stopper, (Enemies(), Blueprint(bounds), Testlets())

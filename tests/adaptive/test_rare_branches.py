@@ -11,13 +11,13 @@ import pytest
 import bnmind.adaptive.belief_tables as cause_index
 from bnmind.adaptive import (
     Blueprint,
+    Bound,
     Design,
     Dina,
     Gdina,
     Independent,
     ItemBank,
     ItemEligibility,
-    ItemsBound,
     LearningOptions,
     MaximalItems,
     MinimalEntropy,
@@ -220,7 +220,7 @@ def test_a_test_holds_as_many_items_as_are_no_enemies(
     names = bank.item_names
     enemies = tuple((names[a], names[b]) for a, b in pairs)
     for least in range(6):
-        blueprint = Blueprint((ItemsBound(names, least),), enemies=enemies)
+        blueprint = Blueprint((Bound(least, items=names),), enemies=enemies)
         assert bool(blueprint.faults(bank)) == (least > most)
 
 

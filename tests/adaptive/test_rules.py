@@ -16,7 +16,7 @@ from bnmind.adaptive import (
     AnyOf,
     BatchProgress,
     Blueprint,
-    CodeBound,
+    Bound,
     Design,
     DeviationBelow,
     DiscriminationIndex,
@@ -32,7 +32,6 @@ from bnmind.adaptive import (
     MaximalItems,
     MaximalTime,
     MinimalEntropy,
-    OnlyItems,
     ProfileCertain,
     Progress,
     Randomesque,
@@ -117,7 +116,7 @@ def test_rules_wait_for_nothing_that_is_withheld() -> None:
     asked, available = [[BANK.position("e")]], [[name not in "cf" for name in NAMES]]
     mask = allowed_items(BANK, [Testlets()], asked, available=available)[0]
     assert [NAMES[i] for i in np.flatnonzero(mask)] == ["a", "b", "d"]
-    design = Design(BANK, rules=(Blueprint((CodeBound("forms", 1),), length=3), Testlets()))
+    design = Design(BANK, rules=(Blueprint((Bound(1, code="forms"),), length=3), Testlets()))
     assert design.allowed([]) == ("c", "e", "f")  # a story of three items
     assert design.allowed([], ["f"]) == ("a", "b", "c", "d", "e")
     # In a simulation, too: of the testlet an item is set aside, and the test goes on.
@@ -130,7 +129,7 @@ def test_rules_wait_for_nothing_that_is_withheld() -> None:
 
 
 def test_content_codes_keep_their_bounds() -> None:
-    codes = (CodeBound("products", 1), CodeBound("forms", 1), CodeBound("sums", 0, 2))
+    codes = (Bound(1, code="products"), Bound(1, code="forms"), Bound(0, 2, code="sums"))
     bounds = Blueprint(codes, length=4)
     assert open_after([bounds]) == "acdef"  # b excludes e, of the story with the only form
     assert open_after([bounds], "a") == "cef"  # three questions are left for the story
@@ -139,17 +138,18 @@ def test_content_codes_keep_their_bounds() -> None:
     # No later minimum depends on what comes first.
     assert open_after([Blueprint(codes[1:2])]) == "acdef"
     # What is short of items closes nothing.
-    forms = Blueprint((CodeBound("forms", 1),))
-    assert open_after([OnlyItems(("a", "b")), forms]) == "ab"
+    forms = Blueprint((Bound(1, code="forms"),))
+    none = Blueprint((Bound(most=0, items=("c", "d", "e", "f")),))
+    assert open_after([none, forms]) == "ab"
     with pytest.raises(UnknownNameError, match="content code"):
-        open_after([Blueprint((CodeBound("verbs", 1),))])
+        open_after([Blueprint((Bound(1, code="verbs"),))])
 
 
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: CodeBound("a", -1), "at least 0"),
-        (lambda: CodeBound("a", 3, 2), "is above the largest, 2"),
+        (lambda: Bound(-1, code="a"), "at least 0"),
+        (lambda: Bound(3, 2, code="a"), "is above the largest, 2"),
         (lambda: Randomesque(MinimalEntropy(), 0), "at least 1"),
         (lambda: SympsonHetter(MinimalEntropy(), {"a": 1.5}), "rates .* a number from 0 to 1"),
         (lambda: SympsonHetter(MinimalEntropy()).adjusted({}, 0), "limit"),
@@ -400,7 +400,7 @@ def simulated(bank: ItemBank, rules: tuple[Rule, ...], stopper: Stopper) -> tupl
 
 @pytest.mark.parametrize("length", [None, 7])
 def test_a_stopper_waits_until_the_minima_are_met(length: int | None) -> None:
-    rules = (Enemies(), Blueprint((CodeBound("y", 2), CodeBound("z", 1)), length), Testlets())
+    rules = (Enemies(), Blueprint((Bound(2, code="y"), Bound(1, code="z")), length), Testlets())
     design = Design(bank=CODED_BANK, selector=FixedOrder(), stopper=AT_ONCE, rules=rules)
     start = Session.start(design)
     assert start.stop_reason == ""
@@ -423,15 +423,15 @@ def test_a_stopper_waits_until_the_minima_are_met(length: int | None) -> None:
     ],
 )
 def test_limits_wait_as_other_stoppers_do(stopper: Stopper, expected: str) -> None:
-    rules = (Blueprint((CodeBound("y", 2), CodeBound("z", 1))),)
+    rules = (Blueprint((Bound(2, code="y"), Bound(1, code="z"))),)
     session = ended(Design(bank=CODED_BANK, selector=FixedOrder(), stopper=stopper, rules=rules))
     assert asked(session) == expected
     assert simulated(CODED_BANK, rules, stopper) == (asked(session), session.stop_reason)
 
 
 def test_nobody_waits_for_what_cannot_be_asked_any_more() -> None:
-    balance = Blueprint((CodeBound("x", 2), CodeBound("z", 2)))
-    only = OnlyItems(("a", "d", "h"))
+    balance = Blueprint((Bound(2, code="x"), Bound(2, code="z")))
+    only = Blueprint((Bound(most=0, items=("b", "c", "e", "f", "g")),))
     assert (
         asked(
             ended(
@@ -450,7 +450,7 @@ def test_nobody_waits_for_what_cannot_be_asked_any_more() -> None:
             bank=CODED_BANK,
             selector=control,
             stopper=AT_ONCE,
-            rules=(Blueprint((CodeBound("z", 2),)),),
+            rules=(Blueprint((Bound(2, code="z"),)),),
         )
     )
     assert asked(session) == "h"
@@ -460,7 +460,7 @@ def test_nobody_waits_for_what_cannot_be_asked_any_more() -> None:
         people,
         {"x": control},
         AT_ONCE,
-        options=SimulationOptions(rules=(Blueprint((CodeBound("z", 2),)),)),
+        options=SimulationOptions(rules=(Blueprint((Bound(2, code="z"),)),)),
     )
     assert run.runs[0].asked.tolist() == [[7]] * 2
 
@@ -476,7 +476,7 @@ class FewAtATime:
 
 
 def test_a_test_goes_on_while_items_are_open_that_the_minima_need() -> None:
-    rules = (Blueprint((CodeBound("z", 1),), length=4), FewAtATime())
+    rules = (Blueprint((Bound(1, code="z"),), length=4), FewAtATime())
     session = Session.start(
         Design(bank=CODED_BANK, selector=FixedOrder(), stopper=AT_ONCE, rules=rules)
     )

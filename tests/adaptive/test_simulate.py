@@ -17,7 +17,7 @@ from bnmind.adaptive import (
     AllOf,
     AnyOf,
     Blueprint,
-    CodeBound,
+    Bound,
     Design,
     DiscriminationIndex,
     Enemies,
@@ -31,7 +31,6 @@ from bnmind.adaptive import (
     Measure,
     MinimalEntropy,
     Moment,
-    OnlyItems,
     ProfileCertain,
     Randomesque,
     RandomItem,
@@ -182,8 +181,8 @@ def test_replay_asks_only_what_was_answered(data: st.DataObject) -> None:
     people = Responses.of(codes, items=BANK.item_names)
     result = simulate(BANK, people.take(range(8)), {"entropy": MinimalEntropy()}, MaximalItems(3))
     for row in range(8):
-        there = [n for n, c in zip(BANK.item_names, codes[row], strict=True) if c != MISSING]
-        rules = (OnlyItems(tuple(there)),)
+        gone = [n for n, c in zip(BANK.item_names, codes[row], strict=True) if c == MISSING]
+        rules = (Blueprint((Bound(most=0, items=tuple(gone)),)),)
         session = Session.start(Design(BANK, stopper=MaximalItems(3), rules=rules))
         while not session.stop_reason:
             item = session.next_item()
@@ -280,7 +279,7 @@ def test_enemies_testlets_and_balance_are_heeded() -> None:
         [[1, 0], [0, 1], [1, 1], [1, 1], [0, 1]], guess=0.2, slip=0.1, items=items
     )
     people = Responses.drawn(bank, 50, seed=1)
-    rules = (Enemies(), Blueprint((CodeBound("y", 0, 2),)), Testlets())
+    rules = (Enemies(), Blueprint((Bound(0, 2, code="y"),)), Testlets())
     run = simulate(
         bank, people, {"random": RandomItem()}, options=SimulationOptions(rules=rules)
     ).runs[0]
