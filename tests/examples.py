@@ -961,11 +961,8 @@ def _selectors() -> Any:
 
 
 @_add(
-    adaptive.AnyOf,
-    adaptive.AllOf,
     adaptive.MaximalItems,
     adaptive.MaximalCost,
-    adaptive.MaximalTime,
     adaptive.EntropyBelow,
     adaptive.DeviationBelow,
     adaptive.GainBelow,
@@ -980,10 +977,10 @@ def _stoppers() -> Any:
     items = adaptive.MaximalItems(2)
     return [
         items,
-        adaptive.AnyOf((items, adaptive.EntropyBelow(0.5))),
-        adaptive.AllOf((items, adaptive.EntropyBelow(0.5))),
+        items | adaptive.EntropyBelow(0.5),
+        items & adaptive.EntropyBelow(0.5),
         adaptive.MaximalCost(3.0),
-        adaptive.MaximalTime(3.0),
+        adaptive.MaximalCost(3.0, "time"),
         adaptive.EntropyBelow(0.5),
         adaptive.DeviationBelow(0.5),
         adaptive.GainBelow(0.1),
@@ -1029,7 +1026,6 @@ def _rules() -> Any:
     SessionReport,
     SkillReport,
     Profile,
-    adaptive.Progress,
     Outlook,
     adaptive.SkillBelief,
 )
@@ -1051,7 +1047,6 @@ def _sessions() -> Any:
         report,
         *report.skills,
         table.profile(),
-        adaptive.Progress(table, ("a",), ("b",)),
         design.outlook(table, ("a",)),
         tree,
         table,
@@ -1069,7 +1064,7 @@ def keep(moment: adaptive.Moment) -> Any:
 
 @_add(
     BatchProfiles,
-    adaptive.BatchProgress,
+    adaptive.Progress,
     Selections,
     adaptive.BatchBelief,
     adaptive.Moment,
@@ -1103,7 +1098,7 @@ def _simulations() -> Any:
         table,
         adaptive.beliefs_given(bank(), codes),
         adaptive.beliefs_given(bank(), codes).profile(),
-        adaptive.BatchProgress(table, np.zeros((len(allowed), 0), dtype=int), allowed),
+        adaptive.Progress(table, np.zeros((len(allowed), 0), dtype=int), allowed),
         adaptive.MinimalEntropy().select_batch(table, allowed),
     ]
 

@@ -114,7 +114,6 @@ def by_name() -> dict[str, Any]:
         "n_examinees": 5,
         "name": "c",
         "order": None,
-        "progress": adaptive.Progress(belief, ("a",), ("b", "c")),
         "response": 1,
         "responses": ANSWERS,
         "rng": rng(),
@@ -145,11 +144,8 @@ def special() -> dict[str, Any]:
     """Return arguments of methods by ``Class.method.argument``, before those of `by_name`."""
     start = adaptive.start_belief(curves())
     starts = adaptive.start_beliefs(curves(), 2)
-    batch = adaptive.BatchProgress(beliefs(), np.zeros((len(ALLOWED), 0), dtype=int), ALLOWED)
-    curved = adaptive.BatchProgress(
-        starts, np.zeros((2, 0), dtype=int), np.ones((2, 2), dtype=bool)
-    )
-    on_curves = adaptive.Progress(start, (), curves().item_names)
+    batch = adaptive.Progress(beliefs(), np.zeros((len(ALLOWED), 0), dtype=int), ALLOWED)
+    curved = adaptive.Progress(starts, np.zeros((2, 0), dtype=int), np.ones((2, 2), dtype=bool))
     every = np.ones((2, 2), dtype=bool)
     parent, other = (BANK.variable(name) for name in "ST")
     ability = curves().variable("ability")
@@ -171,8 +167,6 @@ def special() -> dict[str, Any]:
                 ("select_batch", "luck", np.full((2, 2), 0.5)),
             )
         },
-        "AbilityDecided.stop.progress": on_curves,
-        "AbilityDecided.stop_batch.progress": curved,
         "Blueprint.can_be_met.available": np.ones(3, dtype=bool),
         "Blueprint.for_test.most_items": 2,
         "Blueprint.for_test.enemies": (("a", "c"),),
@@ -189,9 +183,6 @@ def special() -> dict[str, Any]:
         "AbilityGrid.normal.deviation": 1.0,
         "AbilityGrid.normal.n_points": 5,
         "AbilityGrid.normal.reach": 3.0,
-        "BatchProgress.of.examinee": 1,
-        "DeviationBelow.stop.progress": on_curves,
-        "DeviationBelow.stop_batch.progress": curved,
         "Responses.levels_in.bank": BANK,
         "Hierarchy.cpds.skills": tuple(BANK.variable(name) for name in "ST"),
         "Hierarchy.permitted.skills": tuple(BANK.variable(name) for name in "ST"),
@@ -265,6 +256,8 @@ def special() -> dict[str, Any]:
         "Responses.from_csv.ignore": ["a"],
         "Session.after_events.design": adaptive.Design(BANK),
         "Session.after_events.events": [],
+        "Session.after_events.about": {},
+        "Session.after_events.place": "",
         "Session.start.path": "nowhere/s.json",
         "Session.start.about": {"who": "me"},
         "Session.load.path": "nowhere/s.json",
@@ -331,13 +324,18 @@ def special() -> dict[str, Any]:
         "ItemBank.with_title.title": "t",
         "ItemBank.with_title.source": "s",
     }
-    for name in ("MaximalItems", "MaximalCost", "MaximalTime", "EntropyBelow", "GainBelow"):
-        found[f"{name}.stop_batch.progress"] = batch
-    for name in ("ProfileCertain", "SkillsCertain", "StopBy", "AnyOf", "AllOf", "Plateau"):
-        found[f"{name}.stop_batch.progress"] = batch
-    found["SkillsDecided.stop_batch.progress"] = batch
+    for name in (
+        *("MaximalItems", "MaximalCost", "EntropyBelow", "GainBelow", "ProfileCertain"),
+        *("SkillsCertain", "StopBy", "Plateau", "SkillsDecided", "AbilityDecided"),
+        "DeviationBelow",
+    ):
+        is_curved = name in ("AbilityDecided", "DeviationBelow")
+        found[f"{name}.stop_batch.progress"] = curved if is_curved else batch
+        found[f"{name}.stop.belief"] = start if is_curved else adaptive.start_belief(BANK)
+        found[f"{name}.stop.asked"] = ()
+        found[f"{name}.stop.allowed"] = (curves() if is_curved else BANK).item_names
     found["Blueprint.needed.asked"] = np.zeros((5, 1), dtype=int)
-    for name in (*("Enemies", "Testlets", "Blueprint", "ContentOrder", "StageItems"),):
+    for name in ("Enemies", "Testlets", "Blueprint", "ContentOrder", "StageItems"):
         found[f"{name}.restrict.allowed"] = ALLOWED
         found[f"{name}.restrict.asked"] = np.zeros((5, 1), dtype=int)
     found["BatchBelief.update.items"] = np.full(5, 2)

@@ -155,15 +155,11 @@ from bnmind.adaptive.skill_models import Sequential as Sequential
 from bnmind.adaptive.skill_models import Tabulated as Tabulated
 from bnmind.adaptive.stopping import STOPPERS as STOPPERS
 from bnmind.adaptive.stopping import AbilityDecided as AbilityDecided
-from bnmind.adaptive.stopping import AllOf as AllOf
-from bnmind.adaptive.stopping import AnyOf as AnyOf
-from bnmind.adaptive.stopping import BatchProgress as BatchProgress
 from bnmind.adaptive.stopping import DeviationBelow as DeviationBelow
 from bnmind.adaptive.stopping import EntropyBelow as EntropyBelow
 from bnmind.adaptive.stopping import GainBelow as GainBelow
 from bnmind.adaptive.stopping import MaximalCost as MaximalCost
 from bnmind.adaptive.stopping import MaximalItems as MaximalItems
-from bnmind.adaptive.stopping import MaximalTime as MaximalTime
 from bnmind.adaptive.stopping import Plateau as Plateau
 from bnmind.adaptive.stopping import ProfileCertain as ProfileCertain
 from bnmind.adaptive.stopping import Progress as Progress

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,6 @@ from hypothesis import strategies as st
 
 from bnmind.adaptive import (
     MISSING,
-    AnyOf,
     Blueprint,
     Bound,
     ContentOrder,
@@ -49,7 +49,7 @@ from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.testing import check_selector
 from bnmind.testing.adaptive import standard_banks
 
-AT_ONCE = StopBy(lambda progress: True, "it is enough")
+AT_ONCE = StopBy(lambda belief, asked: True, "it is enough")
 
 
 def bank_of(
@@ -189,8 +189,8 @@ def test_minima_hold_under_any_stop_and_live_and_simulated_tests_agree(
         ProfileCertain(0.4),
         EntropyBelow(1.2),
         MaximalCost(1.0),
-        StopBy(lambda progress: len(progress.asked) >= 1, "one"),
-        AnyOf(MaximalItems(1), AT_ONCE) if blueprint.length is None else AT_ONCE,
+        StopBy(lambda belief, asked: len(asked) >= 1, "one"),
+        (MaximalItems(1) | AT_ONCE) if blueprint.length is None else AT_ONCE,
     ]
     stopper = data.draw(st.sampled_from(stoppers))
     selectors: list[Selector] = [MinimalEntropy(), FixedOrder(), RandomItem()]
@@ -232,7 +232,7 @@ def test_minima_hold_under_any_stop_and_live_and_simulated_tests_agree(
         ),
         (
             (Bound(2, code="x"), Bound(2, code="y")),
-            AnyOf(AT_ONCE, MaximalItems(3)),
+            AT_ONCE | MaximalItems(3),
             "need 4 items together, the test has at most 3",
         ),
         (
@@ -258,9 +258,13 @@ def test_a_design_that_no_test_meets_is_refused_with_the_reason(
 
 
 def test_bounds_are_checked() -> None:
-    for make in (lambda: Bound(-1, code="x"), lambda: Bound(0, -1, skill="s")):
+    for least, most in ((-1, None), (0, -1)):
         with pytest.raises(InvalidArgumentError, match="at least 0"):
-            make()
+            Bound(least, most, code="x")
+    groups: list[dict[str, Any]] = [{}, {"code": "x", "skill": "s"}]
+    for group in groups:
+        with pytest.raises(InvalidArgumentError, match="only for one of them"):
+            Bound(1, **group)
     with pytest.raises(InvalidArgumentError, match=r"items a: the least .*, 2, is above the larg"):
         Bound(2, 1, items=("a",))
     with pytest.raises(InvalidArgumentError, match="length"):

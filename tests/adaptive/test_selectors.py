@@ -17,7 +17,6 @@ from bnmind.adaptive import (
     MISSING,
     AbilityDecided,
     AStratified,
-    BatchProgress,
     Design,
     Dina,
     DiscriminationIndex,
@@ -594,11 +593,11 @@ def test_a_skill_is_decided_by_the_ratio_of_its_likelihoods() -> None:
     belief, stopper = start_belief(ONE), SkillsDecided(0.05)
     for n in range(5):
         expected = 4.5**n >= 19
-        assert bool(stopper.stop(Progress(belief))) == expected
+        assert bool(stopper.stop(belief)) == expected
         belief = belief.update(f"item_{n + 1}", 1)
     assert "skill_1 is decided with an error of at most 0.05" in SkillsDecided(
         0.05, ("skill_1",)
-    ).stop(Progress(belief))
+    ).stop(belief)
 
 
 @pytest.mark.filterwarnings("error")
@@ -609,13 +608,13 @@ def test_a_skill_that_is_certain_before_the_test_is_decided(certain: float) -> N
     )
     belief = start_belief(bank)
     both, first = SkillsDecided(0.05), SkillsDecided(0.05, ("skill_1",))
-    assert first.stop(Progress(belief))
-    assert not both.stop(Progress(belief))
+    assert first.stop(belief)
+    assert not both.stop(belief)
     for item in ("item_2", "item_4", "item_6"):
         belief = belief.update(item, 1)
-    assert both.stop(Progress(belief))
+    assert both.stop(belief)
     nothing, every = np.zeros((2, 0), dtype=int), np.ones((2, 8), dtype=bool)
-    people = BatchProgress(start_beliefs(bank, 2), nothing, every)
+    people = Progress(start_beliefs(bank, 2), nothing, every)
     assert all(first.stop_batch(people))
     assert not any(both.stop_batch(people))
 
@@ -636,13 +635,13 @@ def test_an_ability_is_decided_at_a_cut() -> None:
     ratio = 0.0
     up, down = (1 / (1 + math.exp(-1.5 * t)) for t in (0.5, -0.5))
     for name in bank.item_names:
-        assert bool(stopper.stop(Progress(belief))) == (abs(ratio) >= math.log(9) - 1e-6)
+        assert bool(stopper.stop(belief)) == (abs(ratio) >= math.log(9) - 1e-6)
         belief, ratio = belief.update(name, 1), ratio + math.log(up / down)
     # Between points of the grid the logarithm of the likelihood is linear.
     between = AbilityDecided(0.025, error=0.1, indifference=0.5)
-    assert between.stop(Progress(belief))
+    assert between.stop(belief)
     with pytest.raises(InvalidModelError, match="grid"):
-        AbilityDecided(99.0).stop(Progress(belief))
+        AbilityDecided(99.0).stop(belief)
     for wrong in (
         lambda: AbilityDecided(0.0, 0.5),
         lambda: AbilityDecided(math.nan),

@@ -14,8 +14,6 @@ from hypothesis import strategies as st
 from bnmind.adaptive import (
     MISSING,
     AbilityGrid,
-    AllOf,
-    AnyOf,
     Blueprint,
     Bound,
     Design,
@@ -126,7 +124,7 @@ def measured(belief: SkillBelief, examinees: Responses, row: int) -> dict[str, f
 def test_a_simulated_test_is_a_session(data: st.DataObject) -> None:
     bank = data.draw(banks())
     people = Responses.drawn(bank, 6, seed=data.draw(st.integers(0, 9)))
-    stopper = AnyOf((MaximalItems(3), AllOf((MaximalItems(2), EntropyBelow(0.4)))))
+    stopper = MaximalItems(3) | (MaximalItems(2) & EntropyBelow(0.4))
     result = simulate(bank, people, {"entropy": MinimalEntropy()}, stopper)
     run = result.runs[0]
     for row in range(len(people)):

@@ -15,6 +15,8 @@ from bnmind._registry import Registered
 from bnmind.adaptive import (
     SELECTORS,
     STOPPERS,
+    EntropyBelow,
+    MaximalCost,
     MaximalItems,
     Session,
     read_bank,
@@ -210,7 +212,8 @@ def test_names_make_selectors_and_stoppers() -> None:
     assert stopper_by_names(["Items:4"]) == MaximalItems(4)
     assert stopper_by_names([]) is None
     assert stopper_by_names(["items:4"]) == MaximalItems(4)
-    assert type(stopper_by_names(["items:4+entropy:1", "time:9"])).__name__ == "AnyOf"
+    joined = MaximalItems(4) & EntropyBelow(1) | MaximalCost(9, "time")
+    assert stopper_by_names(["items:4+entropy:1", "time:9"]) == joined
     with pytest.raises(BnmindError):
         stopper_by_names(["items:nan"])
 
