@@ -78,7 +78,7 @@ from bnmind.adaptive.learning.model_fit import (
     PredictiveCheck,
 )
 from bnmind.adaptive.optimal_tests import FixedTest, OptimalTest
-from bnmind.adaptive.scores import RankedItem, Selections
+from bnmind.adaptive.scores import RankedItem, Selections, rank_items
 from bnmind.adaptive.sessions import SessionReport, SkillReport
 from bnmind.fitting.em import LearningRecord
 from bnmind.information import Choice, choose_question
@@ -926,7 +926,6 @@ def stop(*_: object) -> Any:
     adaptive.SkillEntropy,
     adaptive.MinimalEntropy,
     adaptive.KullbackLeibler,
-    adaptive.Loss,
     adaptive.LossGain,
     adaptive.Randomesque,
     adaptive.SympsonHetter,
@@ -938,7 +937,7 @@ def stop(*_: object) -> Any:
 )
 def _selectors() -> Any:
     entropy = adaptive.MinimalEntropy()
-    loss = adaptive.Loss(("S", "T"), np.array([[0.0, 1.0, 1.0, 2.0], [2.0, 1.0, 1.0, 0.0]]))
+    losses = np.array([[0.0, 1.0, 1.0, 2.0], [2.0, 1.0, 1.0, 0.0]])
     return [
         adaptive.FixedOrder(("b", "a")),
         adaptive.ScoredBy(score),
@@ -947,8 +946,7 @@ def _selectors() -> Any:
         adaptive.SkillEntropy({"S": 2.0}),
         adaptive.MinimalEntropy(("S",)),
         adaptive.KullbackLeibler("pwkl"),
-        loss,
-        adaptive.LossGain((loss,)),
+        adaptive.LossGain({("S", "T"): losses}),
         adaptive.LossGain(),
         adaptive.Randomesque(entropy, 2),
         adaptive.SympsonHetter(entropy, {"a": 0.5}),
@@ -1042,7 +1040,7 @@ def _sessions() -> Any:
         session,
         *session.events,
         adaptive.MinimalEntropy().select(table, ("b", "c")),
-        *adaptive.rank_items(table, ["b", "c"]),
+        *rank_items(table, ["b", "c"]),
         *adaptive.person_fit(table),
         report,
         *report.skills,

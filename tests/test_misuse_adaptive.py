@@ -29,6 +29,7 @@ from bnmind.adaptive import with_certainties
 from bnmind.adaptive.estimates import response_joints
 from bnmind.adaptive.formulas import LOGIT
 from bnmind.adaptive.responses import fold_numbers
+from bnmind.adaptive.scores import rank_items
 from bnmind.adaptive.simulation_results import default_measures
 from bnmind.errors import BnmindError
 from bnmind.mastermind import Channel
@@ -69,10 +70,6 @@ def simulated() -> adaptive.SimulationResult:
     return adaptive.simulate(
         BANK, PEOPLE, {"entropy": adaptive.MinimalEntropy()}, adaptive.MaximalItems(2)
     )
-
-
-def loss() -> adaptive.Loss:
-    return adaptive.Loss(("S", "T"), np.array([[0.0, 1.0, 1.0, 2.0], [2.0, 1.0, 1.0, 0.0]]))
 
 
 def by_name() -> dict[str, Any]:
@@ -215,7 +212,6 @@ def special() -> dict[str, Any]:
         "ItemEligibility.after.asked": ~ALLOWED,
         "ItemEligibility.start.limit": 0.5,
         "ItemEligibility.draw.luck": np.full((5, 3), 0.5),
-        "Loss.zero_one.skills": ["S"],
         "MaximalFisher.scores.belief": start,
         "MaximalFisher.scores.items": curves().item_names,
         "MaximalFisher.batch_scores.beliefs": starts,
@@ -276,7 +272,6 @@ def special() -> dict[str, Any]:
         "SimulationResult.difference.selector": "entropy",
         "SimulationResult.difference.than": "entropy",
         "LearningOptions.bounds_of.item": "c",
-        "LossGain.gains.joints": SAMPLES["joints"],
         "CodeMaker.from_seed.channel": NOISY,
         "CodeMaker.from_seed.secret": (1, 2),
         "CodeMaker.from_seed.turns": 3,
@@ -602,7 +597,7 @@ def of_functions() -> Iterator[Call]:
         ),
         (adaptive.logistic_items, {"parameters": [[1.0, 0.0]]}),
         (adaptive.predictive_check, {"learned": learned(), "n_drawn": 2, "seed": 1}),
-        (adaptive.rank_items, {"belief": belief, "items": ["a"]}),
+        (rank_items, {"belief": belief, "items": ["a"]}),
         (response_joints, {"belief": belief, "skills": ["S"], "items": ["a"]}),
         (
             adaptive.replay,

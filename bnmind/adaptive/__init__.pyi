@@ -107,14 +107,12 @@ from bnmind.adaptive.rules import StageItems as StageItems
 from bnmind.adaptive.rules import Testlets as Testlets
 from bnmind.adaptive.scores import DiscriminationIndex as DiscriminationIndex
 from bnmind.adaptive.scores import KullbackLeibler as KullbackLeibler
-from bnmind.adaptive.scores import Loss as Loss
 from bnmind.adaptive.scores import LossGain as LossGain
 from bnmind.adaptive.scores import MinimalEntropy as MinimalEntropy
 from bnmind.adaptive.scores import ScoringSelector as ScoringSelector
 from bnmind.adaptive.scores import Selection as Selection
 from bnmind.adaptive.scores import Selector as Selector
 from bnmind.adaptive.scores import SkillEntropy as SkillEntropy
-from bnmind.adaptive.scores import rank_items as rank_items
 from bnmind.adaptive.selectors import SELECTORS as SELECTORS
 from bnmind.adaptive.selectors import AStratified as AStratified
 from bnmind.adaptive.selectors import FixedOrder as FixedOrder

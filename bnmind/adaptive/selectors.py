@@ -78,6 +78,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Annotated
 
@@ -376,32 +377,10 @@ def drawn(luck: ArrayLike | None, shape: tuple[int, ...]) -> Floats:
     return numbers
 
 
-def item_cost(item: Item) -> float:
-    """Return the cost of an item.
-
-    Parameters
-    ----------
-    item
-        The item.
-    """
-    return item.cost
-
-
-def item_time(item: Item) -> float:
-    """Return the time that an item takes.
-
-    Parameters
-    ----------
-    item
-        The item.
-    """
-    return item.time
-
-
 @selector(
     "per-time",
     "most information for its time",
-    plain=lambda: PerCost(MinimalEntropy(), item_time),
+    plain=lambda: PerCost(MinimalEntropy(), "time"),
 )
 @selector("per-cost", "most information for its cost", plain=lambda: PerCost(MinimalEntropy()))
 @dataclass(frozen=True)
@@ -413,8 +392,8 @@ class PerCost(ScoringSelector):
     scored
         The selector that scores the items.
     cost
-        The function that returns the cost of an item, above 0: `item_cost` (default),
-        `item_time`, or a function of your own.
+        ``"cost"`` or ``"time"``, as stated in the bank, or a function that returns the cost of an
+        item, above 0.
     tolerance
         Quotients closer than this count as equal.
 
@@ -425,7 +404,7 @@ class PerCost(ScoringSelector):
     """
 
     scored: ScoringSelector
-    cost: Callable[[Item], float] = item_cost
+    cost: str | Callable[[Item], float] = "cost"
 
     def batch_scores(self, beliefs: BatchBelief) -> Floats:
         """Return the score of each item, divided by its cost, ``(examinees, items)``.
@@ -435,7 +414,8 @@ class PerCost(ScoringSelector):
         InvalidModelError
             If a cost is not positive.
         """
-        costs = np.array([self.cost(item) for item in beliefs.bank.items], dtype=np.float64)
+        cost = attrgetter(self.cost) if isinstance(self.cost, str) else self.cost
+        costs = np.array([cost(item) for item in beliefs.bank.items], dtype=np.float64)
         if not np.all(costs > 0):
             wrong = [beliefs.bank.item_names[i] for i in np.flatnonzero(~(costs > 0)).tolist()]
             raise InvalidModelError(

@@ -32,7 +32,6 @@ from bnmind.adaptive import (
     Enemies,
     Item,
     ItemBank,
-    Loss,
     MinimalEntropy,
     Responses,
     Rule,
@@ -125,7 +124,9 @@ _VALUES: Mapping[str, Draw] = {
     "Mapping[str, float] | None weights": lambda data, bank, depth: dict.fromkeys(
         bank.skills[:1], data.draw(_NUMBERS)
     ),
-    "tuple[Loss, ...] | None losses": lambda data, bank, depth: Loss.each_skill(bank)[:1],
+    "Mapping[str | tuple[str, ...], Annotated[ArrayLike, Finite]] | None losses": (
+        lambda data, bank, depth: {bank.skills[0]: np.eye(bank.variable(bank.skills[0]).n_states)}
+    ),
     "ScoringSelector": lambda data, bank, depth: _one_of(
         SCORING if depth < 2 else [adaptive.MinimalEntropy]
     )(data, bank, depth),

@@ -37,7 +37,6 @@ from bnmind.adaptive import (
     learn_groups,
     optimal_test_tree,
     pair_fit,
-    rank_items,
     simulate_designs,
     start_belief,
     validate_qmatrix,
@@ -48,7 +47,7 @@ from bnmind.adaptive.items.item import _quadrature
 from bnmind.adaptive.items.text_tables import table_of
 from bnmind.adaptive.learning.learn import item_blocks
 from bnmind.adaptive.optimal_tests import search_problem
-from bnmind.adaptive.scores import Ranking
+from bnmind.adaptive.scores import Ranking, rank_items
 from bnmind.errors import InvalidArgumentError, TableError
 
 

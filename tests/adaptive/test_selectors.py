@@ -28,7 +28,6 @@ from bnmind.adaptive import (
     ItemBank,
     KullbackLeibler,
     Logistic,
-    Loss,
     LossGain,
     MaximalFisher,
     MaximalItems,
@@ -65,7 +64,7 @@ from bnmind.adaptive import (
 )
 from bnmind.adaptive.estimates import response_joints
 from bnmind.adaptive.scores import TOLERANCE
-from bnmind.adaptive.selectors import by_rank, item_time
+from bnmind.adaptive.selectors import by_rank
 from bnmind.errors import (
     ImpossibleEvidenceError,
     InvalidArgumentError,
@@ -93,7 +92,7 @@ SCORED: list[ScoringSelector] = [
     KullbackLeibler("pwkl"),
     KullbackLeibler("mpwkl"),
     LossGain(),
-    PerCost(MinimalEntropy(), item_time),
+    PerCost(MinimalEntropy(), "time"),
     FixedOrder(("item_3", "item_1")),
     ScoredBy(lambda belief, items: belief.information(items)),
 ]
@@ -312,13 +311,17 @@ def test_a_loss_may_make_errors_unequally_bad() -> None:
     bank = ItemBank.from_qmatrix([[1], [1]], guess=[0.01, 0.3], slip=[0.5, 0.01])
     belief = start_belief(bank)
     # Passing an examinee without the skill is 10 times as bad as failing one with it.
-    strict = Loss(("skill_1",), [[0, 1], [10, 0]])
-    lenient = Loss(("skill_1",), [[0, 10], [1, 0]])
-    assert strict.risk(belief) == pytest.approx(0.5)
-    assert LossGain((strict,)).select(belief, bank.item_names).item == "item_1"
-    assert LossGain((lenient,)).select(belief, bank.item_names).item == "item_2"
-    whole = Loss.zero_one(BANK, BANK.skills)
-    assert whole.risk(start_belief(BANK)) == pytest.approx(1 - 0.5 * 0.6 * 0.6)
+    strict = LossGain({"skill_1": [[0, 1], [10, 0]]})
+    lenient = LossGain({("skill_1",): [[0, 10], [1, 0]]})
+    assert strict.select(belief, bank.item_names).item == "item_1"
+    assert lenient.select(belief, bank.item_names).item == "item_2"
+    # The risk of a decision about all skills falls as that of the most probable profile.
+    whole = LossGain({BANK.skills: 1.0 - np.eye(BANK.n_configurations(BANK.skills))})
+    start = start_belief(BANK)
+    chances = start.predict("item_1")
+    after = [start.update("item_1", r).profile().probability for r in (0, 1)]
+    gain = float(chances @ after) - start.profile().probability
+    assert whole.scores(start, ["item_1"])[0] == pytest.approx(gain)
 
 
 def catsim_information(theta: float, a: float, b: float, c: float, d: float) -> float:
@@ -396,9 +399,8 @@ def test_the_joint_of_levels_and_responses_sums_to_the_margins() -> None:
         (lambda: KullbackLeibler("pw"), "index to be text: kl, pwkl or mpwkl, got 'pw'"),
         (lambda: SkillEntropy({"a": -1.0}), "at least 0"),
         (lambda: SkillEntropy({}), "at least one or None, got {}"),
-        (lambda: LossGain(()), "a Loss, at least one or None"),
-        (lambda: Loss(("a",), [[math.inf]]), "finite"),
-        (lambda: Loss((), [[1.0]]), "skills"),
+        (lambda: LossGain({}), "at least one or None"),
+        (lambda: LossGain({"a": [[math.inf]]}), "finite"),
         (lambda: FixedOrder(("a", "a")), "all different"),
     ],
 )
@@ -414,7 +416,7 @@ def test_skills_that_are_none_are_reported() -> None:
     with pytest.raises(UnknownNameError, match="skill"):
         SkillEntropy({"skill_9": 1.0}).select(belief, BANK.item_names)
     with pytest.raises(InvalidArgumentError, match="2 configurations"):
-        LossGain((Loss(("skill_1",), [[1.0]]),)).select(belief, BANK.item_names)
+        LossGain({"skill_1": [[1.0]]}).select(belief, BANK.item_names)
     free = PerCost(MinimalEntropy(), lambda item: 0.0)
     with pytest.raises(InvalidModelError, match="cost must be positive"):
         free.select(belief, BANK.item_names)

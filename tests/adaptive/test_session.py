@@ -30,9 +30,9 @@ from bnmind.adaptive import (
     Session,
     SympsonHetter,
     person_fit,
-    rank_items,
     start_belief,
 )
+from bnmind.adaptive.scores import rank_items
 from bnmind.adaptive.sessions import bank_fingerprint
 from bnmind.errors import (
     InvalidArgumentError,
