@@ -15,10 +15,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
-from functools import cache, partial, reduce
+from functools import cache
 from itertools import islice
-from operator import or_
-from types import UnionType
 from typing import (
     Annotated,
     Any,
@@ -26,7 +24,6 @@ from typing import (
     Self,
     TypeAlias,
     TypeVar,
-    Union,
     get_args,
     get_origin,
     get_type_hints,
@@ -108,16 +105,12 @@ class LargeRecord(Record):
 
 @cache
 def record_of(kind: Any, *left_out: str, base: type[BaseModel] = LargeRecord) -> Any:
-    """Return the record with the fields of a dataclass, but for some.
-
-    A `Record` is one that people write: a value stands for a list of it, and for a dataclass whose
-    keys ``alone`` have this value.
-    """
-    hints = get_type_hints(kind, include_extras=base is Record)
+    """Return the record with the fields of a dataclass, but for some."""
+    hints = get_type_hints(kind)
     parts: dict[str, Any] = {}
     for field in fields(kind):
         if field.name not in left_out:
-            found = _in_file(hints[field.name], base)
+            found = _in_file(hints[field.name])
             if get_origin(found) is tuple and base is LargeRecord:
                 found = Annotated[found, FailFast()]
             names = AliasChoices(field.name, *field.metadata.get("also", ()))
@@ -128,37 +121,15 @@ def record_of(kind: Any, *left_out: str, base: type[BaseModel] = LargeRecord) ->
     return create_model(kind.__name__, __base__=base, **parts)
 
 
-def _in_file(annotation: Any, base: type[BaseModel]) -> Any:
+def _in_file(annotation: Any) -> Any:
     """Return an annotation for a record: dataclasses are those with exactly their fields."""
-    origin, parts = get_origin(annotation), get_args(annotation)
-    if isinstance(annotation, type) and is_dataclass(annotation):
-        if base is not Record:
-            return Annotated[annotation, EXACTLY]
-        names = getattr(annotation, "alone", ())
-        full = BeforeValidator(
-            lambda value: (
-                dict.fromkeys(names, value) if names and not isinstance(value, dict) else value
-            )
-        )
-        return Annotated[annotation, GetPydanticSchema(partial(_exactly, base=base)), full]
-    if origin is tuple or (base is Record and origin in (list, dict, Annotated)):
-        annotation = origin[tuple(_in_file(part, base) for part in parts)]
-    elif base is Record and origin in (Union, UnionType):
-        annotation = reduce(or_, [_in_file(part, base) for part in parts])
-    if base is Record and origin in (list, tuple):
-        return Annotated[annotation, BeforeValidator(partial(_listed, kind=origin))]
-    return annotation
+    if get_origin(annotation) is tuple:
+        return tuple[tuple(map(_in_file, get_args(annotation)))]  # type: ignore[misc]
+    return Annotated[annotation, EXACTLY] if is_dataclass(annotation) else annotation
 
 
-def _listed(value: Any, kind: type[Any]) -> Any:
-    listed = [value] if isinstance(value, str | dict) else value
-    return kind(listed) if isinstance(listed, list) else listed
-
-
-def _exactly(
-    kind: type[Any], handler: GetCoreSchemaHandler, base: type[BaseModel] = LargeRecord
-) -> CoreSchema:
-    record = record_of(kind, base=base)  # type: ignore[arg-type]
+def _exactly(kind: type[Any], handler: GetCoreSchemaHandler) -> CoreSchema:
+    record = record_of(kind)  # type: ignore[arg-type]
     return no_info_after_validator_function(lambda read: kind(**vars(read)), handler(record))
 
 
@@ -325,7 +296,7 @@ def parse_table(text: str) -> dict[str, Any]:
 
 
 def record_from_table(
-    kind: type[_Record], content: Mapping[str, Any], *, between: str = ", ", context: Any = None
+    kind: type[_Record], content: Mapping[str, Any], *, between: str = ", "
 ) -> _Record:
     """Return the record with the content of a file.
 
@@ -338,8 +309,6 @@ def record_from_table(
     between
         What separates the keys of a place. Where it is a dot, unknown keys are compared with those
         of the table that they are in.
-    context
-        What validators of the record may need.
 
     Raises
     ------
@@ -348,7 +317,7 @@ def record_from_table(
         count from 1.
     """
     try:
-        return kind.model_validate(dict(content), context=context)
+        return kind.model_validate(dict(content))
     except ValidationError as fault:
         faults = fault.errors(include_url=False, include_input=False)
         problems = list(dict.fromkeys(_at_place(one, kind, between) for one in faults))
@@ -380,8 +349,6 @@ def _keys_at(kind: type[BaseModel], parts: Iterable[int | str]) -> list[str]:
 
 def _record_in(annotation: Any) -> type[BaseModel] | None:
     """Return the first record in an annotation."""
-    if isinstance(annotation, type) and is_dataclass(annotation):
-        annotation = record_of(annotation, base=Record)
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     return next(filter(None, map(_record_in, get_args(annotation))), None)

@@ -25,22 +25,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from annotated_types import MinLen
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._files import SMALL_FILE, parse_json, read_text
 from bnmind._messages import listed, shown
 from bnmind._registry import as_registered, made_by_name
-from bnmind._values import Count, Natural, Sealed, Value, sealed
+from bnmind._values import Natural, Value, sealed
 from bnmind.adaptive.bank_files import named_prior, prior_of
 from bnmind.adaptive.beliefs import BatchBelief, SkillBelief
 from bnmind.adaptive.blueprint import Blueprint, ShadowTest
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.items.skill_distributions import BANK_PRIOR
 from bnmind.adaptive.pilot import (
     PILOT_RULES,
     PilotItems,
@@ -74,7 +72,7 @@ from bnmind.adaptive.selectors import (
     selector_by_name,
 )
 from bnmind.adaptive.stopping import (
-    Reasons,
+    Ending,
     Stopper,
     ending,
     most_items_of,
@@ -82,6 +80,15 @@ from bnmind.adaptive.stopping import (
     stopper_by_names,
 )
 from bnmind.errors import InvalidArgumentError, ModelFileError, UnknownNameError
+
+if TYPE_CHECKING:
+    from bnmind.adaptive.records import (
+        DesignExposure,
+        DesignFile,
+        DesignRange,
+        DesignStart,
+        DesignTestlet,
+    )
 
 DEFAULT_RULES: tuple[Rule, ...] = (Enemies(), Testlets())
 """The default rules: no enemies together, testlets without interruption."""
@@ -97,22 +104,6 @@ class Outlook(Value):
     """The reason why the test is over; an empty text if it continues."""
     is_pilot: bool = field(default=False, kw_only=True)
     """Whether the open items are pilot items; see `PilotItems`."""
-
-
-@dataclass(frozen=True, eq=False)
-class Opening(Sealed):
-    """The open items of some tests, or the reasons why the tests are over."""
-
-    allowed: NDArray[np.bool_]
-    """``(examinees, items)``, a mask of the open items."""
-    reasons: Reasons
-    """``(examinees,)``, the reason why each test is over; empty if it continues."""
-    is_pilot: NDArray[np.bool_]
-    """``(examinees,)``, whether the open items are pilot items."""
-
-    def take(self, rows: NDArray[np.bool_]) -> Opening:
-        """Return the part about some of the tests."""
-        return Opening(self.allowed[rows], self.reasons[rows], self.is_pilot[rows])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -333,7 +324,7 @@ def openings(
     *,
     available: NDArray[np.bool_],
     places: NDArray[np.intp],
-) -> Opening:
+) -> Ending:
     """Return the open items of some tests, as `Design.outlook` does of one.
 
     Parameters
@@ -358,7 +349,7 @@ def openings(
         available=available & design.operational,
     )
     if design.pilot is None:
-        return Opening(found.allowed, found.reasons, np.zeros(len(asked), dtype=bool))
+        return found
     pilots = open_pilots(
         design.pilot,
         design.bank,
@@ -370,131 +361,10 @@ def openings(
     )
     is_pilot = np.asarray(pilots.any(axis=1))
     allowed = np.where(is_pilot[:, None], pilots, found.allowed)
-    return Opening(allowed, np.where(is_pilot, "", found.reasons), is_pilot)
+    return Ending(allowed, np.where(is_pilot, "", found.reasons), is_pilot)
 
 
-# --- The content of a file ------------------------------------------------------------------------
-
-_Texts: TypeAlias = Annotated[list[str], MinLen(1)]
-"""At least one name; a file may have a text in place of a list of one."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Order:
-    """The order of the content, or that of a stage."""
-
-    codes: _Texts | None = None
-    skills: _Texts | None = None
-    items: _Texts | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Start(_Order):
-    """A stage at the start of the test."""
-
-    ask: _Texts | None = None
-    number: Count | None = None
-    select: str | None = None
-    within: float | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Select:
-    alone: ClassVar[tuple[str, ...]] = ("by",)
-
-    by: str = "entropy"
-    shadow: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Exposure:
-    """A method of exposure control."""
-
-    method: Literal["progressive", "randomesque", "sympson-hetter", "eligibility"]
-    b: float = 0.0
-    best: Count = 5
-    rates: dict[str, float] = field(default_factory=dict)
-    r_max: float | None = None
-    counts: str | dict[str, list[int]] | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Range:
-    """The least and the largest number of items of a group; a number means exactly this many."""
-
-    alone: ClassVar[tuple[str, ...]] = ("min", "max")
-
-    min: Natural = 0
-    max: Natural | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Group(_Range):
-    alone: ClassVar[tuple[str, ...]] = ()
-
-    items: _Texts
-    name: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Content:
-    """The minima and maxima of a test."""
-
-    codes: dict[str, _Range] = field(default_factory=dict)
-    skills: dict[str, _Range] = field(default_factory=dict)
-    groups: list[_Group] = field(default_factory=list)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Together:
-    """Items that stay together, or exclude each other."""
-
-    items: Annotated[list[str], MinLen(2)]
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Testlet(_Together):
-    name: str = ""
-    in_order: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Stop:
-    alone: ClassVar[tuple[str, ...]] = ("any",)
-
-    any: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Pilot:
-    """New items that are asked to learn their parameters."""
-
-    items: _Texts
-    number: Count = 1
-    places: list[Count] = field(default_factory=list)
-    by: str = "least-calibrated"
-    count: bool = False
-    complete: bool = True
-
-
-@dataclass(frozen=True, kw_only=True)
-class _File:
-    """The content of the file of a design."""
-
-    title: str = ""
-    seed: Natural = 0
-    prior: Any = BANK_PRIOR
-    parameters: Literal["learned", "averaged"] = "learned"
-    start: list[_Start] = field(default_factory=list)
-    select: _Select = _Select()
-    exposure: list[_Exposure] = field(default_factory=list)
-    content: _Content = _Content()
-    order: _Order = _Order()
-    testlet: list[_Testlet] = field(default_factory=list)
-    enemies: list[_Together] = field(default_factory=list)
-    stop: _Stop = _Stop()
-    pilot: _Pilot | None = None
-    report: ReportOptions = ReportOptions()
+# --- Files ---------------------------------------------------------------------------------------
 
 
 @checked
@@ -603,13 +473,20 @@ def with_options(
     }
     added = {key: one for key, one in given.items() if one is not None}
     problems = [
-        f"{key}: the design has {shown(known[key])}, the option {shown(one)}"
+        f"{key}: the design has {_told(known[key])}, --{'selector' if key == 'select' else key} has"
+        f" {_told(one)}"
         for key, one in added.items()
         if key in known and json.dumps(known[key]).casefold() != json.dumps(one).casefold()
     ]
     if problems:
         raise ModelFileError([*problems, "leave out the option, or the key in the file"], content)
     return {**content, **added}
+
+
+def _told(part: Any) -> str:
+    if isinstance(part, Mapping):
+        part = part.get("by") or part.get("any")
+    return "a table of profiles" if part is None else shown(part)
 
 
 # --- The parts of a design, made of the content of a file -----------------------------------------
@@ -624,10 +501,10 @@ def design_from(content: Mapping[str, Any], bank: ItemBank) -> Design:
         If the content is not a design of this bank, or no test can meet it. The error lists all
         faults with their places.
     """
-    from bnmind._records import Record, record_from_table, record_of
+    from bnmind._records import record_from_table
+    from bnmind.adaptive.records import DesignFile
 
-    kind = record_of(_File, base=Record)
-    parts = _Parts(record_from_table(kind, content, between="."), bank)
+    parts = _Parts(record_from_table(DesignFile, content, between="."), bank)
     design = parts.design(text := json.dumps(content, ensure_ascii=False))
     if design is None:
         raise ModelFileError(parts.faults.found, text)
@@ -637,16 +514,16 @@ def design_from(content: Mapping[str, Any], bank: ItemBank) -> Design:
 class _Parts:
     """The parts of a design that a file describes, and all that is wrong with them."""
 
-    def __init__(self, file: _File, bank: ItemBank) -> None:
+    def __init__(self, file: DesignFile, bank: ItemBank) -> None:
         from bnmind._records import Faults
 
         self.file, self.faults = file, Faults()
         self.at, self.tell = self.faults.at, self.faults.tell
         changed = self.at("prior", prior_of, file.prior, bank) or bank
         self.bank = changed.averaged() if file.parameters == "averaged" else changed
-        self.stopper = self.at("stop", stopper_by_names, file.stop.any)
+        self.stopper = self.at("stop", stopper_by_names, file.stop.any if file.stop else ())
         self.length = most_items_of(self.stopper)
-        if file.stop.any and self.stopper is None:
+        if file.stop and self.stopper is None:
             self.length = 1  # a fault by now, and no other one for what needs a length
 
     def design(self, text: str) -> Design | None:
@@ -688,7 +565,7 @@ class _Parts:
             seed=file.seed,
             eligibility=eligibility,
             pilot=pilot,
-            report=file.report,
+            report=ReportOptions(**file.report.model_dump()),
             text=text,
         )
 
@@ -697,12 +574,12 @@ class _Parts:
         return self.at(place, _known_items, self.bank, names) or ()
 
     def bounds(
-        self, place: str, kind: str, given: Mapping[str, _Range] | Sequence[str]
+        self, place: str, kind: str, given: Mapping[str, DesignRange] | Sequence[str]
     ) -> list[Bound]:
         """Return the bounds for codes or skills, given with or without ranges."""
         return self.at(place, _bounds, self.bank, kind, given) or []
 
-    def testlets(self) -> list[tuple[str, _Testlet]]:
+    def testlets(self) -> list[tuple[str, DesignTestlet]]:
         """Return the testlets with their names; those without get a number."""
         return [(t.name or f"testlet {n}", t) for n, t in enumerate(self.file.testlet, 1)]
 
@@ -764,14 +641,14 @@ class _Parts:
         question = 1
         for number, one in enumerate(self.file.start, 1):
             place = f"start {number}"
-            given = [name for name, part in vars(one).items() if part is not None]
+            given = one.model_fields_set
             last = question + (one.number or len(one.ask or ".")) - 1
             own, names = then, self.among(place, one)
             if one.ask is not None and len(given) > 1:
                 self.tell(place, "ask stands alone, without any other key")
             elif one.ask is None and one.number is None:
                 self.tell(place, "expected ask, or the number of items in this stage")
-            elif given == ["number"]:
+            elif given == {"number"}:
                 self.tell(place, "expected select, items, codes or skills")
             if one.ask is not None:
                 own = FixedOrder(first := self.items(f"{place}.ask", one.ask))
@@ -785,7 +662,7 @@ class _Parts:
             question = last + 1
         return rules, Staged(tuple(stages), then) if stages and then is not None else then
 
-    def among(self, place: str, stage: _Start) -> tuple[str, ...]:
+    def among(self, place: str, stage: DesignStart) -> tuple[str, ...]:
         """Return the items among which a stage chooses; none for all items."""
         names = self.items(f"{place}.items", stage.items or ())
         groups = [Bound(items=names)] if names else []
@@ -814,8 +691,7 @@ class _Parts:
         rule = self.at("pilot.by", made_by_name, "rule for pilot items", PILOT_RULES, given.by)
         if not self.items("pilot.items", given.items) or rule is None:
             return None
-        fields = {name: part for name, part in vars(given).items() if name != "by"}
-        pilot = self.at("pilot", PilotItems, **fields, rule=rule)
+        pilot = self.at("pilot", PilotItems, **given.model_dump(exclude={"by"}), rule=rule)
         for fault in pilot_faults(pilot, self.bank) if pilot is not None else ():
             self.tell("pilot", fault)
         return pilot
@@ -834,12 +710,14 @@ def _known_items(bank: ItemBank, names: Sequence[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _bounds(bank: ItemBank, kind: str, given: Mapping[str, _Range] | Sequence[str]) -> list[Bound]:
-    ranges = given if isinstance(given, Mapping) else dict.fromkeys(given, _Range())
-    make: Any = Bound
-    bounds = [make(one.min, one.max, **{kind: name}) for name, one in ranges.items()]
-    for bound in bounds:
-        bound.members(bank)  # raises if there are none of this name
+def _bounds(
+    bank: ItemBank, kind: str, given: Mapping[str, DesignRange] | Sequence[str]
+) -> list[Bound]:
+    bounds = []
+    for name in dict.fromkeys(given):
+        ends = (given[name].min, given[name].max) if isinstance(given, Mapping) else (0, None)
+        bounds.append(Bound(*ends, code=name) if kind == "code" else Bound(*ends, skill=name))
+        bounds[-1].members(bank)  # raises if there are none of this name
     return bounds
 
 
@@ -872,7 +750,7 @@ def _scoring(selector: Selector, what: str) -> ScoringSelector:
     return selector
 
 
-def _controlled(entry: _Exposure, selector: Selector, length: int | None) -> Selector:
+def _controlled(entry: DesignExposure, selector: Selector, length: int | None) -> Selector:
     scored = _scoring(selector, f"method {entry.method}")
     if entry.method == "randomesque":
         return Randomesque(scored, entry.best)
@@ -894,10 +772,10 @@ _KEYS_OF_METHODS = {
 }
 
 
-def _eligibility(bank: ItemBank, entry: _Exposure) -> ItemEligibility | None:
+def _eligibility(bank: ItemBank, entry: DesignExposure) -> ItemEligibility | None:
     """Return the exposure control that draws the items of a test before it, if there is one."""
-    own, plain = _KEYS_OF_METHODS[entry.method], vars(_Exposure(method=entry.method))
-    if other := [key for key, part in vars(entry).items() if part != plain[key] and key not in own]:
+    own = _KEYS_OF_METHODS[entry.method]
+    if other := [key for key in entry.model_fields_set if key not in ("method", *own)]:
         raise InvalidArgumentError(f"{entry.method} has no key {other[0]}; it has {listed(own)}")
     if entry.r_max is None:
         if entry.method == "eligibility" or entry.counts is not None:

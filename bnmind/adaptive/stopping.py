@@ -682,6 +682,12 @@ class Ending(NamedTuple):
     """``(examinees, items)``, a mask of the open items."""
     reasons: Reasons
     """``(examinees,)``, the reason why each test is over; empty if it continues."""
+    is_pilot: NDArray[np.bool_]
+    """``(examinees,)``, whether the open items are pilot items."""
+
+    def take(self, rows: NDArray[np.bool_]) -> Ending:
+        """Return the part about some of the tests."""
+        return Ending(self.allowed[rows], self.reasons[rows], self.is_pilot[rows])
 
 
 def ending(
@@ -712,8 +718,9 @@ def ending(
     allowed = allowed_items(bank, rules, asked, available=available)
     nothing_left = np.where(allowed.any(axis=1), "", NOTHING_LEFT)
     reasons = np.where(asked_mask(bank, asked).all(axis=1), EVERYTHING_ASKED, nothing_left)
+    no_pilots = np.zeros(len(asked), dtype=bool)
     if stopper is None or not len(asked):
-        return Ending(allowed, reasons)
+        return Ending(allowed, reasons, no_pilots)
     stops = stopper.stop_batch(Progress(beliefs, asked, allowed))
     if (stops != "").any():
         needed = _needed(bank, rules, asked, available)
@@ -721,7 +728,7 @@ def ending(
         stops = np.where(waits, "", stops)
         reasons = np.where(waits, "", reasons)
         allowed = np.where(waits[:, None], needed, allowed)
-    return Ending(allowed, np.where(stops != "", stops, reasons))
+    return Ending(allowed, np.where(stops != "", stops, reasons), no_pilots)
 
 
 def _needed(bank: ItemBank, rules: Sequence[Rule], asked: Asked, available: Mask) -> Mask:

@@ -17,7 +17,7 @@ from bnmind._display import Table, parts_of
 from bnmind._files import OvertakenError, check_writable
 from bnmind._messages import counted, in_shell, percent
 from bnmind._registry import made_by_name
-from bnmind.cli.inputs import DEFAULT_SELECTOR, DesignOptions, SelectorName, with_named_prior
+from bnmind.cli.inputs import DEFAULT_SELECTOR, DesignOptions, SelectorName
 from bnmind.cli.networks import Evidence, Targets, entries, evidence_of, names_of
 from bnmind.cli.shared.command import Json, ModelFile, OneOf, Seed, is_saved, show_parts
 from bnmind.cli.shared.dialogue import Command, ask_end, converse
@@ -154,7 +154,10 @@ def run_test(
         given = test.content(selector, seed) if test.design is None else content
         run = _resumed(session, items, test, given, salvage=salvage)
     else:
-        design, about = _design(items, test, content)
+        design, about = test.of(content, items), {}
+        if not design.text:
+            about = {"selector": content["select"]["by"]} if "select" in content else {}
+            about["stop"] = " ".join(content["stop"]["any"])
         if session is not None:
             check_writable(session)
         run = working(
@@ -194,25 +197,9 @@ def _content(
     from bnmind.adaptive.stopping import default_stop
 
     content = test.content(selector, seed)
-    stop = content.get("stop")
-    if stop and stop != {"any": []}:
+    if "stop" in content:
         return content, False
     return {**content, "stop": {"any": [*default_stop(bank)]}}, True
-
-
-def _design(
-    bank: adaptive.ItemBank, test: DesignOptions, content: Mapping[str, Any]
-) -> tuple[adaptive.Design, dict[str, str]]:
-    """Return the design of a test, and its options where the design has no text of its own."""
-    from bnmind.adaptive.design import design_from
-
-    if test.design is not None:
-        return test.of(content, bank), {}
-    if test.prior is not None:
-        with_named_prior(bank, test.prior)  # names the option in an error
-        return design_from(content, bank), {}
-    chosen = {"selector": content["select"]["by"]} if "select" in content else {}
-    return test.of(content, bank), {**chosen, "stop": " ".join(content["stop"]["any"])}
 
 
 def _resumed(

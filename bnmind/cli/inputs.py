@@ -250,16 +250,13 @@ class DesignOptions:
             )
 
     def of(self, content: Mapping[str, Any], bank: adaptive.ItemBank) -> adaptive.Design:
-        """Return the design of a content; without a file it has the default rules."""
+        """Return the design of a content; without a file or a prior it has the default rules."""
         from bnmind._records import faults_in
-        from bnmind.adaptive.design import design_from
+        from bnmind.adaptive.design import DEFAULT_RULES, design_from
 
-        if self.design is not None:
-            with faults_in(self.design):
-                return design_from(content, bank)
-        return adaptive.Design(
-            with_named_prior(bank, self.prior),
-            adaptive.selector_by_name(content.get("select", {}).get("by", DEFAULT_SELECTOR)),
-            adaptive.stopper_by_names(content.get("stop", {}).get("any", ())),
-            seed=content.get("seed", 0),
-        )
+        with_named_prior(bank, self.prior)  # names the option in an error
+        with faults_in(self.design):
+            design = design_from(content, bank)
+        if self.design is None and self.prior is None:
+            return replace(design, rules=DEFAULT_RULES, text="")
+        return design
