@@ -11,12 +11,11 @@ import pytest
 
 from bnmind.adaptive import (
     Blueprint,
-    CodeBound,
+    Bound,
     Design,
     Enemies,
     Item,
     ItemBank,
-    ItemsBound,
     Logistic,
     MaximalFisher,
     MaximalItems,
@@ -46,8 +45,8 @@ def blueprint() -> Blueprint:
     """Return 20 constraints: ten codes, and ten overlapping groups of 60 items."""
     rng = np.random.default_rng(2)
     groups = [tuple(rng.choice(bank().item_names, 60, replace=False).tolist()) for _ in range(10)]
-    codes = tuple(CodeBound(f"c{n}", 2, 4) for n in range(10))
-    return Blueprint((*codes, *(ItemsBound(group, 2, 6) for group in groups)), LENGTH)
+    codes = tuple(Bound(2, 4, code=f"c{n}") for n in range(10))
+    return Blueprint((*codes, *(Bound(2, 6, items=group) for group in groups)), LENGTH)
 
 
 def halfway(design: Design) -> Callable[[], str]:

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from functools import cache
@@ -265,10 +266,13 @@ class Faults:
         try:
             return make(*given, **named)
         except BnmindError as fault:
-            message = f"{place}: {fault}"
-            if message not in self.found:
-                self.found.append(message)
+            self.tell(place, str(fault))
         return None
+
+    def tell(self, place: str, fault: str) -> None:
+        """Collect a fault, unless it is known."""
+        if (message := f"{place}: {fault}") not in self.found:
+            self.found.append(message)
 
     def each(self, place: str, make: Callable[[Any], _Made], given: Iterable[Any]) -> list[Any]:
         """Return what a function makes of each part, like `at`; places count from 1."""
@@ -292,7 +296,7 @@ def parse_table(text: str) -> dict[str, Any]:
 
 
 def record_from_table(
-    kind: type[_Record], content: Mapping[str, Any], *, between: str = ", ", context: Any = None
+    kind: type[_Record], content: Mapping[str, Any], *, between: str = ", "
 ) -> _Record:
     """Return the record with the content of a file.
 
@@ -305,8 +309,6 @@ def record_from_table(
     between
         What separates the keys of a place. Where it is a dot, unknown keys are compared with those
         of the table that they are in.
-    context
-        What validators of the record may need.
 
     Raises
     ------
@@ -315,7 +317,7 @@ def record_from_table(
         count from 1.
     """
     try:
-        return kind.model_validate(dict(content), context=context)
+        return kind.model_validate(dict(content))
     except ValidationError as fault:
         faults = fault.errors(include_url=False, include_input=False)
         problems = list(dict.fromkeys(_at_place(one, kind, between) for one in faults))
@@ -350,6 +352,17 @@ def _record_in(annotation: Any) -> type[BaseModel] | None:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     return next(filter(None, map(_record_in, get_args(annotation))), None)
+
+
+@contextmanager
+def faults_in(path: str | os.PathLike[str] | None) -> Iterator[None]:
+    """Name a file, if there is one, in the errors about its content."""
+    try:
+        yield
+    except ModelFileError as fault:
+        if path is None:
+            raise
+        raise in_file(fault, path) from fault
 
 
 def in_file(error: ModelFileError, path: str | os.PathLike[str]) -> ModelFileError:

@@ -19,7 +19,6 @@ from bnmind.adaptive import (
     Item,
     ItemBank,
     MinimalEntropy,
-    Progress,
     SkillBelief,
     SkillsCertain,
     start_belief,
@@ -103,7 +102,7 @@ def main() -> None:
         belief = belief.update(item, int(right))
         told = f"{choice.information[choice.question]:.3f}"
         print(line(bank.item(item).text, told, "right" if right else "wrong", belief))
-        if reason := enough.stop(Progress(belief, tuple(belief.responses))):
+        if reason := enough.stop(belief, tuple(belief.responses)):
             print(f"\nEnough: {reason}.")
             break
 

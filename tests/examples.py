@@ -78,7 +78,7 @@ from bnmind.adaptive.learning.model_fit import (
     PredictiveCheck,
 )
 from bnmind.adaptive.optimal_tests import FixedTest, OptimalTest
-from bnmind.adaptive.scores import RankedItem, Selections
+from bnmind.adaptive.scores import RankedItem, Selections, rank_items
 from bnmind.adaptive.sessions import SessionReport, SkillReport
 from bnmind.fitting.em import LearningRecord
 from bnmind.information import Choice, choose_question
@@ -926,7 +926,6 @@ def stop(*_: object) -> Any:
     adaptive.SkillEntropy,
     adaptive.MinimalEntropy,
     adaptive.KullbackLeibler,
-    adaptive.Loss,
     adaptive.LossGain,
     adaptive.Randomesque,
     adaptive.SympsonHetter,
@@ -934,12 +933,11 @@ def stop(*_: object) -> Any:
     adaptive.Progressive,
     adaptive.AStratified,
     adaptive.Staged,
-    adaptive.Stage,
     adaptive.ShadowTest,
 )
 def _selectors() -> Any:
     entropy = adaptive.MinimalEntropy()
-    loss = adaptive.Loss(("S", "T"), np.array([[0.0, 1.0, 1.0, 2.0], [2.0, 1.0, 1.0, 0.0]]))
+    losses = np.array([[0.0, 1.0, 1.0, 2.0], [2.0, 1.0, 1.0, 0.0]])
     return [
         adaptive.FixedOrder(("b", "a")),
         adaptive.ScoredBy(score),
@@ -948,26 +946,21 @@ def _selectors() -> Any:
         adaptive.SkillEntropy({"S": 2.0}),
         adaptive.MinimalEntropy(("S",)),
         adaptive.KullbackLeibler("pwkl"),
-        loss,
-        adaptive.LossGain((loss,)),
+        adaptive.LossGain({("S", "T"): losses}),
         adaptive.LossGain(),
         adaptive.Randomesque(entropy, 2),
         adaptive.SympsonHetter(entropy, {"a": 0.5}),
         adaptive.ItemEligibility.start(bank(), 0.5),
         adaptive.Progressive(3),
         adaptive.AStratified(3),
-        adaptive.Stage(entropy, 2),
-        adaptive.Staged((adaptive.Stage(entropy, 2),)),
+        adaptive.Staged(((entropy, 2),)),
         adaptive.ShadowTest(entropy, adaptive.Blueprint((), 2)),
     ]
 
 
 @_add(
-    adaptive.AnyOf,
-    adaptive.AllOf,
     adaptive.MaximalItems,
     adaptive.MaximalCost,
-    adaptive.MaximalTime,
     adaptive.EntropyBelow,
     adaptive.DeviationBelow,
     adaptive.GainBelow,
@@ -982,10 +975,10 @@ def _stoppers() -> Any:
     items = adaptive.MaximalItems(2)
     return [
         items,
-        adaptive.AnyOf((items, adaptive.EntropyBelow(0.5))),
-        adaptive.AllOf((items, adaptive.EntropyBelow(0.5))),
+        items | adaptive.EntropyBelow(0.5),
+        items & adaptive.EntropyBelow(0.5),
         adaptive.MaximalCost(3.0),
-        adaptive.MaximalTime(3.0),
+        adaptive.MaximalCost(3.0, "time"),
         adaptive.EntropyBelow(0.5),
         adaptive.DeviationBelow(0.5),
         adaptive.GainBelow(0.1),
@@ -1001,28 +994,22 @@ def _stoppers() -> Any:
 
 @_add(
     adaptive.Enemies,
-    adaptive.OnlyItems,
     adaptive.Testlets,
     adaptive.Blueprint,
-    adaptive.CodeBound,
+    adaptive.Bound,
     adaptive.ContentOrder,
-    adaptive.ItemsBound,
-    adaptive.SkillBound,
     adaptive.StageItems,
-    adaptive.StartItems,
 )
 def _rules() -> Any:
-    skill = adaptive.SkillBound("S", 1)
+    skill = adaptive.Bound(1, skill="S")
     return [
         skill,
-        adaptive.CodeBound("x", 0, 2),
-        adaptive.ItemsBound(("a", "b"), 1),
+        adaptive.Bound(0, 2, code="x"),
+        adaptive.Bound(1, items=("a", "b")),
         adaptive.Blueprint((skill,), 2),
         adaptive.ContentOrder((skill,)),
         adaptive.StageItems(("a", "b"), 1, 2),
-        adaptive.StartItems(("a", "b")),
         adaptive.Enemies((("a", "c"),)),
-        adaptive.OnlyItems(("a", "b")),
         adaptive.Testlets(),
     ]
 
@@ -1037,7 +1024,6 @@ def _rules() -> Any:
     SessionReport,
     SkillReport,
     Profile,
-    adaptive.Progress,
     Outlook,
     adaptive.SkillBelief,
 )
@@ -1054,12 +1040,11 @@ def _sessions() -> Any:
         session,
         *session.events,
         adaptive.MinimalEntropy().select(table, ("b", "c")),
-        *adaptive.rank_items(table, ["b", "c"]),
+        *rank_items(table, ["b", "c"]),
         *adaptive.person_fit(table),
         report,
         *report.skills,
         table.profile(),
-        adaptive.Progress(table, ("a",), ("b",)),
         design.outlook(table, ("a",)),
         tree,
         table,
@@ -1077,7 +1062,7 @@ def keep(moment: adaptive.Moment) -> Any:
 
 @_add(
     BatchProfiles,
-    adaptive.BatchProgress,
+    adaptive.Progress,
     Selections,
     adaptive.BatchBelief,
     adaptive.Moment,
@@ -1111,7 +1096,7 @@ def _simulations() -> Any:
         table,
         adaptive.beliefs_given(bank(), codes),
         adaptive.beliefs_given(bank(), codes).profile(),
-        adaptive.BatchProgress(table, np.zeros((len(allowed), 0), dtype=int), allowed),
+        adaptive.Progress(table, np.zeros((len(allowed), 0), dtype=int), allowed),
         adaptive.MinimalEntropy().select_batch(table, allowed),
     ]
 

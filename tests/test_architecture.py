@@ -87,7 +87,7 @@ ORDER = (
     ("adaptive.records",),
     ("adaptive.bank_files",),
     ("adaptive.design",),
-    ("adaptive.design_files", "adaptive.simulation_results"),
+    ("adaptive.simulation_results",),
     ("adaptive.sessions",),
     ("adaptive.simulation", "adaptive.calibration"),
     ("adaptive.item_trees",),

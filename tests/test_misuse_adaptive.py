@@ -29,6 +29,7 @@ from bnmind.adaptive import with_certainties
 from bnmind.adaptive.estimates import response_joints
 from bnmind.adaptive.formulas import LOGIT
 from bnmind.adaptive.responses import fold_numbers
+from bnmind.adaptive.scores import rank_items
 from bnmind.adaptive.simulation_results import default_measures
 from bnmind.errors import BnmindError
 from bnmind.mastermind import Channel
@@ -71,10 +72,6 @@ def simulated() -> adaptive.SimulationResult:
     )
 
 
-def loss() -> adaptive.Loss:
-    return adaptive.Loss(("S", "T"), np.array([[0.0, 1.0, 1.0, 2.0], [2.0, 1.0, 1.0, 0.0]]))
-
-
 def by_name() -> dict[str, Any]:
     """Return a value for each name of an argument, after ``Class.method.`` where it differs."""
     belief = adaptive.start_belief(BANK)
@@ -114,7 +111,6 @@ def by_name() -> dict[str, Any]:
         "n_examinees": 5,
         "name": "c",
         "order": None,
-        "progress": adaptive.Progress(belief, ("a",), ("b", "c")),
         "response": 1,
         "responses": ANSWERS,
         "rng": rng(),
@@ -145,11 +141,8 @@ def special() -> dict[str, Any]:
     """Return arguments of methods by ``Class.method.argument``, before those of `by_name`."""
     start = adaptive.start_belief(curves())
     starts = adaptive.start_beliefs(curves(), 2)
-    batch = adaptive.BatchProgress(beliefs(), np.zeros((len(ALLOWED), 0), dtype=int), ALLOWED)
-    curved = adaptive.BatchProgress(
-        starts, np.zeros((2, 0), dtype=int), np.ones((2, 2), dtype=bool)
-    )
-    on_curves = adaptive.Progress(start, (), curves().item_names)
+    batch = adaptive.Progress(beliefs(), np.zeros((len(ALLOWED), 0), dtype=int), ALLOWED)
+    curved = adaptive.Progress(starts, np.zeros((2, 0), dtype=int), np.ones((2, 2), dtype=bool))
     every = np.ones((2, 2), dtype=bool)
     parent, other = (BANK.variable(name) for name in "ST")
     ability = curves().variable("ability")
@@ -171,8 +164,6 @@ def special() -> dict[str, Any]:
                 ("select_batch", "luck", np.full((2, 2), 0.5)),
             )
         },
-        "AbilityDecided.stop.progress": on_curves,
-        "AbilityDecided.stop_batch.progress": curved,
         "Blueprint.can_be_met.available": np.ones(3, dtype=bool),
         "Blueprint.for_test.most_items": 2,
         "Blueprint.for_test.enemies": (("a", "c"),),
@@ -189,9 +180,6 @@ def special() -> dict[str, Any]:
         "AbilityGrid.normal.deviation": 1.0,
         "AbilityGrid.normal.n_points": 5,
         "AbilityGrid.normal.reach": 3.0,
-        "BatchProgress.of.examinee": 1,
-        "DeviationBelow.stop.progress": on_curves,
-        "DeviationBelow.stop_batch.progress": curved,
         "Responses.levels_in.bank": BANK,
         "Hierarchy.cpds.skills": tuple(BANK.variable(name) for name in "ST"),
         "Hierarchy.permitted.skills": tuple(BANK.variable(name) for name in "ST"),
@@ -224,7 +212,6 @@ def special() -> dict[str, Any]:
         "ItemEligibility.after.asked": ~ALLOWED,
         "ItemEligibility.start.limit": 0.5,
         "ItemEligibility.draw.luck": np.full((5, 3), 0.5),
-        "Loss.zero_one.skills": ["S"],
         "MaximalFisher.scores.belief": start,
         "MaximalFisher.scores.items": curves().item_names,
         "MaximalFisher.batch_scores.beliefs": starts,
@@ -265,6 +252,8 @@ def special() -> dict[str, Any]:
         "Responses.from_csv.ignore": ["a"],
         "Session.after_events.design": adaptive.Design(BANK),
         "Session.after_events.events": [],
+        "Session.after_events.about": {},
+        "Session.after_events.place": "",
         "Session.start.path": "nowhere/s.json",
         "Session.start.about": {"who": "me"},
         "Session.load.path": "nowhere/s.json",
@@ -283,7 +272,6 @@ def special() -> dict[str, Any]:
         "SimulationResult.difference.selector": "entropy",
         "SimulationResult.difference.than": "entropy",
         "LearningOptions.bounds_of.item": "c",
-        "LossGain.gains.joints": SAMPLES["joints"],
         "CodeMaker.from_seed.channel": NOISY,
         "CodeMaker.from_seed.secret": (1, 2),
         "CodeMaker.from_seed.turns": 3,
@@ -331,16 +319,18 @@ def special() -> dict[str, Any]:
         "ItemBank.with_title.title": "t",
         "ItemBank.with_title.source": "s",
     }
-    for name in ("MaximalItems", "MaximalCost", "MaximalTime", "EntropyBelow", "GainBelow"):
-        found[f"{name}.stop_batch.progress"] = batch
-    for name in ("ProfileCertain", "SkillsCertain", "StopBy", "AnyOf", "AllOf", "Plateau"):
-        found[f"{name}.stop_batch.progress"] = batch
-    found["SkillsDecided.stop_batch.progress"] = batch
-    found["Blueprint.needed.asked"] = np.zeros((5, 1), dtype=int)
     for name in (
-        *("Enemies", "OnlyItems", "Testlets"),
-        *("Blueprint", "ContentOrder", "StageItems", "StartItems"),
+        *("MaximalItems", "MaximalCost", "EntropyBelow", "GainBelow", "ProfileCertain"),
+        *("SkillsCertain", "StopBy", "Plateau", "SkillsDecided", "AbilityDecided"),
+        "DeviationBelow",
     ):
+        is_curved = name in ("AbilityDecided", "DeviationBelow")
+        found[f"{name}.stop_batch.progress"] = curved if is_curved else batch
+        found[f"{name}.stop.belief"] = start if is_curved else adaptive.start_belief(BANK)
+        found[f"{name}.stop.asked"] = ()
+        found[f"{name}.stop.allowed"] = (curves() if is_curved else BANK).item_names
+    found["Blueprint.needed.asked"] = np.zeros((5, 1), dtype=int)
+    for name in ("Enemies", "Testlets", "Blueprint", "ContentOrder", "StageItems"):
         found[f"{name}.restrict.allowed"] = ALLOWED
         found[f"{name}.restrict.asked"] = np.zeros((5, 1), dtype=int)
     found["BatchBelief.update.items"] = np.full(5, 2)
@@ -607,7 +597,7 @@ def of_functions() -> Iterator[Call]:
         ),
         (adaptive.logistic_items, {"parameters": [[1.0, 0.0]]}),
         (adaptive.predictive_check, {"learned": learned(), "n_drawn": 2, "seed": 1}),
-        (adaptive.rank_items, {"belief": belief, "items": ["a"]}),
+        (rank_items, {"belief": belief, "items": ["a"]}),
         (response_joints, {"belief": belief, "skills": ["S"], "items": ["a"]}),
         (
             adaptive.replay,
@@ -849,7 +839,7 @@ def test_the_call_works(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_every_public_function_is_called() -> None:
     made = {call.function for call in CALLS}
-    with_files = {"read_bank", "read_design", "read_qmatrix", "resume_session", "write_bank"}
+    with_files = {"read_bank", "read_design", "read_qmatrix", "write_bank"}
     with_files |= {
         "read_answers",
         "read_item_tree",
@@ -878,7 +868,6 @@ def test_files_are_named_by_paths(value: Any, tmp_path: Path) -> None:
         lambda: adaptive.read_prior(value, BANK),
         lambda: adaptive.read_profiles(value, BANK, ["x"]),
         lambda: adaptive.read_design(value, BANK),
-        lambda: adaptive.resume_session(value, BANK),
         lambda: adaptive.write_bank(BANK, value),
         lambda: adaptive.write_bank(value, tmp_path / "x.json"),
         lambda: adaptive.Responses.from_csv(value),

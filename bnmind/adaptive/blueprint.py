@@ -431,7 +431,7 @@ class Blueprint(RuleOnBank):
     Parameters
     ----------
     bounds
-        The minima and maxima: `CodeBound`, `SkillBound` and `ItemsBound`.
+        The minima and maxima: a `Bound` each.
     length
         The largest number of items in the test; None without a limit.
     enemies
@@ -440,13 +440,13 @@ class Blueprint(RuleOnBank):
 
     Examples
     --------
-    >>> from bnmind.adaptive import Design, ItemBank, MaximalItems, SkillBound
+    >>> from bnmind.adaptive import Bound, Design, ItemBank, MaximalItems
     >>> bank = ItemBank.from_qmatrix([[1, 0], [1, 0], [1, 0], [0, 1]], guess=0.2, slip=0.1)
-    >>> rules = (Blueprint((SkillBound("skill_2", least=1),)),)
+    >>> rules = (Blueprint((Bound(skill="skill_2", least=1),)),)
     >>> design = Design(bank, stopper=MaximalItems(2), rules=rules)
     >>> design.allowed(["item_1"])
     ('item_4',)
-    >>> Design(bank, stopper=MaximalItems(2), rules=(Blueprint((SkillBound("skill_2", 2),)),))
+    >>> Design(bank, stopper=MaximalItems(2), rules=(Blueprint((Bound(2, skill="skill_2"),)),))
     Traceback (most recent call last):
     bnmind.errors.InvalidArgumentError: skill skill_2: 2 items are demanded, the bank has 1
 

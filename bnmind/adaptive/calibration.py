@@ -97,7 +97,7 @@ from numpy.typing import ArrayLike, NDArray
 from bnmind._arguments import checked
 from bnmind._display import Result, Table, finite, picked
 from bnmind._messages import counted
-from bnmind._records import in_file
+from bnmind._records import faults_in
 from bnmind._values import Count, Value
 from bnmind._workers import one_blas_thread
 from bnmind.adaptive.beliefs import MISSING, SkillBelief, updated_batch_anyway
@@ -123,7 +123,7 @@ from bnmind.adaptive.learning.em import ResponseLayout
 from bnmind.adaptive.learning.learn import LearningModel, item_certainties
 from bnmind.adaptive.learning.options import LearningOptions
 from bnmind.adaptive.responses import Responses, require_known, responses_to
-from bnmind.adaptive.sessions import design_saved, read_session, state_in
+from bnmind.adaptive.sessions import Session
 from bnmind.errors import InvalidArgumentError, ModelFileError
 from bnmind.information import Floats
 
@@ -426,16 +426,11 @@ def read_answers(paths: Sequence[str | os.PathLike[str]], bank: ItemBank) -> Ans
     pilot: dict[str, None] = {}
     for path in paths:
         place = Path(path)
-        about = read_session(place, None).about
-        try:
-            design = design_saved(about, bank)
-        except ModelFileError as fault:
-            raise in_file(fault, place) from fault
-        of_test = bank if design is None else design.bank
-        events = read_session(place, of_test).events
-        state = state_in(of_test, events, place=str(place))
-        if design is not None and design.pilot is not None:
-            pilot |= dict.fromkeys(design.pilot.items)
+        with faults_in(place):
+            session = Session.load(place, bank)
+        of_test, events, state = session.bank, session.events, session.state
+        if session.design.pilot is not None:
+            pilot |= dict.fromkeys(session.design.pilot.items)
         given = {
             name: of_test.response(name, state.responses[name])
             for name in state.asked

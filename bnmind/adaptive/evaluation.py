@@ -58,7 +58,7 @@ from bnmind.adaptive.item_trees import Frontier, walk
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.rules import Testlets, asked_mask
 from bnmind.adaptive.scores import Selector
-from bnmind.adaptive.selectors import ScoredBy, Stage
+from bnmind.adaptive.selectors import ScoredBy
 from bnmind.adaptive.stopping import (
     Ending,
     Plateau,
@@ -461,7 +461,8 @@ def _ignores_order(design: Design) -> bool:
             return False
         for field in vars(part).values():
             inside = field if isinstance(field, tuple) else (field,)
-            parts += [one for one in inside if isinstance(one, Selector | Stopper | Stage)]
+            pairs = [one if isinstance(one, tuple) else (one,) for one in inside]
+            parts += [x for pair in pairs for x in pair if isinstance(x, Selector | Stopper)]
     return True
 
 

@@ -1,4 +1,4 @@
-"""Files of item banks.
+"""The content of the files of item banks, and of designs of tests.
 
 ::
 
@@ -26,19 +26,25 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
+from pydantic import BeforeValidator, Field
 
 from bnmind._messages import listed, many, shown
 from bnmind._records import (
     FileRecord,
     LargeRecord,
     Names,
+    Record,
+    Texts,
+    as_list,
     fields_given,
+    or_table,
     record_from_json,
     record_of,
 )
+from bnmind._values import Count, Natural
 from bnmind.adaptive.formulas import ParametricModel, ResponseModel, parameter_vector
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.item import (
@@ -48,6 +54,7 @@ from bnmind.adaptive.items.item import (
     TableCertainty,
     table_certainty,
 )
+from bnmind.adaptive.items.skill_distributions import BANK_PRIOR
 from bnmind.adaptive.models import FORMER_NAMES, RESPONSE_MODELS
 from bnmind.adaptive.skill_models import NoisySkills, Tabulated
 from bnmind.errors import (
@@ -358,3 +365,119 @@ def _bank(network: Network, record: _RolesRecord, items: Sequence[Item]) -> Item
         source=record.source,
         labels=tuple(skill.label or skill.name for skill in record.skills),
     )
+
+
+# --- Designs --------------------------------------------------------------------------------------
+
+_SomeTexts: TypeAlias = Annotated[Texts, Field(min_length=2)]
+_ListOf = BeforeValidator(as_list)
+
+
+class DesignStart(Record):
+    """A stage at the start of a test."""
+
+    ask: Texts | None = None
+    number: Count | None = None
+    select: str | None = None
+    within: float | None = None
+    items: Texts | None = None
+    codes: Texts | None = None
+    skills: Texts | None = None
+
+
+class _Select(Record):
+    by: str = "entropy"
+    shadow: bool = False
+
+
+class DesignExposure(Record):
+    """A method of exposure control."""
+
+    method: Literal["progressive", "randomesque", "sympson-hetter", "eligibility"]
+    b: float = 0.0
+    best: Count = 5
+    rates: dict[str, float] = Field(default={})
+    r_max: float | None = None
+    counts: str | dict[str, list[int]] | None = None
+
+
+class DesignRange(Record):
+    """The least and the largest number of items of a group; a number means exactly this many."""
+
+    min: Natural = 0
+    max: Natural | None = None
+
+
+class _Group(DesignRange):
+    items: Texts
+    name: str = ""
+
+
+def _as_range(value: Any) -> Any:
+    return {"min": value, "max": value} if type(value) is int else value
+
+
+_Ranges: TypeAlias = dict[str, Annotated[DesignRange, BeforeValidator(_as_range)]]
+
+
+class _Content(Record):
+    codes: _Ranges = Field(default={})
+    skills: _Ranges = Field(default={})
+    groups: list[_Group] = Field(default=[])
+
+
+class _Order(Record):
+    codes: Texts | None = None
+    skills: Texts | None = None
+    items: Texts | None = None
+
+
+class _Enemies(Record):
+    items: _SomeTexts
+
+
+class DesignTestlet(_Enemies):
+    """Items that stay together."""
+
+    name: str = ""
+    in_order: bool = False
+
+
+class _Stop(Record):
+    any: Texts
+
+
+class _Pilot(Record):
+    items: Texts
+    number: Count = 1
+    places: list[Count] = Field(default=[])
+    by: str = "least-calibrated"
+    count: bool = False
+    complete: bool = True
+
+
+class _Report(Record):
+    skills: list[str] = Field(default=[])
+    answers: bool = True
+    parameters: bool = False
+    during: bool = False
+    examinee: bool = True
+
+
+class DesignFile(Record):
+    """The design of a test, as a file holds it."""
+
+    title: str = ""
+    seed: Natural = 0
+    prior: Any = BANK_PRIOR
+    parameters: Literal["learned", "averaged"] = "learned"
+    start: Annotated[list[DesignStart], _ListOf] = Field(default=[])
+    select: Annotated[_Select, or_table("by")] = _Select()
+    exposure: Annotated[list[DesignExposure], _ListOf] = Field(default=[])
+    content: _Content = _Content()
+    order: _Order = _Order()
+    testlet: Annotated[list[DesignTestlet], _ListOf] = Field(default=[])
+    enemies: Annotated[list[_Enemies], _ListOf] = Field(default=[])
+    stop: Annotated[_Stop, or_table("any")] | None = None
+    pilot: _Pilot | None = None
+    report: _Report = _Report()

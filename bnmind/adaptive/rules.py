@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Annotated, Protocol, TypeAlias
 
 import numpy as np
@@ -72,7 +72,7 @@ def allowed_items(
     return allowed
 
 
-def checked_asked(bank: ItemBank, asked: Asked, allowed: Mask | None = None) -> None:
+def checked_asked(bank: ItemBank, asked: Asked, allowed: Mask) -> None:
     """Raise `InvalidArgumentError` unless the arguments of a rule fit its bank."""
     whole = isinstance(asked, np.ndarray) and asked.dtype.kind in "iu" and asked.ndim == 2
     if not whole or np.any((asked < MISSING) | (asked >= len(bank.items))):
@@ -81,8 +81,7 @@ def checked_asked(bank: ItemBank, asked: Asked, allowed: Mask | None = None) -> 
             f" {shown(asked)}",
             asked,
         )
-    if allowed is not None:
-        check_allowed(allowed, (len(asked), len(bank.items)))
+    check_allowed(allowed, (len(asked), len(bank.items)))
 
 
 def check_allowed(allowed: Mask, shape: tuple[int, ...]) -> None:
@@ -137,22 +136,6 @@ class RuleOnBank(Value, ABC):
     @abstractmethod
     def _kept(self, bank: ItemBank, asked: Asked, allowed: Mask) -> Mask:
         """Return the items that stay allowed."""
-
-
-@dataclass(frozen=True)
-class OnlyItems(RuleOnBank):
-    """Allow only some items.
-
-    Parameters
-    ----------
-    items
-        The names of the items.
-    """
-
-    items: tuple[str, ...]
-
-    def _kept(self, bank: ItemBank, asked: Asked, allowed: Mask) -> Mask:
-        return allowed & item_mask(bank, self.items)
 
 
 @dataclass(frozen=True)
@@ -219,144 +202,80 @@ def begun_testlet(bank: ItemBank, asked: Asked) -> Mask:
     return same
 
 
-def named_codes(bank: ItemBank, codes: Sequence[str]) -> Mask:
-    """Return a mask of the items with each content code, ``(codes, items)``.
-
-    Raises
-    ------
-    UnknownNameError
-        If no item has one of the codes.
-    """
-    of_item = [item.content for item in bank.items]
-    for code in codes:
-        if code not in of_item:
-            raise UnknownNameError("content code", code, sorted(set(of_item)))
-    return np.array([[content == code for content in of_item] for code in codes], dtype=bool)
-
-
-class Bound(Value, ABC):
-    """The interface of bounds for the number of items of a group. Bounds are immutable."""
-
-    least: Natural
-    """The least number of items of the group in a test."""
-    most: Natural | None
-    """The largest number of items of the group in a test; None without a limit."""
-
-    @property
-    @abstractmethod
-    def label(self) -> str:
-        """The group, for messages, such as "skill addition"."""
-
-    @abstractmethod
-    def members(self, bank: ItemBank) -> Mask:
-        """Return a mask of the items of the group, ``(items,)``; raises `UnknownNameError`.
-
-        Parameters
-        ----------
-        bank
-            The bank whose items are meant.
-        """
-
-    def _faults(self) -> Iterator[str]:
-        least, most = self.least, self.most
-        if most is not None and least > most:
-            yield f"{self.label}: the least number of items, {least}, is above the largest, {most}"
-
-
 @dataclass(frozen=True)
-class CodeBound(Bound):
-    """Bounds for the number of items with a content code.
+class Bound(Value):
+    """Bounds for the number of items of a group in a test.
+
+    The group are the items with a content code, those that depend on a skill directly, or any
+    items; an item that needs several skills counts for each of them.
 
     Parameters
     ----------
-    code
-        The content code.
     least, most
-        The least and the largest number of items in a test; no largest by default.
-    """
-
-    code: str
-    least: Natural = 0
-    most: Natural | None = None
-
-    @property
-    def label(self) -> str:
-        """The group, for messages."""
-        return f"content code {self.code}"
-
-    @checked
-    def members(self, bank: ItemBank) -> Mask:
-        """Return a mask of the items with the code, ``(items,)``."""
-        mask: Mask = named_codes(bank, [self.code])[0]
-        return mask
-
-
-@dataclass(frozen=True)
-class SkillBound(Bound):
-    """Bounds for the number of items that depend on a skill directly.
-
-    An item that needs several skills counts for each of them.
-
-    Parameters
-    ----------
-    skill
-        The name of the skill.
-    least, most
-        The least and the largest number of items in a test; no largest by default.
-    """
-
-    skill: str
-    least: Natural = 0
-    most: Natural | None = None
-
-    @property
-    def label(self) -> str:
-        """The group, for messages."""
-        return f"skill {self.skill}"
-
-    @checked
-    def members(self, bank: ItemBank) -> Mask:
-        """Return a mask of the items that measure the skill, ``(items,)``.
-
-        Raises
-        ------
-        UnknownNameError
-            If the bank has no such skill.
-        """
-        if self.skill not in bank.skills:
-            raise UnknownNameError("skill", self.skill, bank.skills)
-        return bank.q_matrix[:, bank.skills.index(self.skill)]
-
-
-@dataclass(frozen=True)
-class ItemsBound(Bound):
-    """Bounds for the number of items among some.
-
-    Parameters
-    ----------
-    items
-        The names of the items.
-    least, most
-        The least and the largest number of them in a test; no largest by default.
+        The least and the largest number of items of the group in a test; no largest by default.
+    code, skill, items
+        One of them: the content code, the name of the skill, or the names of the items.
     name
-        The group, for messages.
+        What messages call some items.
+
+    Examples
+    --------
+    >>> bank = ItemBank.from_qmatrix([[1, 0], [1, 1]], guess=0.2, slip=0.1)
+    >>> Bound(skill="skill_2", least=1).members(bank).tolist()
+    [False, True]
     """
 
-    items: tuple[str, ...]
     least: Natural = 0
     most: Natural | None = None
+    _: KW_ONLY
+    code: str | None = None
+    skill: str | None = None
+    items: tuple[str, ...] | None = None
     name: str = ""
 
+    def _faults(self) -> Iterator[str]:
+        if [self.code, self.skill, self.items].count(None) != 2:
+            yield "expected a bound for a code, a skill or items, and only for one of them"
+        elif self.most is not None and self.least > self.most:
+            yield (
+                f"{self.label}: the least number of items, {self.least}, is above the largest,"
+                f" {self.most}"
+            )
+
     @property
     def label(self) -> str:
-        """The group, for messages."""
+        """The group, for messages, such as "skill addition"."""
+        if self.items is None:
+            return f"content code {self.code}" if self.skill is None else f"skill {self.skill}"
         few = ", ".join(self.items[:3]) + (", …" if len(self.items) > 3 else "")
         return f"items {self.name or few}"
 
     @checked
     def members(self, bank: ItemBank) -> Mask:
-        """Return a mask of the items, ``(items,)``."""
-        return item_mask(bank, self.items)
+        """Return a mask of the items of the group, ``(items,)``.
+
+        Parameters
+        ----------
+        bank
+            The bank whose items are meant.
+
+        Raises
+        ------
+        UnknownNameError
+            If the bank has no such skill or item, or no item has the code.
+        """
+        if self.items is not None:
+            return item_mask(bank, self.items)
+        if self.skill is not None:
+            if self.skill not in bank.skills:
+                raise UnknownNameError("skill", self.skill, bank.skills)
+            return bank.q_matrix[:, bank.skills.index(self.skill)]
+        codes = [item.content for item in bank.items]
+        if self.code not in codes:
+            if not any(codes):
+                raise InvalidArgumentError("the items of this bank have no content codes")
+            raise UnknownNameError("content code", self.code, sorted(set(codes)))
+        return np.array([code == self.code for code in codes])
 
 
 @dataclass(frozen=True)
@@ -371,31 +290,14 @@ class ContentOrder(RuleOnBank):
     Parameters
     ----------
     groups
-        The groups: `CodeBound`, `SkillBound` or `ItemsBound`.
+        The groups, as bounds; the name of an item stands for the group of this item alone.
     """
 
-    groups: Annotated[tuple[Bound, ...], MinLen(1)]
+    groups: Annotated[tuple[Bound | str, ...], MinLen(1), Distinct]
 
     def _kept(self, bank: ItemBank, asked: Asked, allowed: Mask) -> Mask:
-        return _first_open(allowed, [group.members(bank) for group in self.groups])
-
-
-@dataclass(frozen=True)
-class StartItems(RuleOnBank):
-    """Ask some items first, in their order.
-
-    An item that other rules do not allow is left out.
-
-    Parameters
-    ----------
-    items
-        The names of the items.
-    """
-
-    items: Annotated[tuple[str, ...], Distinct]
-
-    def _kept(self, bank: ItemBank, asked: Asked, allowed: Mask) -> Mask:
-        return _first_open(allowed, [item_mask(bank, [name]) for name in self.items])
+        groups = [one if isinstance(one, Bound) else Bound(items=(one,)) for one in self.groups]
+        return _first_open(allowed, [group.members(bank) for group in groups])
 
 
 def _first_open(allowed: Mask, groups: Sequence[Mask]) -> Mask:

@@ -67,7 +67,7 @@ Decisions about skills, and the items that reduce their expected loss most:
 =========  ==================================================================
 symbol     name here
 =========  ==================================================================
-L[d, s]    ``Loss.table``: the loss of decision d if the skills have configuration s
+L[d, s]    ``losses``: the loss of decision d if the skills have configuration s
 ρ          min_d Σ_s L[d, s] P(s): the risk of deciding now
 E ρ        Σ_r min_d Σ_s L[d, s] P(s, X=r): the expected risk after item X
 score      Σ over the losses of ρ − E ρ
@@ -85,7 +85,7 @@ testing", Appl. Psychol. Meas. 2015.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, NamedTuple, TypeAlias
 
@@ -566,99 +566,6 @@ def _configurations(bank: ItemBank, levels: NDArray[np.intp]) -> NDArray[np.intp
     return of_causes[..., bank.cause_numbers]
 
 
-@dataclass(frozen=True, eq=False)
-class Loss(Value):
-    """The losses of decisions about some skills.
-
-    Parameters
-    ----------
-    skills
-        The skills that a decision is about.
-    table
-        ``(decisions, configurations)``, finite; the levels of the last skill change fastest.
-
-    Examples
-    --------
-    Passing an examinee without the skill is three times as bad as failing one with it:
-
-    >>> Loss(("borrow",), [[0, 1], [3, 0]])
-    Loss(borrow: 2 decisions)
-    """
-
-    skills: Annotated[tuple[str, ...], MinLen(1), Distinct]
-    table: Annotated[ArrayLike, Finite]
-
-    def _faults(self) -> Iterator[str]:
-        if len(shape := np.shape(self.table)) != 2 or not shape[0]:
-            yield f"expected losses (decisions, configurations), got shape {shape}"
-
-    def __repr__(self) -> str:
-        return f"Loss({', '.join(self.skills)}: {counted(len(np.asarray(self.table)), 'decision')})"
-
-    @classmethod
-    @checked
-    def zero_one(cls, bank: ItemBank, skills: Sequence[str]) -> Loss:
-        """Return the loss that is 0 if the decision names all levels correctly, else 1.
-
-        Parameters
-        ----------
-        bank
-            The item bank.
-        skills
-            The names of the skills.
-        """
-        return cls(tuple(skills), 1.0 - np.eye(checked_skills(bank, skills)))
-
-    @classmethod
-    @checked
-    def each_skill(cls, bank: ItemBank) -> tuple[Loss, ...]:
-        """Return a zero-one loss for each skill: the number of skills classified wrongly.
-
-        Parameters
-        ----------
-        bank
-            The item bank.
-        """
-        return tuple(cls.zero_one(bank, [skill]) for skill in bank.skills)
-
-    @checked
-    def risk(self, belief: SkillBelief) -> float:
-        """Return the expected loss of the best decision now.
-
-        Parameters
-        ----------
-        belief
-            The belief.
-        """
-        joints = response_joints(belief, self.skills, belief.bank.item_names[:1])
-        return float(self._expected(joints).sum(axis=-1).min())
-
-    def _gains(self, joints: Floats) -> Floats:
-        """Return the expected reduction of the risk by each item, ``(…, items)``, never negative.
-
-        Parameters
-        ----------
-        joints
-            ``(…, configurations, items, responses)``, as `response_joints` returns.
-        """
-        losses = self._expected(joints)
-        now, after = losses.sum(axis=-1).min(axis=-2), losses.min(axis=-3).sum(axis=-1)
-        gains: Floats = np.maximum(now - after, 0.0)
-        return gains
-
-    def _expected(self, joints: Floats) -> Floats:
-        """Return the losses times chances, ``(…, decisions, items, responses)``."""
-        table, n_configurations = np.asarray(self.table), joints.shape[-3]
-        if table.shape[1] != n_configurations:
-            raise InvalidArgumentError(
-                f"expected losses for {n_configurations} configurations of"
-                f" {', '.join(self.skills)}, got {table.shape[1]}",
-                table.shape[1],
-            )
-        losses: Floats = np.einsum("ds,...sir->...dir", table, joints)
-        return losses
-
-
 @selector("loss", "fewest skills classified wrongly")
 @dataclass(frozen=True)
 class LossGain(ScoringSelector):
@@ -670,8 +577,10 @@ class LossGain(ScoringSelector):
     Parameters
     ----------
     losses
-        The losses of the decisions, which are added. Default a zero-one loss for each
-        skill, see `Loss.each_skill`.
+        The losses of the decisions about a skill, or about some skills together, by name or names,
+        as ``(decisions, levels)``, finite; of several skills, the levels of the last one change
+        fastest. The losses of all decisions are added. By default each skill is classified, and
+        a wrong level counts as 1.
     tolerance
         Gains closer than this count as equal.
 
@@ -680,15 +589,45 @@ class LossGain(ScoringSelector):
     C. Tatsuoka and T. Ferguson, "Sequential classification on partially ordered sets", J.
     R. Stat. Soc. B 2003, section 3 (expected loss); H. Raiffa and R. Schlaifer, *Applied
     Statistical Decision Theory*, 1961 (value of sample information).
+
+    Examples
+    --------
+    Passing an examinee without the skill is three times as bad as failing one with it:
+
+    >>> from bnmind.adaptive import ItemBank, start_belief
+    >>> bank = ItemBank.from_qmatrix([[1, 0], [1, 1]], guess=0.2, slip=0.1)
+    >>> strict = LossGain({"skill_1": [[0, 1], [3, 0]]})
+    >>> strict.select(start_belief(bank), bank.item_names).item
+    'item_1'
     """
 
-    losses: Annotated[tuple[Loss, ...], MinLen(1)] | None = None
+    losses: (
+        Annotated[Mapping[str | tuple[str, ...], Annotated[ArrayLike, Finite]], MinLen(1)] | None
+    ) = None
 
     def batch_scores(self, beliefs: BatchBelief) -> Floats:
-        """Return the score of each item of the bank, ``(examinees, items)``."""
-        losses = Loss.each_skill(beliefs.bank) if self.losses is None else self.losses
-        gains = [loss._gains(skill_joints(beliefs, loss.skills)) for loss in losses]
-        total: Floats = np.sum(gains, axis=0)
+        """Return the score of each item of the bank, ``(examinees, items)``.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If a table has not a loss for each decision and each configuration of levels.
+        """
+        bank = beliefs.bank
+        usual = {name: 1.0 - np.eye(bank.variable(name).n_states) for name in bank.skills}
+        total = np.zeros((len(beliefs), len(bank.items)))
+        for named, table in (usual if self.losses is None else self.losses).items():
+            skills = [named] if isinstance(named, str) else named
+            joints = skill_joints(beliefs, skills)
+            if np.ndim(table) != 2 or np.shape(table)[1] != joints.shape[-3]:
+                raise InvalidArgumentError(
+                    f"expected losses (decisions, {joints.shape[-3]} configurations of"
+                    f" {', '.join(skills)}), got shape {np.shape(table)}",
+                    table,
+                )
+            losses = np.einsum("ds,...sir->...dir", np.asarray(table), joints)
+            now, after = losses.sum(axis=-1).min(axis=-2), losses.min(axis=-3).sum(axis=-1)
+            total += np.maximum(now - after, 0.0)
         return total
 
 

@@ -78,6 +78,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Annotated
 
@@ -376,32 +377,10 @@ def drawn(luck: ArrayLike | None, shape: tuple[int, ...]) -> Floats:
     return numbers
 
 
-def item_cost(item: Item) -> float:
-    """Return the cost of an item.
-
-    Parameters
-    ----------
-    item
-        The item.
-    """
-    return item.cost
-
-
-def item_time(item: Item) -> float:
-    """Return the time that an item takes.
-
-    Parameters
-    ----------
-    item
-        The item.
-    """
-    return item.time
-
-
 @selector(
     "per-time",
     "most information for its time",
-    plain=lambda: PerCost(MinimalEntropy(), item_time),
+    plain=lambda: PerCost(MinimalEntropy(), "time"),
 )
 @selector("per-cost", "most information for its cost", plain=lambda: PerCost(MinimalEntropy()))
 @dataclass(frozen=True)
@@ -413,8 +392,8 @@ class PerCost(ScoringSelector):
     scored
         The selector that scores the items.
     cost
-        The function that returns the cost of an item, above 0: `item_cost` (default),
-        `item_time`, or a function of your own.
+        ``"cost"`` or ``"time"``, as stated in the bank, or a function that returns the cost of an
+        item, above 0.
     tolerance
         Quotients closer than this count as equal.
 
@@ -425,7 +404,7 @@ class PerCost(ScoringSelector):
     """
 
     scored: ScoringSelector
-    cost: Callable[[Item], float] = item_cost
+    cost: str | Callable[[Item], float] = "cost"
 
     def batch_scores(self, beliefs: BatchBelief) -> Floats:
         """Return the score of each item, divided by its cost, ``(examinees, items)``.
@@ -435,7 +414,8 @@ class PerCost(ScoringSelector):
         InvalidModelError
             If a cost is not positive.
         """
-        costs = np.array([self.cost(item) for item in beliefs.bank.items], dtype=np.float64)
+        cost = attrgetter(self.cost) if isinstance(self.cost, str) else self.cost
+        costs = np.array([cost(item) for item in beliefs.bank.items], dtype=np.float64)
         if not np.all(costs > 0):
             wrong = [beliefs.bank.item_names[i] for i in np.flatnonzero(~(costs > 0)).tolist()]
             raise InvalidModelError(
@@ -491,22 +471,6 @@ class ScoredBy(ScoringSelector):
 
 
 @dataclass(frozen=True)
-class Stage(Value):
-    """A stage of a test with a selector of its own.
-
-    Parameters
-    ----------
-    selector
-        The selector.
-    answers
-        The number of answers in the stage, at least 1.
-    """
-
-    selector: Selector
-    answers: Count
-
-
-@dataclass(frozen=True)
 class Staged(Selector):
     """Select by one selector after the other.
 
@@ -515,7 +479,7 @@ class Staged(Selector):
     Parameters
     ----------
     stages
-        The stages, in order.
+        The stages, in order: the selector of each, and the number of its answers, at least 1.
     then
         The selector after the last stage.
 
@@ -523,23 +487,22 @@ class Staged(Selector):
     --------
     >>> from bnmind.adaptive import FixedOrder, ItemBank, start_belief
     >>> bank = ItemBank.from_qmatrix([[1, 0], [1, 1], [0, 1]], guess=0.2, slip=0.1)
-    >>> staged = Staged((Stage(FixedOrder(("item_2",)), answers=1),))
+    >>> staged = Staged(((FixedOrder(("item_2",)), 1),))
     >>> staged.select(start_belief(bank), bank.item_names).item
     'item_2'
     >>> staged.select(start_belief(bank).update("item_2", 1), ["item_1", "item_3"]).item
     'item_1'
     """
 
-    stages: tuple[Stage, ...]
+    stages: tuple[tuple[Selector, Count], ...]
     then: Selector = field(default_factory=MinimalEntropy)
 
     def _choice(self, beliefs: BatchBelief, allowed: Mask, luck: ArrayLike | None) -> Selections:
         """Return for each examinee the item selected by the selector of the stage."""
-        ends = np.cumsum([stage.answers for stage in self.stages], dtype=np.intp)
+        ends = np.cumsum([answers for _, answers in self.stages], dtype=np.intp)
         answered = (beliefs.codes != MISSING).sum(axis=1)
         numbers = np.searchsorted(ends, answered, side="right")
-        selectors: list[Selector] = [stage.selector for stage in self.stages]
-        selectors.append(self.then)
+        selectors = [*(selector for selector, _ in self.stages), self.then]
         found = best_of(np.zeros(allowed.shape), allowed, 0.0)
         for number in np.unique(numbers).tolist():
             rows = numbers == number

@@ -32,8 +32,7 @@ from bnmind._display import Result, Table
 from bnmind._messages import counted, percent
 from bnmind._values import Natural, ReadOnlyDict, Value, made
 from bnmind.adaptive.beliefs import SkillBelief, skills_html, updated_anyway
-from bnmind.adaptive.design import Design, Outlook
-from bnmind.adaptive.design_files import design_from
+from bnmind.adaptive.design import Design, Outlook, design_from
 from bnmind.adaptive.estimates import (
     AnswerFit,
     ability_deviation,
@@ -100,56 +99,6 @@ def bank_fingerprint(bank: ItemBank) -> str:
     return digest.hexdigest()[:32]
 
 
-def session_to_json(
-    bank: ItemBank, seed: int, about: Mapping[str, str], events: Sequence[Event]
-) -> str:
-    """Return a session as JSON text with one event on each line."""
-    head = {
-        "schema": _SCHEMA,
-        "version": 1,
-        "bank": {
-            "title": bank.title,
-            "items": len(bank.items),
-            "skills": len(bank.skills),
-            "fingerprint": bank_fingerprint(bank),
-        },
-        "seed": seed,
-        "about": dict(about),
-    }
-    return log_to_json(head, events)
-
-
-def read_session(place: Path, bank: ItemBank | None, *, salvage: bool = False) -> SavedSession:
-    """Return the content of a file; if ``salvage``, of its complete lines.
-
-    Raises
-    ------
-    ModelFileError
-        If the file is not a session, or is a session of another bank than one that is given.
-    """
-    saved = read_log(place, _SCHEMA, SavedSession, salvage=salvage)
-    if bank is not None and saved.bank.fingerprint != bank_fingerprint(bank):
-        raise ModelFileError(
-            f"expected a session of the bank {bank.title or 'given'}, got a session of"
-            f" {saved.bank.title or 'another bank'} with other skills, items or probabilities,"
-            f" in {place}",
-            str(place),
-        )
-    return saved
-
-
-def state_in(bank: ItemBank, events: Sequence[Event], *, place: str = "") -> LogState:
-    """Return the state that events lead to, which `place` holds; errors as for `replayed`."""
-
-    def check(event: Event) -> None:
-        if event.kind is not EventKind.UNDO:
-            bank.position(event.item)
-        if event.kind in (EventKind.ANSWER, EventKind.CHANGE):
-            bank.response(event.item, event.response)
-
-    return replayed(events, check, place=place)
-
-
 def believed(
     belief: SkillBelief,
     before: Mapping[str, int | str],
@@ -177,7 +126,7 @@ def believed(
     return belief
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class SkillReport(Value):
     """The result of a test for one skill."""
 
@@ -218,22 +167,14 @@ class SessionReport(Result, Value):
     @cached_property
     def skills(self) -> tuple[SkillReport, ...]:
         """The skills, in the order of the bank."""
-        session, skills = self.session, []
-        bank, shown = session.bank, session.design.report
-        intervals = skill_intervals(session.belief) if shown.parameters else None
+        session, bank = self.session, self.session.bank
+        intervals = skill_intervals(session.belief) if session.design.report.parameters else {}
+        skills = []
         for name, label in zip(bank.skills, bank.labels, strict=True):
             levels = session.posterior[name]
             level = max(levels, key=levels.__getitem__)
-            skills.append(
-                SkillReport(
-                    skill=name,
-                    label=label,
-                    level=level,
-                    probability=levels[level],
-                    levels=levels,
-                    interval=None if intervals is None else intervals[name][level],
-                )
-            )
+            interval = intervals[name][level] if intervals else None
+            skills.append(SkillReport(name, label, level, levels[level], levels, interval))
         return tuple(skills)
 
     def to_dict(self) -> dict[str, Any]:
@@ -357,8 +298,7 @@ class Session(Value):
             The file in which to save the session; it must not exist yet. It is written after
             the first item was selected, so a design that fails to select leaves no file.
         about
-            Texts to save in the file. A design read by `read_design` adds its own; see
-            `resume_session`.
+            Texts to save in the file. A design read by `read_design` adds its own.
         belief
             The belief before the first answer; default `start_belief`.
 
@@ -371,7 +311,7 @@ class Session(Value):
         """
         whole = Design(design) if isinstance(design, ItemBank) else design
         texts = {**({"design": whole.text} if whole.text else {}), **(about or {})}
-        session = cls._after_all(whole, belief, (), about=texts)
+        session = cls.after_events(whole, (), belief=belief, about=texts)
         if path is None:
             return session
         if not Path(path).exists() and not session.stop_reason:
@@ -395,8 +335,8 @@ class Session(Value):
         path
             The file. It does not change before the next event.
         design
-            The same design as at the start. The file contains the seed and the events, but
-            not the selector, the stopper and the rules.
+            The same design as at the start; or the bank, for the design that the file holds if it
+            was read by `read_design`, else the default design. The seed is that of the file.
         belief
             The belief before the first answer; default `start_belief`.
         salvage
@@ -407,45 +347,60 @@ class Session(Value):
         ------
         ModelFileError
             If the file cannot be read, is truncated, is of a newer version or of another
-            bank, or an event is not valid. The file does not change.
+            bank, or an event is not valid; or if its design does not fit the bank. The file does
+            not change.
         """
-        whole = Design(design) if isinstance(design, ItemBank) else design
-        place = Path(path)
-        saved = read_session(place, whole.bank, salvage=salvage)
-        whole = dataclasses.replace(whole, seed=saved.seed)
-        session = cls._after_all(whole, belief, saved.events, about=saved.about, place=str(place))
-        return session if salvage else dataclasses.replace(session, path=place)
+        place, saved = os.fspath(path), read_session(path, salvage=salvage)
+        if isinstance(design, ItemBank):
+            content = content_saved(saved.about, place)
+            design = Design(design) if content is None else design_from(content, design)
+        bank = design.bank
+        if saved.bank.fingerprint != bank_fingerprint(bank):
+            raise ModelFileError(
+                f"expected a session of the bank {bank.title or 'given'}, got a session of"
+                f" {saved.bank.title or 'another bank'} with other skills, items or probabilities,"
+                f" in {place}",
+                place,
+            )
+        design = dataclasses.replace(design, seed=saved.seed)
+        session = cls.after_events(
+            design, saved.events, belief=belief, about=saved.about, place=place
+        )
+        return session if salvage else dataclasses.replace(session, path=Path(path))
 
     @classmethod
     @checked
     def after_events(
-        cls, design: Design, events: Sequence[Event], *, belief: SkillBelief | None = None
+        cls,
+        design: Design,
+        events: Sequence[Event],
+        *,
+        belief: SkillBelief | None = None,
+        about: Mapping[str, str] | None = None,
+        place: str = "",
     ) -> Session:
         """Return the session after `events` that were kept elsewhere, such as in a database.
 
-        The `design` and the `belief` are those of the start, as for `start`.
+        The `design`, the `belief` and `about` are those of the start, as for `start`; `place` names
+        the events in errors.
 
         Raises
         ------
         UnknownNameError, InvalidArgumentError
             If an event is not valid.
+        ModelFileError
+            Instead, if a place is given.
         """
-        return cls._after_all(design, belief, events)
+        bank, prior = design.bank, start_belief(design.bank) if belief is None else belief
 
-    @classmethod
-    def _after_all(
-        cls,
-        design: Design,
-        belief: SkillBelief | None,
-        events: Sequence[Event],
-        *,
-        about: Mapping[str, str] | None = None,
-        place: str = "",
-    ) -> Session:
-        prior = start_belief(design.bank) if belief is None else belief
-        state = state_in(design.bank, events, place=place)
-        counted = design.counted(state.responses)
-        now = believed(prior, {}, counted, prior=prior)
+        def check(event: Event) -> None:
+            if event.kind is not EventKind.UNDO:
+                bank.position(event.item)
+            if event.kind in (EventKind.ANSWER, EventKind.CHANGE):
+                bank.response(event.item, event.response)
+
+        state = replayed(events, check, place=place)
+        now = believed(prior, {}, design.counted(state.responses), prior=prior)
         return cls(design, prior, tuple(events), state=state, belief=now, about=about or {})
 
     def __repr__(self) -> str:
@@ -575,7 +530,16 @@ class Session(Value):
 
     @cached_property
     def _content(self) -> str:
-        return session_to_json(self.bank, self.design.seed, self.about, self.events)
+        bank = self.bank
+        sizes = {"title": bank.title, "items": len(bank.items), "skills": len(bank.skills)}
+        head = {
+            "schema": _SCHEMA,
+            "version": 1,
+            "bank": {**sizes, "fingerprint": bank_fingerprint(bank)},
+            "seed": self.design.seed,
+            "about": dict(self.about),
+        }
+        return log_to_json(head, self.events)
 
     @property
     def impossible(self) -> bool:
@@ -657,44 +621,17 @@ class Session(Value):
         return log_from_json(text, _SCHEMA, SavedSession).events == self.events
 
 
-@checked
-def resume_session(
-    path: str | os.PathLike[str], bank: ItemBank, *, salvage: bool = False
-) -> Session:
-    """Return the session in a file, with the design of `read_design` that the file holds.
-
-    Parameters
-    ----------
-    path, salvage
-        As for `Session.load`.
-    bank
-        The item bank.
-
-    Raises
-    ------
-    ModelFileError
-        If the file cannot be read, holds no design, or is of another bank, or if its design does
-        not fit the bank any more.
-    """
-    # The bank of the session is that of its design, which may have another prior.
-    saved = read_session(Path(path), None, salvage=salvage)
-    design = design_saved(saved.about, bank)
-    if design is None:
-        raise ModelFileError(
-            f"{os.fspath(path)} holds no design; load it with Session.load and its design",
-            os.fspath(path),
-        )
-    return Session.load(path, design, salvage=salvage)
+def read_session(path: str | os.PathLike[str], *, salvage: bool = False) -> SavedSession:
+    """Return the content of the file of a session; errors and ``salvage`` as for `read_log`."""
+    return read_log(path, _SCHEMA, SavedSession, salvage=salvage)
 
 
-def design_saved(about: Mapping[str, str], bank: ItemBank) -> Design | None:
-    """Return the design among the texts of a saved session; None if there is none."""
+def content_saved(about: Mapping[str, str], place: str) -> dict[str, Any] | None:
+    """Return the content of the design among the texts of a saved session; None without one."""
     if "design" not in about:
         return None
     try:
-        content = json.loads(about["design"])
-        if not isinstance(content, dict):
-            raise ValueError(content)
-    except (ValueError, RecursionError) as fault:
-        raise ModelFileError("the design in the saved session is damaged", "design") from fault
-    return design_from(content, bank)
+        return dict(json.loads(about["design"]))
+    except (ValueError, TypeError, RecursionError) as fault:
+        told = f"{place}: the design in the saved session is damaged"
+        raise ModelFileError(told, place) from fault

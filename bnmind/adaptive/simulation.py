@@ -20,7 +20,7 @@ from bnmind.adaptive.beliefs import (
     BatchBelief,
     updated_batch_anyway,
 )
-from bnmind.adaptive.design import DEFAULT_RULES, Design, Opening, openings
+from bnmind.adaptive.design import DEFAULT_RULES, Design, openings
 from bnmind.adaptive.estimates import start_beliefs
 from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of
 from bnmind.adaptive.pilot import PilotItems, drawn_places
@@ -37,7 +37,7 @@ from bnmind.adaptive.simulation_results import (
     joined_runs,
     measure_of,
 )
-from bnmind.adaptive.stopping import Stopper
+from bnmind.adaptive.stopping import Ending, Stopper
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 
@@ -158,7 +158,7 @@ def _changed(before: Sequence[Floats], rows: NDArray[np.intp], now: Floats) -> F
 
 
 def _selected(
-    design: Design, beliefs: BatchBelief, opening: Opening, luck: _Luck
+    design: Design, beliefs: BatchBelief, opening: Ending, luck: _Luck
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
     """Return the next item of each examinee, and the items withheld from then on."""
     is_pilot, allowed = opening.is_pilot, opening.allowed

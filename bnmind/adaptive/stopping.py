@@ -41,7 +41,8 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import and_, or_
 from types import MappingProxyType
 from typing import Annotated, NamedTuple, TypeAlias
 
@@ -50,8 +51,9 @@ from annotated_types import Ge, Gt, Le, Lt
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
+from bnmind._messages import shown
 from bnmind._registry import COUNT, NUMBER, Argument, Registered, Registrar, leads_to, made_by_name
-from bnmind._values import Count, Finite, Positive, Value, sealed
+from bnmind._values import Count, Finite, Must, Positive, Value, sealed
 from bnmind.adaptive.beliefs import MISSING, BatchBelief, SkillBelief, batch_given
 from bnmind.adaptive.blueprint import Blueprint
 from bnmind.adaptive.estimates import (
@@ -83,30 +85,7 @@ Reasons: TypeAlias = NDArray[np.str_]
 
 @dataclass(frozen=True, eq=False)
 class Progress(Value):
-    """The progress of a test, as input to a stopper."""
-
-    belief: SkillBelief
-    """The belief about the examinee."""
-    asked: tuple[str, ...] = ()
-    """The items asked, including skipped ones."""
-    allowed: tuple[str, ...] = ()
-    """The items that may be asked next."""
-
-    @property
-    def bank(self) -> ItemBank:
-        """The item bank."""
-        return self.belief.bank
-
-    def as_batch(self) -> BatchProgress:
-        """Return the progress as that of a batch of one examinee."""
-        asked = [self.bank.position(name) for name in self.asked]
-        sequence = np.array([asked], dtype=np.intp)
-        return BatchProgress(self.belief.batch, sequence, item_mask(self.bank, self.allowed)[None])
-
-
-@dataclass(frozen=True, eq=False)
-class BatchProgress(Value):
-    """The progress of the tests of many examinees."""
+    """The progress of the tests of many examinees, as input to a stopper."""
 
     beliefs: BatchBelief
     """The belief about each examinee."""
@@ -123,39 +102,28 @@ class BatchProgress(Value):
 
     @cached_property
     def asked(self) -> Mask:
-        """``(examinees, items)``, a mask of the items asked."""
+        """``(examinees, items)``, a mask of the items asked, including skipped ones."""
         return sealed(asked_mask(self.bank, self.sequence))
-
-    @checked
-    def of(self, examinee: int) -> Progress:
-        """Return the progress of the test of one examinee.
-
-        Parameters
-        ----------
-        examinee
-            The position of the examinee, from 0.
-
-        Raises
-        ------
-        InvalidArgumentError
-            If there is no such examinee.
-        """
-        belief, names = self.beliefs.alone(examinee), self.bank.item_names
-        asked = self.sequence[examinee]
-        return Progress(
-            belief,
-            tuple([names[i] for i in asked[asked != MISSING].tolist()]),
-            tuple([names[i] for i in np.flatnonzero(self.allowed[examinee]).tolist()]),
-        )
 
 
 class Stopper(CheckedMethods, Value, ABC):
-    """The interface of stoppers. A stopper of your own states `stop_batch`."""
+    """The interface of stoppers. A stopper of your own states `stop_batch`.
+
+    Examples
+    --------
+    A test ends when any of several stoppers ends it, or when all of them do:
+
+    >>> from bnmind.adaptive import EntropyBelow, MaximalItems, ProfileCertain, start_belief
+    >>> bank = ItemBank.from_qmatrix([[1, 0], [1, 1]], guess=0.2, slip=0.1)
+    >>> stopper = MaximalItems(10) & ProfileCertain(0.9) | EntropyBelow(2.5)
+    >>> stopper.stop(start_belief(bank))
+    'the entropy of the skills is at most 2.5 bits'
+    """
 
     _checked = ("stop_batch",)
 
     @abstractmethod
-    def stop_batch(self, progress: BatchProgress) -> Reasons:
+    def stop_batch(self, progress: Progress) -> Reasons:
         """Return the reasons why tests are over, ``(examinees,)``; empty texts if they continue.
 
         Parameters
@@ -165,19 +133,35 @@ class Stopper(CheckedMethods, Value, ABC):
         """
 
     @checked
-    def stop(self, progress: Progress) -> str:
+    def stop(
+        self, belief: SkillBelief, asked: Sequence[str] = (), allowed: Sequence[str] = ()
+    ) -> str:
         """Return the reason why the test of one examinee is over; an empty text if it continues.
 
         Parameters
         ----------
-        progress
-            The items, responses and beliefs so far.
+        belief
+            The belief about the examinee.
+        asked
+            The items asked, in order, including skipped ones.
+        allowed
+            The items that may be asked next.
         """
-        return str(self.stop_batch(progress.as_batch())[0])
+        places = np.array([[belief.bank.position(name) for name in asked]], dtype=np.intp)
+        progress = Progress(belief.batch, places, item_mask(belief.bank, allowed)[None])
+        return str(self.stop_batch(progress)[0])
 
     def most_items(self) -> int | None:
         """Return the number of items after which every test ends; None if there is none."""
         return None
+
+    def __or__(self, other: Stopper) -> Stopper:
+        """Return the stopper that ends a test if at least one of two does."""
+        return _joined(self, other, is_any=True)
+
+    def __and__(self, other: Stopper) -> Stopper:
+        """Return the stopper that ends a test if both of two do."""
+        return _joined(self, other, is_any=False)
 
 
 def most_items_of(stopper: Stopper | None) -> int | None:
@@ -185,81 +169,42 @@ def most_items_of(stopper: Stopper | None) -> int | None:
     return None if stopper is None else stopper.most_items()
 
 
-@dataclass(frozen=True, init=False)
-class _Composed(Stopper):
+@dataclass(frozen=True)
+class _Joined(Stopper):
+    """Stop if any of several stoppers does, or if all do; the reason joins those that stop."""
+
     stoppers: tuple[Stopper, ...]
-    """One or more."""
+    is_any: bool
 
-    def __init__(
-        self, *one_by_one: Stopper | Sequence[Stopper], stoppers: Sequence[Stopper] = ()
-    ) -> None:
-        if len(one_by_one) == 1 and isinstance(one_by_one[0], Sequence):
-            one_by_one = tuple(one_by_one[0])
-        object.__setattr__(self, "stoppers", one_by_one or stoppers)
-        self._convert()
-        object.__setattr__(self, "stoppers", tuple(self.stoppers))
-        if not self.stoppers:
-            raise InvalidArgumentError("no stoppers: at least one is needed")
-
-    def stop_batch(self, progress: BatchProgress) -> Reasons:
-        """Return the reasons to stop, ``(examinees,)``."""
+    def stop_batch(self, progress: Progress) -> Reasons:
         each = [stopper.stop_batch(progress).tolist() for stopper in self.stoppers]
-        return np.array([self._joined(reasons) for reasons in zip(*each, strict=True)], dtype=str)
-
-    @abstractmethod
-    def _joined(self, reasons: Sequence[str]) -> str:
-        """Return the reason of a test, given that of each stopper; empty to continue."""
-
-
-@dataclass(frozen=True, init=False)
-class AnyOf(_Composed):
-    """Stop if at least one of several stoppers does; the reason joins those that stop.
-
-    Parameters
-    ----------
-    *one_by_one
-        One or more stoppers, or one sequence of them.
-    stoppers
-        The sequence by its name, instead.
-
-    Examples
-    --------
-    >>> from bnmind.adaptive import EntropyBelow, ItemBank, MaximalItems, Progress, start_belief
-    >>> bank = ItemBank.from_qmatrix([[1, 0], [1, 1]], guess=0.2, slip=0.1)
-    >>> stopper = AnyOf(MaximalItems(10), EntropyBelow(2.5))
-    >>> stopper.stop(Progress(start_belief(bank)))
-    'the entropy of the skills is at most 2.5 bits'
-    """
-
-    def _joined(self, reasons: Sequence[str]) -> str:
-        return " and ".join(filter(None, reasons))
+        return np.array(
+            [
+                " and ".join(filter(None, reasons)) if self.is_any or all(reasons) else ""
+                for reasons in zip(*each, strict=True)
+            ],
+            dtype=np.str_,
+        )
 
     def most_items(self) -> int | None:
-        """Return the smallest number of items after which one of the stoppers ends every test."""
-        known = (one.most_items() for one in self.stoppers)
-        return min((most for most in known if most is not None), default=None)
+        most = [one.most_items() for one in self.stoppers]
+        known = [one for one in most if one is not None]
+        if self.is_any:
+            return min(known, default=None)
+        return max(known) if len(known) == len(most) else None
 
 
-@dataclass(frozen=True, init=False)
-class AllOf(_Composed):
-    """Stop if all of several stoppers do; the reason joins all their reasons.
+def _parts(stopper: Stopper, *, is_any: bool) -> tuple[Stopper, ...]:
+    """Return the stoppers that one joins so."""
+    if isinstance(stopper, _Joined) and stopper.is_any == is_any:
+        return stopper.stoppers
+    return (stopper,)
 
-    Parameters
-    ----------
-    *one_by_one
-        One or more stoppers, or one sequence of them.
-    stoppers
-        The sequence by its name, instead.
-    """
 
-    def _joined(self, reasons: Sequence[str]) -> str:
-        return " and ".join(reasons) if all(reasons) else ""
-
-    def most_items(self) -> int | None:
-        """Return the number of items after which all stoppers end every test, if all do."""
-        known = [one.most_items() for one in self.stoppers]
-        each = [most for most in known if most is not None]
-        return max(each) if len(each) == len(known) else None
+def _joined(first: Stopper, second: Stopper, *, is_any: bool) -> Stopper:
+    if not isinstance(second, Stopper):
+        raise InvalidArgumentError(f"expected a stopper, got {shown(second)}", second)
+    return _Joined((*_parts(first, is_any=is_any), *_parts(second, is_any=is_any)), is_any)
 
 
 @dataclass(frozen=True)
@@ -272,26 +217,23 @@ class StopBy(Stopper):
     Parameters
     ----------
     function
-        A function of a `Progress` that returns the reason to stop, or an empty text; or a
-        truth value.
+        A function of the belief about an examinee and the names of the items asked, in order, which
+        returns the reason to stop, or an empty text; or a truth value.
     reason
         The reason if the function returns True.
     """
 
-    function: Callable[[Progress], str | bool]
+    function: Callable[[SkillBelief, tuple[str, ...]], str | bool]
     reason: str = "the test's own rule says so"
 
-    def stop_batch(self, progress: BatchProgress) -> Reasons:
+    def stop_batch(self, progress: Progress) -> Reasons:
         """Return the reasons by the function for each examinee."""
-        each = [self.function(progress.of(row)) for row in range(len(progress.beliefs))]
-        words = [one if isinstance(one, str) else self.reason if one else "" for one in each]
+        words = []
+        for row, asked in enumerate(progress.sequence):
+            names = [progress.bank.item_names[i] for i in asked[asked != MISSING].tolist()]
+            told = self.function(progress.beliefs.alone(row), tuple(names))
+            words.append(told if isinstance(told, str) else self.reason if told else "")
         return np.array(words, dtype=np.str_)
-
-
-def _reach(progress: BatchProgress, what: str, most: float) -> Mask:
-    """Return whether the costs or the times of the items asked reach a limit together."""
-    used = progress.asked @ np.array([getattr(item, what) for item in progress.bank.items])
-    return np.asarray(used >= most * (1 - TOLERANCE))
 
 
 stopper: Registrar[Stopper] = Registrar()
@@ -303,7 +245,7 @@ stopper: Registrar[Stopper] = Registrar()
 class MaximalItems(Stopper):
     """Stop after a number of items, including skipped ones.
 
-    Within `AllOf` it is the least number of items.
+    Joined by ``&`` with others it is the least number of items.
 
     Parameters
     ----------
@@ -317,50 +259,42 @@ class MaximalItems(Stopper):
         """Return the number of items."""
         return self.items
 
-    def stop_batch(self, progress: BatchProgress) -> Reasons:
+    def stop_batch(self, progress: Progress) -> Reasons:
         """Return the reasons to stop, ``(examinees,)``."""
         reason = f"{self.items} item{'s were' if self.items > 1 else ' was'} asked"
         return np.where(progress.asked.sum(axis=1) >= self.items, reason, "")
 
 
-@stopper("time", "the items asked take this long", NUMBER)
-@dataclass(frozen=True)
-class MaximalTime(Stopper):
-    """Stop if the total time of the items asked reaches a limit.
-
-    It adds the times stated in the bank; there is no clock.
-
-    Parameters
-    ----------
-    time
-        In the unit of `Item.time`, above 0.
-    """
-
-    time: Annotated[float, Gt(0)]
-
-    def stop_batch(self, progress: BatchProgress) -> Reasons:
-        """Return the reasons to stop, ``(examinees,)``."""
-        reason = f"the items asked take {self.time:g} or longer"
-        return np.where(_reach(progress, "time", self.time), reason, "")
-
-
+@stopper(
+    "time",
+    "the items asked take this long",
+    NUMBER,
+    given=lambda most: MaximalCost(most, "time"),
+)
 @stopper("cost", "the items asked cost this much", NUMBER)
 @dataclass(frozen=True)
 class MaximalCost(Stopper):
-    """Stop if the total cost of the items asked reaches a limit.
+    """Stop if the total cost, or the total time, of the items asked reaches a limit.
+
+    It adds what the bank states; there is no clock.
 
     Parameters
     ----------
-    cost
-        In the unit of `Item.cost`, above 0.
+    most
+        In the unit of `Item.cost` or `Item.time`, above 0.
+    of
+        ``"cost"`` or ``"time"``.
     """
 
-    cost: Annotated[float, Gt(0)]
+    most: Annotated[float, Gt(0)]
+    of: Annotated[str, Must(": cost or time", {"cost", "time"}.__contains__)] = "cost"
 
-    def stop_batch(self, progress: BatchProgress) -> Reasons:
+    def stop_batch(self, progress: Progress) -> Reasons:
         """Return the reasons to stop, ``(examinees,)``."""
-        reason = f"the items asked have cost {self.cost:g} or more"
-        return np.where(_reach(progress, "cost", self.cost), reason, "")
+        used = progress.asked @ np.array([getattr(item, self.of) for item in progress.bank.items])
+        words = f"have cost {self.most:g} or more"
+        reason = words if self.of == "cost" else f"take {self.most:g} or longer"
+        return np.where(used >= self.most * (1 - TOLERANCE), f"the items asked {reason}", "")
 
 
 @stopper("entropy", "the entropy of the skills is at most this many bits", NUMBER)
@@ -376,7 +310,7 @@ class EntropyBelow(Stopper):
 
     bits: Annotated[float, Ge(0)]
 
-    def stop_batch(self, progress: BatchProgress) -> Reasons:
+    def stop_batch(self, progress: Progress) -> Reasons:
         """Return the reasons to stop, ``(examinees,)``."""
         reason = f"the entropy of the skills is at most {self.bits:g} bits"
         return np.where(progress.beliefs.entropy <= self.bits + TOLERANCE, reason, "")
@@ -395,7 +329,7 @@ class ProfileCertain(Stopper):
 
     probability: Annotated[float, Gt(0), Le(1)]
 
-    def stop_batch(self, progress: BatchProgress) -> Reasons:
+    def stop_batch(self, progress: Progress) -> Reasons:
         """Return the reasons to stop, ``(examinees,)``."""
         reason = f"one profile of the skills has probability {self.probability:g} or more"
         largest = progress.beliefs.profile().probabilities
@@ -418,7 +352,7 @@ class SkillsCertain(Stopper):
     probability: Annotated[float, Gt(0), Le(1)]
     skills: tuple[str, ...] = ()
 
-    def stop_batch(self, progress: BatchProgress) -> Reasons:
+    def stop_batch(self, progress: Progress) -> Reasons:
         """Return the reasons to stop, ``(examinees,)``."""
         skills = self.skills or progress.bank.skills
         largest = [progress.beliefs.marginal(skill).max(axis=1) for skill in skills]
@@ -444,7 +378,7 @@ class GainBelow(Stopper):
     gain: Annotated[float, Ge(0)]
     scored: ScoringSelector = field(default_factory=MinimalEntropy)
 
-    def stop_batch(self, progress: BatchProgress) -> Reasons:
+    def stop_batch(self, progress: Progress) -> Reasons:
         """Return the reasons to stop, ``(examinees,)``."""
         scores = self.scored._open_scores(progress.beliefs, progress.allowed)
         what = " bits" if isinstance(self.scored, MinimalEntropy) else ""
@@ -465,7 +399,7 @@ class DeviationBelow(Stopper):
 
     deviation: Annotated[float, Gt(0)]
 
-    def stop_batch(self, progress: BatchProgress) -> Reasons:
+    def stop_batch(self, progress: Progress) -> Reasons:
         """Return the reasons to stop, ``(examinees,)``."""
         reason = f"the standard deviation of the ability is at most {self.deviation:g}"
         deviations = ability_deviation(progress.beliefs)
@@ -491,7 +425,7 @@ class Plateau(Stopper):
     change: Annotated[float, Ge(0), Lt(1)]
     answers: Count = 3
 
-    def stop_batch(self, progress: BatchProgress) -> Reasons:
+    def stop_batch(self, progress: Progress) -> Reasons:
         """Return the reasons to stop, ``(examinees,)``."""
         beliefs, sequence = progress.beliefs, progress.sequence
         answered = np.take_along_axis(beliefs.codes, np.maximum(sequence, 0), axis=1) != MISSING
@@ -539,7 +473,7 @@ class SkillsDecided(Stopper):
     error: _Error = 0.05
     skills: tuple[str, ...] = ()
 
-    def stop_batch(self, progress: BatchProgress) -> Reasons:
+    def stop_batch(self, progress: Progress) -> Reasons:
         """Return the reasons to stop, ``(examinees,)``.
 
         Raises
@@ -580,7 +514,7 @@ class AbilityDecided(Stopper):
     error: _Error = 0.05
     indifference: Positive = 0.25
 
-    def stop_batch(self, progress: BatchProgress) -> Reasons:
+    def stop_batch(self, progress: Progress) -> Reasons:
         """Return the reasons to stop, ``(examinees,)``.
 
         Raises
@@ -680,14 +614,12 @@ def stopper_by_names(texts: Sequence[str]) -> Stopper | None:
     InvalidArgumentError
         If an argument is missing or of another kind.
     """
-    any_of: list[Stopper] = []
+    any_of = []
     for text in texts:
         parts = text.split("+")
-        all_of = tuple(made_by_name("stopper", STOPPERS, part, shown_in=text) for part in parts)
-        any_of.append(all_of[0] if len(all_of) == 1 else AllOf(all_of))
-    if not any_of:
-        return None
-    return any_of[0] if len(any_of) == 1 else AnyOf(tuple(any_of))
+        all_of = [made_by_name("stopper", STOPPERS, part, shown_in=text) for part in parts]
+        any_of.append(reduce(and_, all_of))
+    return reduce(or_, any_of) if any_of else None
 
 
 def name_stoppers(stopper: Stopper | None) -> list[str]:
@@ -700,9 +632,10 @@ def name_stoppers(stopper: Stopper | None) -> list[str]:
     """
     if stopper is None:
         return []
-    any_of = stopper.stoppers if isinstance(stopper, AnyOf) else (stopper,)
-    all_of = [one.stoppers if isinstance(one, AllOf) else (one,) for one in any_of]
-    texts = ["+".join(map(_name_stopper, stoppers)) for stoppers in all_of]
+    texts = [
+        "+".join(map(_name_stopper, _parts(one, is_any=False)))
+        for one in _parts(stopper, is_any=True)
+    ]
     if not leads_to(stopper_by_names, texts, stopper):
         raise InvalidArgumentError(
             f"expected a stopper that a file can name, got {type(stopper).__name__}", stopper
@@ -711,9 +644,10 @@ def name_stoppers(stopper: Stopper | None) -> list[str]:
 
 
 def _name_stopper(stopper: Stopper) -> str:
-    first = next(iter(vars(stopper).values()), None)
-    named = (name for name, member in STOPPERS.items() if member.given is type(stopper))
-    return f"{next(named, '')}:{first!r}"
+    first, *others = vars(stopper).values() or ("",)
+    kinds = {name: member.given for name, member in STOPPERS.items()}
+    named = [name for name, given in kinds.items() if given is type(stopper)]
+    return f"{others[0] if 'time' in others else next(iter(named), '')}:{first!r}"
 
 
 NOTHING_LEFT = "no item is left that may be asked"
@@ -748,6 +682,12 @@ class Ending(NamedTuple):
     """``(examinees, items)``, a mask of the open items."""
     reasons: Reasons
     """``(examinees,)``, the reason why each test is over; empty if it continues."""
+    is_pilot: NDArray[np.bool_]
+    """``(examinees,)``, whether the open items are pilot items."""
+
+    def take(self, rows: NDArray[np.bool_]) -> Ending:
+        """Return the part about some of the tests."""
+        return Ending(self.allowed[rows], self.reasons[rows], self.is_pilot[rows])
 
 
 def ending(
@@ -778,16 +718,17 @@ def ending(
     allowed = allowed_items(bank, rules, asked, available=available)
     nothing_left = np.where(allowed.any(axis=1), "", NOTHING_LEFT)
     reasons = np.where(asked_mask(bank, asked).all(axis=1), EVERYTHING_ASKED, nothing_left)
+    no_pilots = np.zeros(len(asked), dtype=bool)
     if stopper is None or not len(asked):
-        return Ending(allowed, reasons)
-    stops = stopper.stop_batch(BatchProgress(beliefs, asked, allowed))
+        return Ending(allowed, reasons, no_pilots)
+    stops = stopper.stop_batch(Progress(beliefs, asked, allowed))
     if (stops != "").any():
         needed = _needed(bank, rules, asked, available)
         waits = (stops != "") & needed.any(axis=1)
         stops = np.where(waits, "", stops)
         reasons = np.where(waits, "", reasons)
         allowed = np.where(waits[:, None], needed, allowed)
-    return Ending(allowed, np.where(stops != "", stops, reasons))
+    return Ending(allowed, np.where(stops != "", stops, reasons), no_pilots)
 
 
 def _needed(bank: ItemBank, rules: Sequence[Rule], asked: Asked, available: Mask) -> Mask:

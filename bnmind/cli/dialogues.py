@@ -17,7 +17,7 @@ from bnmind._display import Table, parts_of
 from bnmind._files import OvertakenError, check_writable
 from bnmind._messages import counted, in_shell, percent
 from bnmind._registry import made_by_name
-from bnmind.cli.inputs import DEFAULT_SELECTOR, DesignOptions, SelectorName, with_named_prior
+from bnmind.cli.inputs import DEFAULT_SELECTOR, DesignOptions, SelectorName
 from bnmind.cli.networks import Evidence, Targets, entries, evidence_of, names_of
 from bnmind.cli.shared.command import Json, ModelFile, OneOf, Seed, is_saved, show_parts
 from bnmind.cli.shared.dialogue import Command, ask_end, converse
@@ -143,40 +143,26 @@ def run_test(
     bnmind test models/banks/ability.json --selector fisher --stop items:5+deviation:0.4
     bnmind test models/banks/fractions.json --design models/designs/fractions.toml
     """
-    from bnmind.adaptive.stopping import default_stop, default_stop_words
+    from bnmind.adaptive.stopping import default_stop_words
 
     if salvage and session is None:
         raise BnmindError("--salvage needs --session, which names the damaged file")
     items = adaptive.read_bank(bank)
-    asked = {"selector": selector, "stop": " ".join(test.stop) if test.stop else None}
-    about: Mapping[str, str] = {k: text for k, text in asked.items() if text is not None}
-    whole = _whole(items, test, selector, seed)
+    content, is_usual = _content(items, test, selector, seed)
     resumed = session is not None and is_saved(session)
     if session is not None and resumed:
-        if whole is not None:
-            about = {"design": whole.text}
-        named = "design" if test.design is not None else "prior"
-        about = _as_saved(session, about, salvage=salvage, named=named)
-    elif whole is None and not test.stop:
-        about = {**about, "stop": " ".join(default_stop(items))}
-    whole = whole or _design(items, about, seed)
-    if session is None or not resumed:
+        given = test.content(selector, seed) if test.design is None else content
+        run = _resumed(session, items, test, given, salvage=salvage)
+    else:
+        design, about = test.of(content, items), {}
+        if not design.text:
+            about = {"selector": content["select"]["by"]} if "select" in content else {}
+            about["stop"] = " ".join(content["stop"]["any"])
         if session is not None:
             check_writable(session)
-        about = {} if whole.text else about
-        run = working(PREPARING, lambda _: adaptive.Session.start(whole, path=session, about=about))
-    else:
-        place = session
-        run = working(PREPARING, lambda _: adaptive.Session.load(place, whole, salvage=salvage))
-        if seed is not None and seed != run.design.seed:
-            raise BnmindError(
-                f"expected --seed {run.design.seed} of the test saved in {session}, got {seed}"
-            )
-        if salvage:
-            copy = session.with_name(f"{session.name}.salvaged")
-            if copy.exists():
-                raise BnmindError(f"{copy} exists already; --session {copy} resumes it")
-            run = run.save(copy, new=True)
+        run = working(
+            PREPARING, lambda _: adaptive.Session.start(design, path=session, about=about)
+        )
     if not interruptible(lambda: run.stop_reason):
         # Raise before any output if the selector does not fit the bank.
         interruptible(run.next_item)
@@ -185,11 +171,7 @@ def run_test(
         f"{run.bank.title or bank.name}: {counted(n_items, 'item')}, {counted(n_skills, 'skill')}."
         + (f" Resumed after {counted(len(run.state.asked), 'item')}." if resumed else "")
     )
-    if (
-        not resumed
-        and not test.stop
-        and whole.stopper == adaptive.stopper_by_names(default_stop(items))
-    ):
+    if is_usual and not resumed:
         tell(f"{default_stop_words(items)}; --stop says otherwise.")
     tell("Type each answer; s skips, u undoes, ? says why this item, q quits.")
     if run.path is None:
@@ -208,88 +190,59 @@ def run_test(
         raise typer.Exit(INTERRUPTED)
 
 
-def _whole(
+def _content(
     bank: adaptive.ItemBank, test: DesignOptions, selector: str | None, seed: int | None
-) -> adaptive.Design | None:
-    """Return the whole design that a file or a prior makes; None if there is neither."""
-    from bnmind.adaptive.design_files import design_from, with_options
+) -> tuple[dict[str, Any], bool]:
+    """Return the content of the design of a test, and whether it stops as tests without --stop."""
     from bnmind.adaptive.stopping import default_stop
 
-    if test.design is None and test.prior is None:
-        return None
-    if test.design is None:
-        with_named_prior(bank, test.prior)  # names the option in an error
-    given: dict[str, Any] = {"selector": selector, "seed": seed, "prior": test.prior}
-
-    def with_stop(texts: Sequence[str]) -> adaptive.Design:
-        if test.design is not None:
-            return adaptive.read_design(test.design, bank, stop=texts, **given)
-        return design_from(with_options({}, stop=texts, **given), bank)
-
-    whole = with_stop(test.stop or ())
-    return with_stop(default_stop(bank)) if whole.stopper is None else whole
+    content = test.content(selector, seed)
+    if "stop" in content:
+        return content, False
+    return {**content, "stop": {"any": [*default_stop(bank)]}}, True
 
 
-def _design(bank: adaptive.ItemBank, about: Mapping[str, str], seed: int | None) -> adaptive.Design:
-    from bnmind.adaptive.sessions import design_saved
+def _resumed(
+    path: Path,
+    bank: adaptive.ItemBank,
+    test: DesignOptions,
+    given: Mapping[str, Any],
+    *,
+    salvage: bool,
+) -> adaptive.Session:
+    """Return a saved test; raise if options that are given are not those of it.
 
-    return design_saved(about, bank) or adaptive.Design(
-        bank,
-        adaptive.selector_by_name(about.get("selector", DEFAULT_SELECTOR)),
-        adaptive.stopper_by_names(about.get("stop", "").split()),
-        seed=seed or 0,
-    )
-
-
-def _as_saved(
-    path: Path, asked: Mapping[str, str], *, salvage: bool, named: str
-) -> Mapping[str, str]:
-    """Return the options of a saved test; raises if others are asked for.
-
-    ``named`` is the option that makes a design.
+    A file of a design is given as a whole.
     """
-    from bnmind.adaptive.sessions import read_session
+    from bnmind.adaptive.sessions import content_saved, read_session
 
     try:
-        saved = read_session(path, None, salvage=salvage)
+        saved = read_session(path, salvage=salvage)
     except ModelFileError as fault:
         cut = fault.line is not None and not salvage
         more = "; --salvage saves what is whole in another file" if cut else ""
         raise ModelFileError(f"{fault}{more}", str(path)) from fault
-    has_design = "design" in saved.about
-    if has_design and asked.get("design", saved.about["design"]) != saved.about["design"]:
+    known = own = content_saved(saved.about, str(path))
+    if known is None:
+        stop = {"any": saved.about.get("stop", "").split()}
+        select = {"by": saved.about.get("selector", DEFAULT_SELECTOR)}
+        known = {"select": select, "stop": stop, "seed": saved.seed}
+    whole = {**known, **given} if test.design is None else given
+    if json.dumps(whole).casefold() != json.dumps(known).casefold():
+        names = [f"--{name}" for name in given] if test.design is None else ["--design"]
         raise BnmindError(
-            f"expected the design of the test saved in {path}, got another one; leave out --design,"
-            " --prior and other options to resume, or name another file by --session"
+            f"expected the design of the test saved in {path}, got another one; leave out"
+            f" {' and '.join(names).replace('--select', '--selector')} to resume it, or name"
+            " another file by --session"
         )
-    for name, text in asked.items():
-        if name == "design" and has_design:
-            continue
-        if has_design or name == "design":
-            more = f"the test saved in {path} {'has' if has_design else 'has not'} a design"
-            option = named if name == "design" else name
-            raise BnmindError(f"{more}; leave out --{option} to resume it")
-        value = saved.about.get(name, DEFAULT_SELECTOR if name == "selector" else "")
-        if _in_one_case(name, text) == _in_one_case(name, value):
-            continue
-        if not value:
-            raise BnmindError(
-                f"{path} was saved without --{name}; leave out --{name} {text}, or name another"
-                " file by --session"
-            )
-        raise BnmindError(
-            f"expected --{name} {value} as in the test saved in {path}, got {text};"
-            " --session may name another file"
-        )
-    return saved.about
-
-
-def _in_one_case(option: str, text: str) -> str:
-    """Return the value of an option with names in lower case; those of skills stay."""
-    if option == "stop":
-        return text.lower()
-    name, colon, argument = text.partition(":")
-    return f"{name.lower()}{colon}{argument}"
+    design = bank if own is not None else test.of(known, bank)
+    run = working(PREPARING, lambda _: adaptive.Session.load(path, design, salvage=salvage))
+    if salvage:
+        copy = path.with_name(f"{path.name}.salvaged")
+        if copy.exists():
+            raise BnmindError(f"{copy} exists already; --session {copy} resumes it")
+        return run.save(copy, new=True)
+    return run
 
 
 @dataclass
@@ -357,9 +310,6 @@ def _show_why(session: adaptive.Session) -> None:
 
 
 # --- bnmind ask ----------------------------------------------------------------------------------
-
-_RENAMED = {"--given": "--evidence"}
-"""Options that had another name in dialogues saved before."""
 
 _COMMANDS = (Command.UNDO, Command.HINT, Command.DOUBT, Command.HELP, Command.QUIT)
 
@@ -616,19 +566,15 @@ def _merge_options(
     BnmindError
         If an option contradicts the saved dialogue.
     """
-    lists = {
-        "--about": options.about,
-        "--among": options.among,
-        "--evidence": options.evidence,
-        "--costs": () if options.costs is None else [str(options.costs)],
-        "--score": () if options.score is None else [options.score],
-        "--measure": () if options.measure is None else [options.measure],
-        "--stop": options.stop,
-    }
-    given = {name: list(texts) for name, texts in lists.items() if texts}
+    given = {}
+    for name in ("about", "among", "evidence", "costs", "score", "measure", "stop"):
+        if value := getattr(options, name):
+            texts = value if isinstance(value, list | tuple) else [value]
+            given[f"--{name}"] = [str(text) for text in texts]
     if saved is None:
         return given
-    before = {_RENAMED.get(name, name): _read_list(name, text) for name, text in saved.items()}
+    # A dialogue of before may have another name of an option.
+    before = {name.replace("given", "evidence"): _read_list(name, saved[name]) for name in saved}
     for name, texts in given.items():
         if (began := before.get(name, [])) != texts:
             with_them = f"with {name} {' '.join(began)}" if began else f"without {name}"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
@@ -235,11 +235,28 @@ class DesignOptions:
     ] = None
     prior: PriorOption = None
 
-    def read(self, bank: adaptive.ItemBank, selector: str | None) -> adaptive.Design:
-        """Return the design in a file, or that of a selector and the stoppers."""
-        given, stop = self.design, self.stop or ()
-        if given is not None:
-            return adaptive.read_design(given, bank, selector=selector, stop=stop, prior=self.prior)
-        chosen = adaptive.selector_by_name(selector or DEFAULT_SELECTOR)
-        stopper = adaptive.stopper_by_names(stop)
-        return adaptive.Design(with_named_prior(bank, self.prior), chosen, stopper)
+    def content(self, selector: str | None = None, seed: int | None = None) -> dict[str, Any]:
+        """Return the content of the file, if there is one, with what other options add."""
+        from bnmind._records import faults_in
+        from bnmind.adaptive.design import design_content, with_options
+
+        with faults_in(self.design):
+            return with_options(
+                {} if self.design is None else design_content(self.design),
+                selector=selector,
+                stop=self.stop or (),
+                seed=seed,
+                prior=self.prior,
+            )
+
+    def of(self, content: Mapping[str, Any], bank: adaptive.ItemBank) -> adaptive.Design:
+        """Return the design of a content; without a file or a prior it has the default rules."""
+        from bnmind._records import faults_in
+        from bnmind.adaptive.design import DEFAULT_RULES, design_from
+
+        with_named_prior(bank, self.prior)  # names the option in an error
+        with faults_in(self.design):
+            design = design_from(content, bank)
+        if self.design is None and self.prior is None:
+            return replace(design, rules=DEFAULT_RULES, text="")
+        return design

@@ -162,8 +162,7 @@ def simulate(
         result = tests.simulated(people)
         result = replace(result, examinees=people.examinees[: len(result)])
     else:
-        if tests.designs:
-            first = replace(tests.bank, network=first.network)
+        first = replace(tests.bank, network=first.network)
         answers = file.answers(options.responses, first)
         result = tests.cross_validated(first, answers, options)
     _tell_exposure(result, tests.designs)
@@ -190,14 +189,11 @@ def _model(options: SimulateOptions, file: inputs.TableOptions) -> adaptive.Item
 class _Tests:
     """The tests to be run, whoever is tested."""
 
-    bank: adaptive.ItemBank
-    selectors: Mapping[str, adaptive.Selector]
-    stopper: adaptive.Stopper | None
+    designs: dict[str, adaptive.Design]
+    """Designs that differ only in their selectors."""
     options: adaptive.SimulationOptions
     prior: object
     """What the tests of banks that are learned on the way start from; see `prior_of`."""
-    designs: dict[str, adaptive.Design]
-    """Designs that differ only in their selectors; none if there is no file of a design."""
 
     @classmethod
     def of(
@@ -209,26 +205,38 @@ class _Tests:
         seed: int | None,
         **more: Any,
     ) -> _Tests:
-        """Return the tests with some selectors, by a design or by other options."""
-        from bnmind.adaptive.bank_files import named_prior
+        """Return the tests with some selectors, by a design or by other options.
+
+        A file that names no selector leaves the choice to the others, if there are any.
+        """
         from bnmind.adaptive.items.skill_distributions import BANK_PRIOR
 
-        if test.design is None:
-            bank = inputs.with_named_prior(bank, test.prior)
-            selectors = {
-                name: adaptive.selector_by_name(name) for name in names or DEFAULT_SELECTORS
-            }
-            settings = adaptive.SimulationOptions(seed=seed or 0, **more)
-            prior = BANK_PRIOR if test.prior is None else named_prior(test.prior)
-            return cls(
-                bank, selectors, adaptive.stopper_by_names(test.stop or ()), settings, prior, {}
-            )
-        designs = _designs_of(test.design, bank, names, test, seed)
+        content = test.content(seed=seed)
+        select = content.get("select", {})
+        select = {"by": select} if isinstance(select, str) else select
+        stated = select.get("by")
+        if stated is not None:
+            own = as_registered(adaptive.SELECTORS, stated)
+            names = [name for name in names if name != own]
+            if names:
+                say(f"note: the selector of the design, {printable(own)}, is compared, too")
+            names = [stated, *names]
+        usual = DEFAULT_SELECTORS if test.design is None else (inputs.DEFAULT_SELECTOR,)
+        for name in names:
+            if name != stated:
+                adaptive.selector_by_name(name)  # a wrong one is no fault of the file
+        designs = {
+            name: test.of({**content, "select": {**select, "by": name}}, bank)
+            for name in names or usual
+        }
         first = next(iter(designs.values()))
-        selectors = {name: design.selector for name, design in designs.items()}
-        settings = adaptive.SimulationOptions(seed=first.seed, rules=first.rules, **more)
-        prior = json.loads(first.text).get("prior", BANK_PRIOR)
-        return cls(first.bank, selectors, first.stopper, settings, prior, designs)
+        options = adaptive.SimulationOptions(seed=first.seed, rules=first.rules, **more)
+        return cls(designs, options, content.get("prior", BANK_PRIOR))
+
+    @property
+    def bank(self) -> adaptive.ItemBank:
+        """The bank, with the prior, testlets and enemies of the design."""
+        return next(iter(self.designs.values())).bank
 
     def simulated(self, people: adaptive.Responses) -> adaptive.SimulationResult:
         """Return the tests of examinees, whose answers are known."""
@@ -245,13 +253,7 @@ class _Tests:
 
         def run(report: Report, until: Callable[[], bool]) -> adaptive.SimulationResult:
             options = replace(self.options, until=until)
-            if self.designs:
-                return adaptive.simulate_designs(
-                    self.designs, people, options=options, progress=report
-                )
-            return adaptive.simulate(
-                *(self.bank, people, self.selectors, self.stopper), options=options, progress=report
-            )
+            return adaptive.simulate_designs(self.designs, people, options=options, progress=report)
 
         return _as_far(
             "testing",
@@ -283,8 +285,8 @@ class _Tests:
             lambda report, until: adaptive.replay(
                 lambda others: prior_of(self.prior, learn(others, model, options=learning).bank),
                 answers,
-                self.selectors,
-                self.stopper,
+                {name: design.selector for name, design in self.designs.items()},
+                next(iter(self.designs.values())).stopper,
                 folds=options.folds or DEFAULT_FOLDS,
                 options=replace(self.options, until=until),
                 progress=report,
@@ -309,42 +311,6 @@ def _as_far(
     if interrupted:
         command.exit_interrupted(message(result), later=later)
     return result
-
-
-def _designs_of(
-    path: Path,
-    bank: adaptive.ItemBank,
-    names: Sequence[str],
-    test: inputs.DesignOptions,
-    seed: int | None,
-) -> dict[str, adaptive.Design]:
-    """Return the design in a file, by the name of its selector, and one for each other selector.
-
-    The designs of the other selectors differ from that in the file in nothing else. A file that
-    names no selector leaves the choice to the others, if there are any.
-    """
-    from bnmind.adaptive.design_files import design_content, design_from, with_options
-
-    given: dict[str, Any] = {"stop": test.stop or (), "seed": seed, "prior": test.prior}
-    content = design_content(path)
-    select = content.get("select", {})
-    stated = select if isinstance(select, str) else select.get("by")
-    if stated is None:
-        if not names:
-            return {inputs.DEFAULT_SELECTOR: adaptive.read_design(path, bank, **given)}
-        return {name: adaptive.read_design(path, bank, selector=name, **given) for name in names}
-    own = as_registered(adaptive.SELECTORS, stated)
-    others = [name for name in names if name != own]
-    for name in others:
-        adaptive.selector_by_name(name)  # a wrong one is no fault of the file
-    if others:
-        say(f"note: the selector of the design, {printable(own)}, is compared, too")
-    designs = {stated: adaptive.read_design(path, bank, **given)}
-    content = with_options(content, **given)
-    shared = {} if isinstance(select, str) else select
-    for name in others:
-        designs[name] = design_from({**content, "select": {**shared, "by": name}}, bank)
-    return designs
 
 
 def _tell_exposure(
@@ -384,7 +350,7 @@ def _design(
     bank: adaptive.ItemBank, selector: str | None, test: inputs.DesignOptions
 ) -> adaptive.Design:
     """Return the design of a test; a note says which of its items are left out."""
-    design = test.read(bank, selector)
+    design = test.of(test.content(selector), bank)
     if design.pilot is not None:
         names = listed(design.pilot.items).replace("; ", ", ")
         say(

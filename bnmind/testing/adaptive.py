@@ -22,7 +22,6 @@ from bnmind.adaptive import (
     SKILL_DISTRIBUTIONS,
     STOPPERS,
     AbilityGrid,
-    BatchProgress,
     Design,
     Dina,
     FixedOrder,
@@ -431,7 +430,7 @@ def check_stopper(
 
 
 def _stopped(stopper: Stopper, bank: ItemBank) -> str:
-    return stopper.stop(Progress(start_belief(bank), (), bank.item_names))
+    return stopper.stop(start_belief(bank), (), bank.item_names)
 
 
 def _check_steps(promises: Promises, stopper: Stopper, bank: ItemBank, seed: int) -> None:
@@ -445,7 +444,7 @@ def _check_steps(promises: Promises, stopper: Stopper, bank: ItemBank, seed: int
         allowed = np.ones(answers.shape, dtype=bool)
         allowed[:, order[:step]] = False
         sequence = np.tile(order[:step], (len(answers), 1))
-        progress = BatchProgress(beliefs, sequence, allowed)
+        progress = Progress(beliefs, sequence, allowed)
         with promises.no_error("it stops or goes on for many"), promises.pure(allowed, sequence):
             many = stopper.stop_batch(progress)
         promises.keep(
@@ -460,9 +459,8 @@ def _check_steps(promises: Promises, stopper: Stopper, bank: ItemBank, seed: int
         left = tuple(name for name in names if name not in given)
         for row, belief in enumerate(alone):
             where = f"after {', '.join(given) or 'nothing'}, answers {answers[row].tolist()}"
-            one = Progress(belief, tuple(given), left)
             with promises.no_error("it stops or goes on", where), promises.pure(example=where):
-                reason, again = stopper.stop(one), stopper.stop(one)
+                reason, again = (stopper.stop(belief, given, left) for _ in range(2))
             promises.keep(isinstance(reason, str), "its reason is a text", f"got {reason!r}")
             promises.keep("\n" not in reason, "its reason is in one line", reason)
             promises.keep(again == reason, "it gives the same reason each time", where)

@@ -35,7 +35,7 @@ from bnmind.adaptive import (
     start_belief,
 )
 from bnmind.adaptive.belief_tables import n_profiles
-from bnmind.adaptive.design_files import design_from
+from bnmind.adaptive.design import design_from
 from bnmind.adaptive.records import bank_from_json, bank_to_json
 from bnmind.adaptive.sessions import bank_fingerprint
 from bnmind.adaptive.stopping import default_stop, most_items_of

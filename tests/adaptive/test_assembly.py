@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,10 +13,8 @@ from hypothesis import strategies as st
 
 from bnmind.adaptive import (
     MISSING,
-    AnyOf,
     Blueprint,
     Bound,
-    CodeBound,
     ContentOrder,
     Design,
     Enemies,
@@ -23,7 +22,6 @@ from bnmind.adaptive import (
     FixedOrder,
     Item,
     ItemBank,
-    ItemsBound,
     MaximalCost,
     MaximalItems,
     MinimalEntropy,
@@ -35,13 +33,10 @@ from bnmind.adaptive import (
     Session,
     ShadowTest,
     SimulationOptions,
-    SkillBound,
     SkillEntropy,
     SkillsCertain,
-    Stage,
     Staged,
     StageItems,
-    StartItems,
     StopBy,
     Stopper,
     SympsonHetter,
@@ -54,7 +49,7 @@ from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.testing import check_selector
 from bnmind.testing.adaptive import standard_banks
 
-AT_ONCE = StopBy(lambda progress: True, "it is enough")
+AT_ONCE = StopBy(lambda belief, asked: True, "it is enough")
 
 
 def bank_of(
@@ -133,13 +128,13 @@ def cases(draw: st.DrawFn) -> tuple[ItemBank, Blueprint]:
         if draw(st.booleans()):
             least = draw(st.integers(0, 2))
             most = draw(st.none() | st.integers(least, 3))
-            bounds.append(CodeBound(code, least, most))
+            bounds.append(Bound(least, most, code=code))
     for skill in bank.skills:
         if draw(st.booleans()):
-            bounds.append(SkillBound(skill, draw(st.integers(0, 3))))
+            bounds.append(Bound(draw(st.integers(0, 3)), skill=skill))
     if draw(st.booleans()):
         some = tuple(draw(st.lists(st.sampled_from(names), min_size=1, max_size=4, unique=True)))
-        bounds.append(ItemsBound(some, draw(st.integers(0, 1)), draw(st.none() | st.just(1))))
+        bounds.append(Bound(draw(st.integers(0, 1)), draw(st.none() | st.just(1)), items=some))
     return bank, Blueprint(tuple(bounds), draw(st.none() | st.integers(1, n)))
 
 
@@ -194,8 +189,8 @@ def test_minima_hold_under_any_stop_and_live_and_simulated_tests_agree(
         ProfileCertain(0.4),
         EntropyBelow(1.2),
         MaximalCost(1.0),
-        StopBy(lambda progress: len(progress.asked) >= 1, "one"),
-        AnyOf(MaximalItems(1), AT_ONCE) if blueprint.length is None else AT_ONCE,
+        StopBy(lambda belief, asked: len(asked) >= 1, "one"),
+        (MaximalItems(1) | AT_ONCE) if blueprint.length is None else AT_ONCE,
     ]
     stopper = data.draw(st.sampled_from(stoppers))
     selectors: list[Selector] = [MinimalEntropy(), FixedOrder(), RandomItem()]
@@ -229,24 +224,24 @@ def test_minima_hold_under_any_stop_and_live_and_simulated_tests_agree(
 @pytest.mark.parametrize(
     ("bounds", "stopper", "words"),
     [
-        ((SkillBound("skill_2", 3),), None, "skill skill_2: 3 items are demanded, the bank has 2"),
+        ((Bound(3, skill="skill_2"),), None, "skill skill_2: 3 items are demanded, the bank has 2"),
         (
-            (CodeBound("x", 2), CodeBound("y", 2)),
+            (Bound(2, code="x"), Bound(2, code="y")),
             MaximalItems(3),
             "need 4 items together, the test has at most 3",
         ),
         (
-            (CodeBound("x", 2), CodeBound("y", 2)),
-            AnyOf(AT_ONCE, MaximalItems(3)),
+            (Bound(2, code="x"), Bound(2, code="y")),
+            AT_ONCE | MaximalItems(3),
             "need 4 items together, the test has at most 3",
         ),
         (
-            (CodeBound("x", 3), SkillBound("skill_1", 0, 2)),
+            (Bound(3, code="x"), Bound(0, 2, skill="skill_1")),
             None,
             "content code x: at least 3 items are demanded, and enemies, testlets and the other"
             " bounds allow 2",
         ),
-        ((ItemsBound(("a", "b"), 2),), None, "items a, b: at least 2 .* allow 1"),
+        ((Bound(2, items=("a", "b")),), None, "items a, b: at least 2 .* allow 1"),
     ],
 )
 def test_a_design_that_no_test_meets_is_refused_with_the_reason(
@@ -263,20 +258,24 @@ def test_a_design_that_no_test_meets_is_refused_with_the_reason(
 
 
 def test_bounds_are_checked() -> None:
-    for make in (lambda: CodeBound("x", -1), lambda: SkillBound("s", 0, -1)):
+    for least, most in ((-1, None), (0, -1)):
         with pytest.raises(InvalidArgumentError, match="at least 0"):
-            make()
+            Bound(least, most, code="x")
+    groups: list[dict[str, Any]] = [{}, {"code": "x", "skill": "s"}]
+    for group in groups:
+        with pytest.raises(InvalidArgumentError, match="only for one of them"):
+            Bound(1, **group)
     with pytest.raises(InvalidArgumentError, match=r"items a: the least .*, 2, is above the larg"):
-        ItemsBound(("a",), 2, 1)
+        Bound(2, 1, items=("a",))
     with pytest.raises(InvalidArgumentError, match="length"):
         Blueprint((), 0)
     # Enemies that only a rule names count, too.
     four = bank_of([[1, 0], [0, 1], [1, 1], [1, 0]], "xxyy")
-    rules = (Enemies((("a", "b"),)), Blueprint((CodeBound("x", 2),)))
+    rules = (Enemies((("a", "b"),)), Blueprint((Bound(2, code="x"),)))
     with pytest.raises(InvalidArgumentError, match=r"content code x: at least 2 .* allow 1"):
         Design(four, rules=rules)
     bank = bank_of([[1, 0], [0, 1]], "xy")
-    for bound in (CodeBound("z", 1), SkillBound("skill_3", 1), ItemsBound(("q",), 1)):
+    for bound in (Bound(1, code="z"), Bound(1, skill="skill_3"), Bound(1, items=("q",))):
         with pytest.raises(UnknownNameError):
             Design(bank, rules=(Blueprint((bound,)),))
 
@@ -284,7 +283,7 @@ def test_bounds_are_checked() -> None:
 def test_what_exposure_control_withholds_is_not_waited_for() -> None:
     bank = bank_of([[1, 0], [1, 0], [0, 1], [0, 1]], "xxyy")
     control = SympsonHetter(FixedOrder(("c", "d")), {"c": 0.0, "d": 0.0})
-    rules = (Blueprint((CodeBound("y", 1),)),)
+    rules = (Blueprint((Bound(1, code="y"),)),)
     session = ended(Design(bank, control, MaximalItems(3), rules), np.ones(4, dtype=int))
     assert session.state.set_aside == ("c", "d")
     assert session.state.asked == ("a", "b")
@@ -312,7 +311,7 @@ def test_the_item_of_a_shadow_test_is_in_the_best_complete_test(seed: int) -> No
     needs[~needs.any(axis=1), 0] = 1
     needs[0] = 1
     bank = bank_of(needs.tolist(), "xxxxyyyzzz", enemies=("ae", "bf", "ab"))
-    blueprint = Blueprint((CodeBound("y", 2), CodeBound("x", 0, 1), SkillBound("skill_2", 2)), 5)
+    blueprint = Blueprint((Bound(2, code="y"), Bound(0, 1, code="x"), Bound(2, skill="skill_2")), 5)
     design = Design(
         bank,
         ShadowTest(MinimalEntropy(), blueprint),
@@ -333,8 +332,8 @@ def test_the_item_of_a_shadow_test_is_in_the_best_complete_test(seed: int) -> No
 
 
 def test_shadow_tests_keep_the_contract_of_selectors() -> None:
-    shadow = ShadowTest(MinimalEntropy(), Blueprint((SkillBound("skill_1", 2),), 4))
-    for selector in (shadow, Staged((Stage(RandomItem(), 1), Stage(shadow, 2)))):
+    shadow = ShadowTest(MinimalEntropy(), Blueprint((Bound(2, skill="skill_1"),), 4))
+    for selector in (shadow, Staged(((RandomItem(), 1), (shadow, 2)))):
         check_selector(selector, banks=standard_banks()[:2])
     with pytest.raises(InvalidArgumentError, match="length"):
         ShadowTest(MinimalEntropy(), Blueprint())
@@ -343,7 +342,7 @@ def test_shadow_tests_keep_the_contract_of_selectors() -> None:
 def test_a_shadow_test_keeps_what_a_greedy_test_cannot_afford() -> None:
     """Greedy takes the best item of code x, then must take two poor ones; a shadow test knows."""
     bank = bank_of([[1, 0], [1, 0], [0, 1], [0, 1], [0, 1]], "xxyyy")
-    blueprint = Blueprint((CodeBound("y", 2),), 3)
+    blueprint = Blueprint((Bound(2, code="y"),), 3)
     belief = start_belief(bank)
     found = ShadowTest(MinimalEntropy(), blueprint).select(belief, bank.item_names)
     assert found.item == "a"
@@ -354,7 +353,7 @@ def test_a_shadow_test_keeps_what_a_greedy_test_cannot_afford() -> None:
 def test_a_shadow_test_counts_on_items_that_come_later() -> None:
     """Only one item of y may be asked now, but the test needs both that are left to come."""
     bank = bank_of([[1, 0], [1, 0], [0, 1], [0, 1]], "xxyy")
-    shadow = ShadowTest(MinimalEntropy(), Blueprint((CodeBound("y", 2),), 2))
+    shadow = ShadowTest(MinimalEntropy(), Blueprint((Bound(2, code="y"),), 2))
     belief = start_belief(bank)
     assert MinimalEntropy().select(belief, ["a", "b", "d"]).item == "a"
     assert shadow.select(belief, ["a", "b", "d"]).item == "d"
@@ -371,18 +370,18 @@ def test_a_test_that_is_longer_than_its_blueprint_has_no_next_item() -> None:
 
 def test_the_start_of_a_test_has_its_own_items_and_selectors() -> None:
     bank = bank_of([[1, 0], [1, 0], [0, 1], [0, 1], [1, 1]], "xxyyz")
-    rules = (Enemies(), StartItems(("d", "a")), StageItems(("b", "c"), 3, 4))
-    design = Design(bank, Staged((Stage(RandomItem(), 3),)), MaximalItems(4), rules)
+    rules = (Enemies(), ContentOrder(("d", "a")), StageItems(("b", "c"), 3, 4))
+    design = Design(bank, Staged(((RandomItem(), 3),)), MaximalItems(4), rules)
     session = ended(design, np.ones(5, dtype=int))
     assert session.state.asked[:2] == ("d", "a")
     assert set(session.state.asked[2:]) == {"b", "c"}
     # Items that are enemies of an earlier one are left out.
-    design = Design(bank, rules=(Enemies((("d", "a"),)), StartItems(("d", "a", "b"))))
+    design = Design(bank, rules=(Enemies((("d", "a"),)), ContentOrder(("d", "a", "b"))))
     assert design.allowed(["d"]) == ("b",)
     for wrong in (
-        lambda: StartItems(("a", "a")),
+        lambda: ContentOrder(("a", "a")),
         lambda: StageItems(("a",), 2, 1),
-        lambda: Stage(RandomItem(), 0),
+        lambda: Staged(((RandomItem(), 0),)),
         lambda: ContentOrder(()),
     ):
         with pytest.raises(InvalidArgumentError):
@@ -391,8 +390,8 @@ def test_the_start_of_a_test_has_its_own_items_and_selectors() -> None:
 
 def test_content_comes_in_its_order() -> None:
     bank = bank_of([[1, 0], [0, 1], [1, 0], [0, 1], [1, 1], [1, 0]], "xyzxyz")
-    bounds = (CodeBound("z", 1, 1), CodeBound("x", 1), CodeBound("y", 1, 2))
-    order = ContentOrder((CodeBound("z"), CodeBound("y"), CodeBound("x")))
+    bounds = (Bound(1, 1, code="z"), Bound(1, code="x"), Bound(1, 2, code="y"))
+    order = ContentOrder((Bound(code="z"), Bound(code="y"), Bound(code="x")))
     design = Design(
         bank, MinimalEntropy(), MaximalItems(5), (Enemies(), Blueprint(bounds), Testlets(), order)
     )
@@ -408,7 +407,7 @@ def test_content_comes_in_its_order() -> None:
 
 def test_a_skipped_item_counts_for_the_length_and_the_minima() -> None:
     bank = bank_of([[1, 0], [1, 0], [0, 1], [0, 1]], "xxyy")
-    rules = (Enemies(), Blueprint((CodeBound("y", 2),)), Testlets())
+    rules = (Enemies(), Blueprint((Bound(2, code="y"),)), Testlets())
     session = Session.start(Design(bank, FixedOrder(), MaximalItems(3), rules)).skip("a")
     assert session.allowed == ("c", "d")
     session = session.skip("c").answer("d", 1)

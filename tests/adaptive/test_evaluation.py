@@ -15,9 +15,8 @@ from bnmind._registry import Registered
 from bnmind.adaptive import (
     SELECTORS,
     STOPPERS,
-    AnyOf,
     Blueprint,
-    CodeBound,
+    Bound,
     Design,
     EntropyBelow,
     FixedOrder,
@@ -80,7 +79,7 @@ def by_recursion(design: Design) -> dict[str, float]:
 @given(banks(), st.sampled_from(["items", "entropy"]), st.booleans())
 def test_it_agrees_with_recursion(bank: ItemBank, stop: str, loss: bool) -> None:
     selector = LossGain() if loss else MinimalEntropy()
-    stopper = MaximalItems(3) if stop == "items" else AnyOf(EntropyBelow(0.5), MaximalItems(3))
+    stopper = MaximalItems(3) if stop == "items" else (EntropyBelow(0.5) | MaximalItems(3))
     design = Design(bank, selector, stopper)
     expected, result = by_recursion(design), evaluate_design(design)
     assert result.is_exact
@@ -113,7 +112,7 @@ def equal_items(n: int, *, slip: float = 0.2) -> ItemBank:
 @pytest.mark.parametrize("slip", [0.1, 0.2])
 def test_equal_beliefs_are_merged_and_change_nothing(slip: float) -> None:
     bank = equal_items(8, slip=slip)
-    design = Design(bank, FixedOrder(), AnyOf(MaximalItems(8), MaximalCost(13.0)))
+    design = Design(bank, FixedOrder(), (MaximalItems(8) | MaximalCost(13.0)))
     merged, apart = evaluate_design(design), evaluate_design(design, merge=False)
     assert merged.n_beliefs < apart.n_beliefs / 3
     assert merged.n_merged
@@ -133,7 +132,7 @@ def test_opposite_answers_cancel_where_guess_and_slip_are_equal() -> None:
 
 def test_nothing_is_merged_where_the_order_may_matter() -> None:
     bank = equal_items(6)
-    free = StopBy(lambda progress: len(progress.asked) >= 5)
+    free = StopBy(lambda belief, asked: len(asked) >= 5)
     assert evaluate_design(Design(bank, FixedOrder(), free)).n_merged == 0
 
 
@@ -155,7 +154,7 @@ def test_merging_changes_nothing_contract(name: str, stop: str) -> None:
     stopper = stopper_by_names([text(stop, STOPPERS[stop])])
     assert stopper is not None
     selector = selector_by_name(text(name, SELECTORS[name]))
-    design = Design(bank, selector, AnyOf(stopper, MaximalItems(5)))
+    design = Design(bank, selector, (stopper | MaximalItems(5)))
     merged, apart = evaluate_design(design), evaluate_design(design, merge=False)
     for measure in ("pattern_accuracy", "entropy", "length"):
         assert getattr(merged, measure) == pytest.approx(getattr(apart, measure), abs=1e-9)
@@ -189,7 +188,7 @@ class AfterThree(StopBy):
     """A stopper of a user's own that says how long tests may be."""
 
     def __init__(self) -> None:
-        super().__init__(lambda progress: len(progress.asked) >= 3)
+        super().__init__(lambda belief, asked: len(asked) >= 3)
 
     def most_items(self) -> int:
         return 3
@@ -204,7 +203,7 @@ def test_a_cut_tree_knows_the_length_of_a_stopper_of_ones_own() -> None:
 def test_a_cut_tree_knows_that_minima_outweigh_stoppers() -> None:
     items = [Item(f"i{k}", content="ab"[k // 2]) for k in range(4)]
     bank = ItemBank.from_qmatrix([[1]] * 4, guess=0.2, slip=0.1, items=items)
-    rules = (Blueprint((CodeBound("a", 2), CodeBound("b", 2))),)
+    rules = (Blueprint((Bound(2, code="a"), Bound(2, code="b"))),)
     design = Design(bank, FixedOrder(), MaximalCost(1.0), rules=rules)
     cut = evaluate_design(design, max_beliefs=3)
     assert evaluate_design(design).length.low == pytest.approx(4)
@@ -214,7 +213,7 @@ def test_a_cut_tree_knows_that_minima_outweigh_stoppers() -> None:
 
 def test_it_agrees_with_simulation() -> None:
     bank = read_bank(FRACTIONS)
-    stopper = AnyOf(MaximalItems(10), EntropyBelow(1.0))
+    stopper = MaximalItems(10) | EntropyBelow(1.0)
     result = evaluate_design(Design(bank, stopper=stopper))
     n = 4000
     people = Responses.drawn(bank, n, seed=3)

@@ -25,7 +25,6 @@ from bnmind.adaptive import (
     Session,
     SkillBelief,
     beliefs_given,
-    rank_items,
     read_bank,
     simulate,
     start_belief,
@@ -37,7 +36,7 @@ from bnmind.adaptive.beliefs import (
     checked_error_chances,
     updated_anyway,
 )
-from bnmind.adaptive.scores import LEAST_CHANCE, floored
+from bnmind.adaptive.scores import LEAST_CHANCE, floored, rank_items
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from tests.banks import answer_sets, banks, enumerated

@@ -26,24 +26,19 @@ from bnmind._front_door import homes
 from bnmind.adaptive import (
     MISSING,
     AbilityGrid,
-    AnyOf,
     Blueprint,
-    CodeBound,
+    Bound,
     Design,
     Enemies,
     Item,
     ItemBank,
-    Loss,
-    MaximalItems,
     MinimalEntropy,
-    Progress,
     Responses,
     Rule,
     Session,
     SimulationOptions,
     SkillBelief,
     SkillsDecided,
-    Stage,
     Testlets,
     irt_bank,
     logistic_items,
@@ -91,12 +86,11 @@ def _score(belief: SkillBelief, items: tuple[str, ...]) -> list[float]:
     ]
 
 
-def _stop(progress: Progress) -> str:
+def _stop(belief: SkillBelief, asked: tuple[str, ...]) -> str:
     """Stop at three items, or early, with words that tell what there was to see."""
-    answers = list(progress.belief.responses.items())
+    answers = list(belief.responses.items())
     early = bool(answers) and answers[-1][1] == 0 and len(answers) == 2
-    seen = f"{progress.asked[-1:]} {answers[-1:]} {len(progress.allowed)}"
-    return seen if early or len(progress.asked) >= 3 else ""
+    return f"{asked} {answers[-1:]}" if early or len(asked) >= 3 else ""
 
 
 _NUMBERS = st.sampled_from([0.25, 0.5, 0.75, 0.9, 1.0])
@@ -110,13 +104,6 @@ def _one_of(kinds: list[type[Any]]) -> Draw:
         return _made(kind, data, bank, depth + 1)
 
     return draw
-
-
-def _some_stoppers(data: st.DataObject, bank: ItemBank, depth: int) -> Any:
-    kinds = [one for one in STOPPER_KINDS if depth < 2 or not hasattr(one, "stoppers")]
-    kinds = kinds if depth < 2 else [MaximalItems]
-    one = _one_of(kinds)
-    return tuple(one(data, bank, depth) for _ in range(data.draw(st.integers(1, 2))))
 
 
 _VALUES: Mapping[str, Draw] = {
@@ -137,17 +124,18 @@ _VALUES: Mapping[str, Draw] = {
     "Mapping[str, float] | None weights": lambda data, bank, depth: dict.fromkeys(
         bank.skills[:1], data.draw(_NUMBERS)
     ),
-    "tuple[Loss, ...] | None losses": lambda data, bank, depth: Loss.each_skill(bank)[:1],
+    "Mapping[str | tuple[str, ...], Annotated[ArrayLike, Finite]] | None losses": (
+        lambda data, bank, depth: {bank.skills[0]: np.eye(bank.variable(bank.skills[0]).n_states)}
+    ),
     "ScoringSelector": lambda data, bank, depth: _one_of(
         SCORING if depth < 2 else [adaptive.MinimalEntropy]
     )(data, bank, depth),
-    "Stopper | Sequence[Stopper]": _some_stoppers,
     "Blueprint": lambda data, bank, depth: Blueprint(length=data.draw(st.integers(1, 3))),
-    "tuple[Stage, ...]": lambda data, bank, depth: (
-        Stage(_one_of(SCORING)(data, bank, depth), data.draw(st.integers(1, 2))),
+    "tuple[tuple[Selector, int], ...]": lambda data, bank, depth: (
+        (_one_of(SCORING)(data, bank, depth), data.draw(st.integers(1, 2))),
     ),
     "Callable[[SkillBelief, tuple[str, ...]], ArrayLike]": lambda data, bank, depth: _score,
-    "Callable[[Progress], str | bool]": lambda data, bank, depth: _stop,
+    "Callable[[SkillBelief, tuple[str, ...]], str | bool]": lambda data, bank, depth: _stop,
 }
 """How to draw a value of a parameter: by its annotation, or annotation and name."""
 
@@ -256,7 +244,7 @@ def _compare(
     selector, stopper = make_selector(bank), make_stopper(bank)
     rules: tuple[Rule, ...] = (Enemies(), Testlets())
     if bank.items[0].content and data.draw(st.booleans(), label="balance"):
-        bounds = (CodeBound("x", 1), CodeBound("y", 0, 2), CodeBound("z", 2))
+        bounds = (Bound(1, code="x"), Bound(0, 2, code="y"), Bound(2, code="z"))
         with suppress(InvalidArgumentError):  # some stoppers end tests before these minima
             rules = Design(
                 bank, selector, stopper, (Enemies(), Blueprint(bounds), Testlets())
@@ -319,6 +307,14 @@ def test_a_stopper_ends_a_live_test_where_it_ends_a_simulated_one(kind: type[Any
     _check(_any_selector, lambda data, bank: _made(kind, data, bank))
 
 
+def test_so_do_joined_stoppers() -> None:
+    def make(data: st.DataObject, bank: ItemBank) -> Any:
+        first, second = _any_stopper(data, bank), _any_stopper(data, bank)
+        return first | second if data.draw(st.booleans()) else first & second
+
+    _check(_any_selector, make)
+
+
 @pytest.mark.parametrize("name", adaptive.SELECTORS)
 def test_so_does_each_selector_of_the_command_line(name: str) -> None:
     needed = ":3" if name in ("a-stratified", "progressive") else ""
@@ -331,8 +327,7 @@ def test_so_does_each_stopper_of_the_command_line(name: str) -> None:
     numbers = {"items": st.integers(1, 4), "plateau": small, "sprt": small}.get(name, _NUMBERS)
 
     def make(data: st.DataObject, bank: ItemBank) -> Any:
-        number = data.draw(numbers)
-        return AnyOf((stopper_by_names([f"{name}:{number}"]), MaximalItems(4)))  # type: ignore[arg-type]
+        return stopper_by_names([f"{name}:{data.draw(numbers)}", "items:4"])
 
     _check(_any_selector, make)
 

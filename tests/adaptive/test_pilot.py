@@ -15,7 +15,7 @@ from numpy.testing import assert_allclose
 from bnmind.adaptive import (
     PILOT_RULES,
     Blueprint,
-    CodeBound,
+    Bound,
     Design,
     Enemies,
     Independent,
@@ -34,7 +34,6 @@ from bnmind.adaptive import (
     TableCertainty,
     Testlets,
     read_design,
-    resume_session,
     simulate_designs,
     start_beliefs,
     with_certainties,
@@ -152,12 +151,12 @@ def test_a_session_with_pilots_can_be_resumed_undone_and_changed(tmp_path: pathl
     path = tmp_path / "ann.json"
     session = Session.start(read_design(toml, BANK), path=path)
     while not session.stop_reason:
-        again = resume_session(path, BANK)
+        again = Session.load(path, BANK)
         assert again.next_item() == session.next_item()
         session = session.answer(session.next_item(), 1)
     assert [name in NEW for name in session.state.asked] == [False, True, True, False, False]
     first = session.state.asked[1]
-    changed = resume_session(path, BANK).change(first, 0)
+    changed = Session.load(path, BANK).change(first, 0)
     assert changed.posterior == session.posterior
     back = changed.undo().undo()
     assert back.state.asked == session.state.asked[:-1]
@@ -176,7 +175,7 @@ def test_enemies_and_blueprints() -> None:
     assert session.report().to_dict()["pilot"] == ("new_2",)
     coded = [Item(f"item_{n}", content="x" if n > 4 else "y") for n in range(1, 10)]
     bank = ItemBank.from_qmatrix(Q, guess=0.2, slip=0.1, items=coded)
-    rules = (Enemies(), Blueprint((CodeBound("x", least=3),)), Testlets())
+    rules = (Enemies(), Blueprint((Bound(code="x", least=3),)), Testlets())
     with pytest.raises(InvalidArgumentError, match="without the pilot items"):
         Design(
             bank,
@@ -226,7 +225,7 @@ def test_averaged_parameters_in_a_design_file(tmp_path: pathlib.Path) -> None:
     design = read_design(tmp_path / "t.toml", bank)
     assert design.bank.channel("item_1").tolist() == [[0.5, 0.5], [0.5, 0.5]]
     session = Session.start(design, path=tmp_path / "s.json").answer("item_1", 1)
-    again = resume_session(tmp_path / "s.json", bank)
+    again = Session.load(tmp_path / "s.json", bank)
     assert again.posterior == session.posterior
     write_bank(bank, tmp_path / "bank.json")
 

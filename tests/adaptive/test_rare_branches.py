@@ -11,13 +11,13 @@ import pytest
 import bnmind.adaptive.belief_tables as cause_index
 from bnmind.adaptive import (
     Blueprint,
+    Bound,
     Design,
     Dina,
     Gdina,
     Independent,
     ItemBank,
     ItemEligibility,
-    ItemsBound,
     LearningOptions,
     MaximalItems,
     MinimalEntropy,
@@ -37,7 +37,6 @@ from bnmind.adaptive import (
     learn_groups,
     optimal_test_tree,
     pair_fit,
-    rank_items,
     simulate_designs,
     start_belief,
     validate_qmatrix,
@@ -48,7 +47,7 @@ from bnmind.adaptive.items.item import _quadrature
 from bnmind.adaptive.items.text_tables import table_of
 from bnmind.adaptive.learning.learn import item_blocks
 from bnmind.adaptive.optimal_tests import search_problem
-from bnmind.adaptive.scores import Ranking
+from bnmind.adaptive.scores import Ranking, rank_items
 from bnmind.errors import InvalidArgumentError, TableError
 
 
@@ -220,7 +219,7 @@ def test_a_test_holds_as_many_items_as_are_no_enemies(
     names = bank.item_names
     enemies = tuple((names[a], names[b]) for a, b in pairs)
     for least in range(6):
-        blueprint = Blueprint((ItemsBound(names, least),), enemies=enemies)
+        blueprint = Blueprint((Bound(least, items=names),), enemies=enemies)
         assert bool(blueprint.faults(bank)) == (least > most)
 
 

@@ -11,7 +11,6 @@ import pytest
 
 from bnmind.adaptive import (
     MISSING,
-    AnyOf,
     ItemBank,
     MaximalItems,
     MinimalEntropy,
@@ -33,7 +32,7 @@ RESULT = simulate(
     BANK,
     PEOPLE,
     {"entropy": MinimalEntropy(), "random": RandomItem()},
-    AnyOf((MaximalItems(4), ProfileCertain(0.85))),
+    MaximalItems(4) | ProfileCertain(0.85),
 )
 
 Selectors = dict[str, Selector]

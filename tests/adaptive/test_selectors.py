@@ -17,7 +17,6 @@ from bnmind.adaptive import (
     MISSING,
     AbilityDecided,
     AStratified,
-    BatchProgress,
     Design,
     Dina,
     DiscriminationIndex,
@@ -29,7 +28,6 @@ from bnmind.adaptive import (
     ItemBank,
     KullbackLeibler,
     Logistic,
-    Loss,
     LossGain,
     MaximalFisher,
     MaximalItems,
@@ -66,7 +64,7 @@ from bnmind.adaptive import (
 )
 from bnmind.adaptive.estimates import response_joints
 from bnmind.adaptive.scores import TOLERANCE
-from bnmind.adaptive.selectors import by_rank, item_time
+from bnmind.adaptive.selectors import by_rank
 from bnmind.errors import (
     ImpossibleEvidenceError,
     InvalidArgumentError,
@@ -94,7 +92,7 @@ SCORED: list[ScoringSelector] = [
     KullbackLeibler("pwkl"),
     KullbackLeibler("mpwkl"),
     LossGain(),
-    PerCost(MinimalEntropy(), item_time),
+    PerCost(MinimalEntropy(), "time"),
     FixedOrder(("item_3", "item_1")),
     ScoredBy(lambda belief, items: belief.information(items)),
 ]
@@ -313,13 +311,17 @@ def test_a_loss_may_make_errors_unequally_bad() -> None:
     bank = ItemBank.from_qmatrix([[1], [1]], guess=[0.01, 0.3], slip=[0.5, 0.01])
     belief = start_belief(bank)
     # Passing an examinee without the skill is 10 times as bad as failing one with it.
-    strict = Loss(("skill_1",), [[0, 1], [10, 0]])
-    lenient = Loss(("skill_1",), [[0, 10], [1, 0]])
-    assert strict.risk(belief) == pytest.approx(0.5)
-    assert LossGain((strict,)).select(belief, bank.item_names).item == "item_1"
-    assert LossGain((lenient,)).select(belief, bank.item_names).item == "item_2"
-    whole = Loss.zero_one(BANK, BANK.skills)
-    assert whole.risk(start_belief(BANK)) == pytest.approx(1 - 0.5 * 0.6 * 0.6)
+    strict = LossGain({"skill_1": [[0, 1], [10, 0]]})
+    lenient = LossGain({("skill_1",): [[0, 10], [1, 0]]})
+    assert strict.select(belief, bank.item_names).item == "item_1"
+    assert lenient.select(belief, bank.item_names).item == "item_2"
+    # The risk of a decision about all skills falls as that of the most probable profile.
+    whole = LossGain({BANK.skills: 1.0 - np.eye(BANK.n_configurations(BANK.skills))})
+    start = start_belief(BANK)
+    chances = start.predict("item_1")
+    after = [start.update("item_1", r).profile().probability for r in (0, 1)]
+    gain = float(chances @ after) - start.profile().probability
+    assert whole.scores(start, ["item_1"])[0] == pytest.approx(gain)
 
 
 def catsim_information(theta: float, a: float, b: float, c: float, d: float) -> float:
@@ -397,9 +399,8 @@ def test_the_joint_of_levels_and_responses_sums_to_the_margins() -> None:
         (lambda: KullbackLeibler("pw"), "index to be text: kl, pwkl or mpwkl, got 'pw'"),
         (lambda: SkillEntropy({"a": -1.0}), "at least 0"),
         (lambda: SkillEntropy({}), "at least one or None, got {}"),
-        (lambda: LossGain(()), "a Loss, at least one or None"),
-        (lambda: Loss(("a",), [[math.inf]]), "finite"),
-        (lambda: Loss((), [[1.0]]), "skills"),
+        (lambda: LossGain({}), "at least one or None"),
+        (lambda: LossGain({"a": [[math.inf]]}), "finite"),
         (lambda: FixedOrder(("a", "a")), "all different"),
     ],
 )
@@ -415,7 +416,7 @@ def test_skills_that_are_none_are_reported() -> None:
     with pytest.raises(UnknownNameError, match="skill"):
         SkillEntropy({"skill_9": 1.0}).select(belief, BANK.item_names)
     with pytest.raises(InvalidArgumentError, match="2 configurations"):
-        LossGain((Loss(("skill_1",), [[1.0]]),)).select(belief, BANK.item_names)
+        LossGain({"skill_1": [[1.0]]}).select(belief, BANK.item_names)
     free = PerCost(MinimalEntropy(), lambda item: 0.0)
     with pytest.raises(InvalidModelError, match="cost must be positive"):
         free.select(belief, BANK.item_names)
@@ -594,11 +595,11 @@ def test_a_skill_is_decided_by_the_ratio_of_its_likelihoods() -> None:
     belief, stopper = start_belief(ONE), SkillsDecided(0.05)
     for n in range(5):
         expected = 4.5**n >= 19
-        assert bool(stopper.stop(Progress(belief))) == expected
+        assert bool(stopper.stop(belief)) == expected
         belief = belief.update(f"item_{n + 1}", 1)
     assert "skill_1 is decided with an error of at most 0.05" in SkillsDecided(
         0.05, ("skill_1",)
-    ).stop(Progress(belief))
+    ).stop(belief)
 
 
 @pytest.mark.filterwarnings("error")
@@ -609,13 +610,13 @@ def test_a_skill_that_is_certain_before_the_test_is_decided(certain: float) -> N
     )
     belief = start_belief(bank)
     both, first = SkillsDecided(0.05), SkillsDecided(0.05, ("skill_1",))
-    assert first.stop(Progress(belief))
-    assert not both.stop(Progress(belief))
+    assert first.stop(belief)
+    assert not both.stop(belief)
     for item in ("item_2", "item_4", "item_6"):
         belief = belief.update(item, 1)
-    assert both.stop(Progress(belief))
+    assert both.stop(belief)
     nothing, every = np.zeros((2, 0), dtype=int), np.ones((2, 8), dtype=bool)
-    people = BatchProgress(start_beliefs(bank, 2), nothing, every)
+    people = Progress(start_beliefs(bank, 2), nothing, every)
     assert all(first.stop_batch(people))
     assert not any(both.stop_batch(people))
 
@@ -636,13 +637,13 @@ def test_an_ability_is_decided_at_a_cut() -> None:
     ratio = 0.0
     up, down = (1 / (1 + math.exp(-1.5 * t)) for t in (0.5, -0.5))
     for name in bank.item_names:
-        assert bool(stopper.stop(Progress(belief))) == (abs(ratio) >= math.log(9) - 1e-6)
+        assert bool(stopper.stop(belief)) == (abs(ratio) >= math.log(9) - 1e-6)
         belief, ratio = belief.update(name, 1), ratio + math.log(up / down)
     # Between points of the grid the logarithm of the likelihood is linear.
     between = AbilityDecided(0.025, error=0.1, indifference=0.5)
-    assert between.stop(Progress(belief))
+    assert between.stop(belief)
     with pytest.raises(InvalidModelError, match="grid"):
-        AbilityDecided(99.0).stop(Progress(belief))
+        AbilityDecided(99.0).stop(belief)
     for wrong in (
         lambda: AbilityDecided(0.0, 0.5),
         lambda: AbilityDecided(math.nan),

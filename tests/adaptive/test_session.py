@@ -17,8 +17,6 @@ from hypothesis import strategies as st
 
 from bnmind._files import SMALL_FILE, OvertakenError
 from bnmind.adaptive import (
-    AllOf,
-    AnyOf,
     Design,
     DeviationBelow,
     EntropyBelow,
@@ -32,9 +30,9 @@ from bnmind.adaptive import (
     Session,
     SympsonHetter,
     person_fit,
-    rank_items,
     start_belief,
 )
+from bnmind.adaptive.scores import rank_items
 from bnmind.adaptive.sessions import bank_fingerprint
 from bnmind.errors import (
     InvalidArgumentError,
@@ -254,9 +252,9 @@ def test_a_design_that_cannot_select_leaves_no_file(tmp_path: Path) -> None:
     path = tmp_path / "s.json"
     for design in (
         Design(BANK, MaximalFisher()),
-        Design(BANK, stopper=AllOf((MaximalItems(2), DeviationBelow(0.1)))),
+        Design(BANK, stopper=MaximalItems(2) & DeviationBelow(0.1)),
         # The first one ends the test at once, the other one does not fit the bank all the same.
-        Design(BANK, stopper=AnyOf((EntropyBelow(99.0), DeviationBelow(0.1)))),
+        Design(BANK, stopper=EntropyBelow(99.0) | DeviationBelow(0.1)),
     ):
         with pytest.raises(InvalidModelError, match="one ability"):
             Session.start(design, path=path)

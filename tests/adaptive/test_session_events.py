@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bnmind.adaptive import ItemBank, Session
-from bnmind.adaptive.sessions import session_to_json, state_in
+from bnmind.adaptive import Design, ItemBank, Session
 from bnmind.errors import InvalidArgumentError, UnknownNameError
-from bnmind.questions.event_log import Event, EventKind, LogState, extended, replayed
+from bnmind.questions.event_log import Event, EventKind, LogState, extended, log_to_json, replayed
 
 BANK = ItemBank.from_qmatrix([[1], [1], [1]], guess=0.2, slip=0.1)
+DESIGN = Design(BANK)
 NAMES = BANK.item_names
 
 events = st.lists(
@@ -97,10 +97,10 @@ def test_events_lead_where_those_not_undone_lead(steps: list[Event]) -> None:
 @pytest.mark.parametrize("kind", [EventKind.ANSWER, EventKind.SKIP, EventKind.CHANGE])
 def test_unknown_items_and_responses_are_refused(kind: EventKind) -> None:
     with pytest.raises(UnknownNameError):
-        state_in(BANK, [Event(kind, "nothing", "1")])
+        Session.after_events(DESIGN, [Event(kind, "nothing", "1")])
     if kind is not EventKind.SKIP:
         with pytest.raises(InvalidArgumentError, match="among 0, 1"):
-            state_in(BANK, [Event(kind, NAMES[0], "2")])
+            Session.after_events(DESIGN, [Event(kind, NAMES[0], "2")])
 
 
 @pytest.mark.parametrize("n", [200, 2000])
@@ -117,7 +117,8 @@ def test_the_work_grows_with_the_number_of_events(n: int, monkeypatch: pytest.Mo
     monkeypatch.setattr(ItemBank, "position", counted)
     changes = [Event(EventKind.CHANGE, NAMES[0], str(number % 2)) for number in range(n)]
     undone = [Event(EventKind.UNDO)] * n
-    state = state_in(BANK, [Event(EventKind.ANSWER, NAMES[0], "1"), *changes, *undone])
+    first = Event(EventKind.ANSWER, NAMES[0], "1")
+    state = Session.after_events(DESIGN, [first, *changes, *undone]).state
     assert parts_of(state) == (
         NAMES[:1],
         [(NAMES[0], "1")],
@@ -172,7 +173,7 @@ def test_the_work_of_loading_grows_with_the_number_of_events(n: int, tmp_path: P
     change, undo = Event(EventKind.CHANGE, NAMES[0], "1"), Event(EventKind.UNDO)
     answer = Event(EventKind.ANSWER, NAMES[0], "0")
     events = [answer, *[change] * n, *[undo] * n]
-    path.write_text(session_to_json(BANK, 0, {}, events))
+    path.write_text(Session.after_events(DESIGN, events).to_json())
     Session.load(path, BANK)
     few = 3000  # of the bank, whatever the events
     assert calls_of(lambda: Session.load(path, BANK)) < few + 60 * len(events)
@@ -180,10 +181,11 @@ def test_the_work_of_loading_grows_with_the_number_of_events(n: int, tmp_path: P
 
 @given(events, st.integers(0, 25))
 def test_text_is_extended_as_it_would_be_written(steps: list[Event], n: int) -> None:
-    text = session_to_json(BANK, 3, {"about": "[\n"}, steps[:n])
+    head = {"seed": 3, "about": {"about": "[\n"}}
+    text = log_to_json(head, steps[:n])
     for step in steps[n:]:
         text = extended(text, step)
-    assert text == session_to_json(BANK, 3, {"about": "[\n"}, steps)
+    assert text == log_to_json(head, steps)
 
 
 def test_a_session_goes_on_after_events_kept_elsewhere() -> None:

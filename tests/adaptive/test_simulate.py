@@ -14,10 +14,8 @@ from hypothesis import strategies as st
 from bnmind.adaptive import (
     MISSING,
     AbilityGrid,
-    AllOf,
-    AnyOf,
     Blueprint,
-    CodeBound,
+    Bound,
     Design,
     DiscriminationIndex,
     Enemies,
@@ -31,7 +29,6 @@ from bnmind.adaptive import (
     Measure,
     MinimalEntropy,
     Moment,
-    OnlyItems,
     ProfileCertain,
     Randomesque,
     RandomItem,
@@ -127,7 +124,7 @@ def measured(belief: SkillBelief, examinees: Responses, row: int) -> dict[str, f
 def test_a_simulated_test_is_a_session(data: st.DataObject) -> None:
     bank = data.draw(banks())
     people = Responses.drawn(bank, 6, seed=data.draw(st.integers(0, 9)))
-    stopper = AnyOf((MaximalItems(3), AllOf((MaximalItems(2), EntropyBelow(0.4)))))
+    stopper = MaximalItems(3) | (MaximalItems(2) & EntropyBelow(0.4))
     result = simulate(bank, people, {"entropy": MinimalEntropy()}, stopper)
     run = result.runs[0]
     for row in range(len(people)):
@@ -182,8 +179,8 @@ def test_replay_asks_only_what_was_answered(data: st.DataObject) -> None:
     people = Responses.of(codes, items=BANK.item_names)
     result = simulate(BANK, people.take(range(8)), {"entropy": MinimalEntropy()}, MaximalItems(3))
     for row in range(8):
-        there = [n for n, c in zip(BANK.item_names, codes[row], strict=True) if c != MISSING]
-        rules = (OnlyItems(tuple(there)),)
+        gone = [n for n, c in zip(BANK.item_names, codes[row], strict=True) if c == MISSING]
+        rules = (Blueprint((Bound(most=0, items=tuple(gone)),)),)
         session = Session.start(Design(BANK, stopper=MaximalItems(3), rules=rules))
         while not session.stop_reason:
             item = session.next_item()
@@ -280,7 +277,7 @@ def test_enemies_testlets_and_balance_are_heeded() -> None:
         [[1, 0], [0, 1], [1, 1], [1, 1], [0, 1]], guess=0.2, slip=0.1, items=items
     )
     people = Responses.drawn(bank, 50, seed=1)
-    rules = (Enemies(), Blueprint((CodeBound("y", 0, 2),)), Testlets())
+    rules = (Enemies(), Blueprint((Bound(0, 2, code="y"),)), Testlets())
     run = simulate(
         bank, people, {"random": RandomItem()}, options=SimulationOptions(rules=rules)
     ).runs[0]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bnmind.adaptive import STOPPERS, BatchProgress, EntropyBelow, MaximalItems, Progress, Stopper
+from bnmind.adaptive import STOPPERS, EntropyBelow, MaximalItems, Progress, SkillBelief, Stopper
 from bnmind.errors import ContractError
 from bnmind.information import entropy
 from bnmind.testing import check_stopper
@@ -29,25 +30,29 @@ def test_a_registered_stopper_keeps_the_contract_with_many_examinees(name: str) 
 class TruthValue(EntropyBelow):
     """Says yes or no instead of why."""
 
-    def stop(self, progress: Progress) -> str:
+    def stop(
+        self, belief: SkillBelief, asked: Sequence[str] = (), allowed: Sequence[str] = ()
+    ) -> str:
         """Return a truth value."""
-        return bool(super().stop(progress))  # type: ignore[return-value]
+        return bool(super().stop(belief, asked, allowed))  # type: ignore[return-value]
 
 
 @dataclass(frozen=True)
 class LaterAlone(EntropyBelow):
     """Stops one examinee elsewhere than many."""
 
-    def stop(self, progress: Progress) -> str:
+    def stop(
+        self, belief: SkillBelief, asked: Sequence[str] = (), allowed: Sequence[str] = ()
+    ) -> str:
         """Return the reason of half the threshold."""
-        return EntropyBelow(self.bits / 2).stop(progress)
+        return EntropyBelow(self.bits / 2).stop(belief)
 
 
 @dataclass(frozen=True)
 class FewReasons(EntropyBelow):
     """Forgets the last examinee."""
 
-    def stop_batch(self, progress: BatchProgress) -> NDArray[np.str_]:
+    def stop_batch(self, progress: Progress) -> NDArray[np.str_]:
         """Return one reason too few, if there are several examinees."""
         return super().stop_batch(progress)[: max(1, len(progress.beliefs) - 1)]
 
@@ -66,11 +71,11 @@ class ByTheLastItem(MaximalItems):
     The two are the same if items are asked in the order of the bank.
     """
 
-    def stop_batch(self, progress: BatchProgress) -> NDArray[np.str_]:
+    def stop_batch(self, progress: Progress) -> NDArray[np.str_]:
         """Stop once the third item is the last one asked, of many in the order of the bank."""
         third = progress.asked[:, 2] & ~progress.asked[:, 3:].any(axis=1)
         if len(progress.beliefs) == 1:
-            third = np.array([progress.of(0).asked[-1:] == progress.bank.item_names[2:3]])
+            third = np.array([progress.sequence[0, -1:].tolist() == [2]])
         return np.where(third, "the third item", "")
 
 
@@ -78,12 +83,14 @@ class ByTheLastItem(MaximalItems):
 class FirstSkill(EntropyBelow):
     """Is certain of the skill that is the first in the bank."""
 
-    def stop(self, progress: Progress) -> str:
+    def stop(
+        self, belief: SkillBelief, asked: Sequence[str] = (), allowed: Sequence[str] = ()
+    ) -> str:
         """Stop once the first skill is certain."""
-        known = entropy(progress.belief.marginal(progress.bank.skills[0]))
+        known = entropy(belief.marginal(belief.bank.skills[0]))
         return "certain" if known <= self.bits else ""
 
-    def stop_batch(self, progress: BatchProgress) -> NDArray[np.str_]:
+    def stop_batch(self, progress: Progress) -> NDArray[np.str_]:
         """Stop once the first skill is certain."""
         known = entropy(progress.beliefs.marginal(progress.bank.skills[0]))
         return np.where(known <= self.bits, "certain", "")
@@ -93,12 +100,14 @@ class FirstSkill(EntropyBelow):
 class ByHand(EntropyBelow):
     """Computes p log p by hand, which is no number once a skill is certain."""
 
-    def stop(self, progress: Progress) -> str:
+    def stop(
+        self, belief: SkillBelief, asked: Sequence[str] = (), allowed: Sequence[str] = ()
+    ) -> str:
         """Stop unless the entropy is larger."""
-        skill = progress.bank.skills[-1]
-        return "" if _by_hand(progress.belief.marginal(skill)) > self.bits else "known"
+        skill = belief.bank.skills[-1]
+        return "" if _by_hand(belief.marginal(skill)) > self.bits else "known"
 
-    def stop_batch(self, progress: BatchProgress) -> NDArray[np.str_]:
+    def stop_batch(self, progress: Progress) -> NDArray[np.str_]:
         """Stop if the entropy is smaller."""
         skill = progress.bank.skills[-1]
         return np.where(_by_hand(progress.beliefs.marginal(skill)) <= self.bits, "known", "")
@@ -114,9 +123,11 @@ def _by_hand(p: NDArray[np.float64]) -> NDArray[np.float64]:
 class Odds(EntropyBelow):
     """Divides by a probability that may be zero."""
 
-    def stop(self, progress: Progress) -> str:
+    def stop(
+        self, belief: SkillBelief, asked: Sequence[str] = (), allowed: Sequence[str] = ()
+    ) -> str:
         """Stop at large odds."""
-        low, *_, high = progress.belief.marginal(progress.bank.skills[-1]).tolist()
+        low, *_, high = belief.marginal(belief.bank.skills[-1]).tolist()
         return "known" if max(low / high, high / low) > 9 else ""
 
 
@@ -124,12 +135,14 @@ class Odds(EntropyBelow):
 class TwoLevels(EntropyBelow):
     """Takes the second level for the highest in a simulation."""
 
-    def stop(self, progress: Progress) -> str:
+    def stop(
+        self, belief: SkillBelief, asked: Sequence[str] = (), allowed: Sequence[str] = ()
+    ) -> str:
         """Stop once all skills have their highest level."""
-        best = [progress.belief.marginal(skill)[-1] for skill in progress.bank.skills]
+        best = [belief.marginal(skill)[-1] for skill in belief.bank.skills]
         return "mastered" if min(best) > 0.5 else ""
 
-    def stop_batch(self, progress: BatchProgress) -> NDArray[np.str_]:
+    def stop_batch(self, progress: Progress) -> NDArray[np.str_]:
         """Stop once all skills have level 1."""
         best = [progress.beliefs.marginal(skill)[:, 1] for skill in progress.bank.skills]
         return np.where(np.min(best, axis=0) > 0.5, "mastered", "")

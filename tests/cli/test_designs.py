@@ -50,7 +50,7 @@ def test_a_design_is_tested_saved_and_resumed() -> None:
 def test_a_session_without_a_design_takes_none_later() -> None:
     administer("1", "q", options="--session bob.json")
     result = run("test", BANK, "--session", "bob.json", "--design", FILE)
-    assert_one_line_error(result, "has not a design")
+    assert_one_line_error(result, "leave out --design")
 
 
 def test_options_contradict_no_design() -> None:

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from bnmind.adaptive import (
     ItemBank,
+    Session,
     read_answers,
     read_bank,
     read_design,
     read_item_tree,
-    resume_session,
 )
 from bnmind.errors import BnmindError
 from bnmind.lab import read_experiment, read_store
@@ -60,7 +60,7 @@ def _store(path: Path) -> object:
 def _answers(path: Path) -> None:
     """Resume a session with its design, and read its answers."""
     with suppress(BnmindError):
-        resume_session(path, _fractions(), salvage=True)
+        Session.load(path, _fractions(), salvage=True)
     read_answers([path], _fractions())
 
 

@@ -15,7 +15,6 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from bnmind.adaptive import (
-    AnyOf,
     ItemBank,
     MaximalItems,
     MinimalEntropy,
@@ -43,7 +42,7 @@ RESULT = simulate(
     BANK,
     Responses.drawn(BANK, 60, seed=1),
     {"entropy": MinimalEntropy(), "random": RandomItem()},
-    AnyOf((MaximalItems(4), ProfileCertain(0.8))),
+    MaximalItems(4) | ProfileCertain(0.8),
 )
 
 
