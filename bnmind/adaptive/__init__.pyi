@@ -53,6 +53,9 @@ from bnmind.adaptive.items.skill_distributions import HigherOrder as HigherOrder
 from bnmind.adaptive.items.skill_distributions import Independent as Independent
 from bnmind.adaptive.items.skill_distributions import ProfileDistribution as ProfileDistribution
 from bnmind.adaptive.items.skill_distributions import Saturated as Saturated
+from bnmind.adaptive.learning.blocks import Bounds as Bounds
+from bnmind.adaptive.learning.blocks import LearningOptions as LearningOptions
+from bnmind.adaptive.learning.blocks import Priors as Priors
 from bnmind.adaptive.learning.comparison import compare_models as compare_models
 from bnmind.adaptive.learning.comparison import compare_structures as compare_structures
 from bnmind.adaptive.learning.comparison import cross_validate as cross_validate
@@ -78,9 +81,6 @@ from bnmind.adaptive.learning.model_fit import (
 )
 from bnmind.adaptive.learning.model_fit import pair_fit as pair_fit
 from bnmind.adaptive.learning.model_fit import predictive_check as predictive_check
-from bnmind.adaptive.learning.options import Bounds as Bounds
-from bnmind.adaptive.learning.options import LearningOptions as LearningOptions
-from bnmind.adaptive.learning.options import Priors as Priors
 from bnmind.adaptive.models import RESPONSE_MODELS as RESPONSE_MODELS
 from bnmind.adaptive.models import DiBello as DiBello
 from bnmind.adaptive.models import Graded as Graded

@@ -118,10 +118,9 @@ from bnmind.adaptive.items.item import (
     deviations,
     with_table,
 )
-from bnmind.adaptive.learning.blocks import ItemBlock
+from bnmind.adaptive.learning.blocks import ItemBlock, LearningOptions
 from bnmind.adaptive.learning.em import ResponseLayout
 from bnmind.adaptive.learning.learn import LearningModel, item_certainties
-from bnmind.adaptive.learning.options import LearningOptions
 from bnmind.adaptive.responses import Responses, require_known, responses_to
 from bnmind.adaptive.sessions import design_saved, read_session, state_in
 from bnmind.errors import InvalidArgumentError, ModelFileError

@@ -125,11 +125,19 @@ class GuessSlip(Learnable):
             link=binary(IDENTITY),
             design=np.eye(2)[:, None],
             names=("guess", "slip"),
-            roles=("guess", "slip"),
+            roles=("guess", "right"),
             cells=enough.astype(np.intp),
             sizes=(2,),
-            scale=IDENTITY,
         )
+
+    @property
+    def _numbers(self) -> Floats:
+        """The chances without and with enough skills."""
+        return np.array([self.guess, 1 - self.slip])
+
+    def _with_numbers(self, numbers: Floats) -> Self:
+        guess, right = numbers.tolist()
+        return replace(self, guess=guess, slip=1 - right)
 
 
 @dataclass(frozen=True)
@@ -160,6 +168,9 @@ class Dino(GuessSlip):
 
 _Chances = Probability | tuple[Probability, ...]
 
+_LEAST = 1e-10
+"""The least distance of chances from 0 and 1 on scales where these are infinite."""
+
 
 class NoisySkills(Learnable):
     """A base of models in which a rule combines skills that are noisy independently."""
@@ -186,15 +197,16 @@ class NoisySkills(Learnable):
         has = grid_of(len(parents))
         names: list[str] = []
         columns, roles = [], []
-        for role, value, part in (("guess", self.guess, 1 - has), ("slip", self.slip, has)):
+        noise = ("guess", "guess", self.guess, 1 - has), ("slip", "right", self.slip, has)
+        for name, role, value, part in noise:
             shared = not isinstance(value, tuple)
             columns.append(part.sum(axis=1, keepdims=True) if shared else part)
-            names += [role] if shared else [f"{role} of {v.name}" for v in parents]
+            names += [name] if shared else [f"{name} of {v.name}" for v in parents]
             roles += [role] * columns[-1].shape[1]
         if self._has_leak:
             columns.append(np.ones((len(has), 1)))
             names.append(self.leak)
-            roles.append("edge")
+            roles.append("chance")
         return Formula(
             link=binary(self.scale),
             design=np.concatenate(columns, axis=1)[:, None],
@@ -202,7 +214,6 @@ class NoisySkills(Learnable):
             roles=tuple(roles),
             cells=grid_cells(sufficient(self.required, item, parents)),
             sizes=(2,) * len(parents),
-            scale=self.scale,
             rises=True,
         )
 
@@ -216,13 +227,21 @@ class NoisySkills(Learnable):
 
     @property
     def _numbers(self) -> Floats:
-        """Guesses and slips, and the leak if it is learned."""
-        numbers = super()._numbers
-        return numbers if self._has_leak else numbers[:-1]
+        """The chance that a skill works without and with it, and the leak if it is learned."""
+        works = 1 - np.atleast_1d(self.slip)
+        chances = np.concatenate([np.atleast_1d(self.guess), works, [self._leak] * self._has_leak])
+        return self.scale.of(np.clip(chances, _LEAST, 1 - _LEAST))
 
     def _with_numbers(self, numbers: Floats) -> ResponseModel:
-        """Return the model with other guesses, slips and leak."""
-        return super()._with_numbers(np.append(numbers, [] if self._has_leak else [self._leak]))
+        n, chances = np.size(self.guess), self.scale.chance(numbers)
+        noise = {"guess": chances[:n], "slip": 1 - chances[n : n + np.size(self.slip)]}
+        changed: Any = {
+            name: tuple(own.tolist()) if isinstance(getattr(self, name), tuple) else float(own[0])
+            for name, own in noise.items()
+        }
+        changed |= {self.leak: float(chances[-1])} if self._has_leak else {}
+        model: ResponseModel = replace(self, **changed)  # type: ignore[type-var]
+        return model
 
     @checked
     def cpd(self, item: Variable, parents: Sequence[Variable]) -> NoisyMinimum | NoisyMaximum:
@@ -330,7 +349,6 @@ class MainEffects(Learnable):
             levels = zip(each, self.required or (1,) * n, strict=True)
             each = [name if level == 1 else f"{name} from level {level}" for name, level in levels]
             intercepts = [f"intercept of {name}" for name in each]
-        ends = design[:1], design[-1:]
         return Formula(
             link=binary(self.link),
             design=design[:, None],
@@ -338,16 +356,14 @@ class MainEffects(Learnable):
             roles=("intercept",) * len(intercepts) + ("effect",) * n,
             cells=cells,
             sizes=(2,) * n,
-            scale=self.link,
-            bounded=ends,
-            noise=self._noise(ends),
+            noise=self._noise(design.shape[1]),
             rises=self.always_rises,
         )
 
     @staticmethod
-    def _noise(ends: Ends) -> Ends | None:
-        """Return the predictors to which the priors of guesses and slips apply."""
-        return ends
+    def _noise(n: int) -> Ends | None:
+        """Return the predictors, of n parameters, to which priors apply; None for the ends."""
+        return None
 
     @classmethod
     @checked
@@ -543,9 +559,9 @@ class Nida(SkillEffects):
         return cls(tuple(guess), tuple(slip), required)
 
     @staticmethod
-    def _noise(ends: Ends) -> Ends:
+    def _noise(n: int) -> Ends:
         """Return the guess, and one minus the slip, of each skill."""
-        guessed, rises = np.split(np.eye(ends[0].shape[1]), 2)
+        guessed, rises = np.split(np.eye(n), 2)
         return guessed, guessed + rises
 
     @classmethod
@@ -591,8 +607,9 @@ class Nido(SkillEffects):
         return cls(tuple(intercepts.tolist()), tuple(effects.tolist()), required)
 
     @staticmethod
-    def _noise(ends: Ends) -> None:
+    def _noise(n: int) -> Ends:
         """Priors do not apply."""
+        return np.zeros((0, n)), np.zeros((0, n))
 
 
 # --- Tables of chances: G-DINA --------------------------------------------------------------------
@@ -693,7 +710,7 @@ class Gdina(_Table, Learnable):
         lowest = (levels == 0).all(axis=0)
         highest = (levels == np.array(sizes)[axes, None] - 1).all(axis=0)
         n = len(self.probabilities)
-        roles = np.where(lowest, "lowest", np.where(highest, "highest", "chance")).tolist()
+        roles = np.where(lowest, "guess", np.where(highest, "right", "chance")).tolist()
         states = [", ".join(one) for one in product(*(v.states for v in parents))]
         step = Formula(
             link=binary(IDENTITY),
@@ -702,7 +719,6 @@ class Gdina(_Table, Learnable):
             roles=tuple(roles),
             cells=np.arange(n),
             sizes=sizes,
-            scale=IDENTITY,
         )
         steps = []
         for number in range(1, self.n_responses):
@@ -836,7 +852,7 @@ class Sequential(Learnable):
             own = step._formula(two, parents)
             names = tuple([f"step {number}: {name}" for name in own.names])
             # A step with a guess and a slip must not become a table, so its order holds.
-            parts.append(replace(own, names=names, rises=own.rises or "guess" in own.roles))
+            parts.append(replace(own, names=names, rises=own.rises or isinstance(step, GuessSlip)))
         return _in_steps(parts)
 
     @property

@@ -38,7 +38,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,7 +104,7 @@ class Polytope(Sealed):
 
     def holds(self, points: Floats, *, tolerance: float = _TOLERANCE) -> NDArray[np.bool_]:
         """Return whether each problem's point, ``(problems, dimensions)``, is inside."""
-        short = (self.least - points @ self.rows.T).max(axis=1)
+        short = (self.least - points @ self.rows.T).max(axis=1, initial=-np.inf)
         inside: NDArray[np.bool_] = np.less_equal(short, tolerance)
         return inside
 
@@ -176,11 +175,6 @@ class Polytope(Sealed):
         return found
 
 
-Densities: TypeAlias = tuple[Floats, Floats, Floats]
-"""Of each problem, the log-density of a prior of a parameter, its slope, and its curvature: the
-second derivative with the other sign, or a positive number in its place."""
-
-
 @dataclass(frozen=True, eq=False)
 class Form(Sealed):
     """The chances of problems of one kind, which have a design in common.
@@ -194,8 +188,8 @@ class Form(Sealed):
         products with the parameters.
     polytope
         The valid parameters of each problem.
-    prior
-        Returns the column of each prior, and its densities, given the parameters.
+    log_normal
+        Mean and deviation of the logarithm of the first parameter, a slope, if it has a prior.
     pseudo
         More chances of the same parameters, with the counts ``(cells, responses)`` of priors.
     least
@@ -209,16 +203,16 @@ class Form(Sealed):
     design: Floats
     polytope: Polytope
     _: KW_ONLY
-    prior: Callable[[Floats], list[tuple[int, Densities]]] | None = None
+    log_normal: tuple[float, float] | None = None
     pseudo: tuple[tuple[Form, Floats], ...] = ()
     least: float = 0.0
     exempt: NDArray[np.bool_] | None = None
 
     def _predictors(self, x: Floats) -> Floats:
-        *_, n_cells, n_predictors, n = self.design.shape
-        if self.design.ndim == 3:
-            return (x @ self.design.reshape(-1, n).T).reshape(len(x), n_cells, n_predictors)
-        return (self.design.reshape(len(x), -1, n) @ x[..., None]).reshape(len(x), n_cells, -1)
+        *problems, n_cells, n_predictors, n = self.design.shape
+        rows = self.design.reshape(*problems, n_cells * n_predictors, n)
+        flat = (rows @ x[..., None])[..., 0] if problems else x @ rows.T
+        return flat.reshape(len(x), n_cells, n_predictors)
 
     def table(self, x: Floats) -> Floats:
         """Return the chances, ``(problems, cells, responses)``."""
@@ -302,7 +296,7 @@ class Form(Sealed):
 
         It is 0 where the conditions of Karush, Kuhn and Tucker hold.
         """
-        gradient, _ = score_with_priors(self, x, counts, objective(self, x, counts)[1])
+        gradient, _ = self.score_with_priors(x, counts, objective(self, x, counts)[1])
         n = np.maximum(counts.sum(axis=(1, 2)), 1.0)
         there = x + gradient / n[:, None]
         for problem in np.flatnonzero(~self.holds(there)).tolist():
@@ -312,18 +306,31 @@ class Form(Sealed):
         size: Floats = np.abs(there - x).max(axis=1, initial=0.0)
         return size
 
-    def log_prior(self, x: Floats) -> Densities:
-        """Return the sums of the priors: ``(problems,)``, and twice ``(problems, parameters)``.
+    def log_prior(self, x: Floats) -> Floats:
+        """Return the logarithm of the prior density of each problem, up to a constant."""
+        value = np.zeros(len(x))
+        if self.log_normal is not None:
+            (mean, deviation), log = self.log_normal, np.log(x[:, 0])
+            value += -log - (log - mean) ** 2 / (2 * deviation**2)
+        for part, counts in self.pseudo:
+            chances = np.maximum(part.table(x), _FLOOR)
+            value += (counts * np.log(chances)).sum(axis=(1, 2))
+        return value
 
-        Parameters with equal bounds have no prior.
-        """
-        density, slopes, curvatures = np.zeros(len(x)), np.zeros(x.shape), np.zeros(x.shape)
-        for column, (value, slope, curvature) in self.prior(x) if self.prior else ():
-            fixed = self.polytope.fixed
-            density += value if fixed is None else np.where(fixed[:, column], 0.0, value)
-            slopes[:, column] += slope
-            curvatures[:, column] += curvature
-        return density, slopes, curvatures
+    def score_with_priors(
+        self, x: Floats, counts: Floats, chances: Floats
+    ) -> tuple[Floats, Floats]:
+        """Return gradient and information of the objective, with the priors; see `score`."""
+        gradient, information = self.score(x, counts, chances)
+        if self.log_normal is not None:
+            (mean, deviation), slope = self.log_normal, x[:, 0]
+            gradient[:, 0] -= (1 + (np.log(slope) - mean) / deviation**2) / slope
+            information[:, 0, 0] += 1 / (deviation * slope) ** 2
+        for part, pseudo in self.pseudo:
+            table = np.maximum(part.table(x), _FLOOR)
+            more = part.score(x, np.broadcast_to(pseudo, table.shape), table)
+            gradient, information = gradient + more[0], information + more[1]
+        return gradient, information
 
 
 _FLOOR = 1e-12
@@ -364,34 +371,8 @@ def objective(
     """
     chances = np.maximum(form.table(x), _FLOOR) if chances is None else chances
     value = np.einsum("icr,icr->i", counts, np.log(chances))
-    if form.prior is not None or form.pseudo:
-        value += log_prior(form, x)
+    value += form.log_prior(x)
     return np.where(np.isnan(value), -np.inf, value), chances
-
-
-def log_prior(form: Form, x: Floats) -> Floats:
-    """Return the logarithm of the prior density of each problem, ``(problems,)``."""
-    value = form.log_prior(x)[0]
-    for part, counts in form.pseudo:
-        chances = np.maximum(part.table(x), _FLOOR)
-        value = value + (counts * np.log(chances)).sum(axis=(1, 2))
-    return value
-
-
-def score_with_priors(
-    form: Form, x: Floats, counts: Floats, chances: Floats
-) -> tuple[Floats, Floats]:
-    """Return gradient and curvature of the objective, with the priors."""
-    gradient, information = form.score(x, counts, chances)
-    if form.prior is not None:
-        _, slopes, curvatures = form.log_prior(x)
-        gradient += slopes
-        information += curvatures[:, None] * np.eye(x.shape[1])
-    for part, pseudo in form.pseudo:
-        table = np.maximum(part.table(x), _FLOOR)
-        more = part.score(x, np.broadcast_to(pseudo, table.shape), table)
-        gradient, information = gradient + more[0], information + more[1]
-    return gradient, information
 
 
 def ascended(
@@ -426,7 +407,7 @@ def ascended(
     chances = np.maximum(form.table(x) if chances is None else chances, _FLOOR)
     value, open_ = np.zeros(0), None
     for _ in range(rounds):
-        gradient, information = score_with_priors(form, x, counts, chances)
+        gradient, information = form.score_with_priors(x, counts, chances)
         if fixed is not None:
             gradient[fixed] = 0.0
             information *= polytope.free_pairs

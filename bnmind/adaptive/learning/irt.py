@@ -29,8 +29,8 @@ from bnmind.adaptive.estimates import has_ability
 from bnmind.adaptive.formulas import ResponseModel, parameter_vector, with_parameters
 from bnmind.adaptive.items.bank import ItemBank, irt_bank
 from bnmind.adaptive.items.skill_distributions import ABILITY, AbilityGrid
+from bnmind.adaptive.learning.blocks import LearningOptions, Priors
 from bnmind.adaptive.learning.learn import Learned, learn
-from bnmind.adaptive.learning.options import LearningOptions, Priors
 from bnmind.adaptive.models import GradedResponse, Logistic, Nominal, PartialCredit
 from bnmind.adaptive.responses import Responses
 from bnmind.errors import InvalidModelError, TableError
