@@ -18,7 +18,7 @@ thresholds      increasing, with a gap
 ==============  ================================================================================
 
 If more skill must not hurt, no predictor may fall from a level to the next. With more than two
-responses each chance is `ItemRule.floor` or more.
+responses, the bounds of chances are those of each step to a better response.
 
 The priors
 ----------
@@ -59,6 +59,7 @@ from bnmind.adaptive.formulas import (
     CHANCES,
     CUMULATIVE,
     IDENTITY,
+    LOGIT,
     Formula,
     Learnable,
     Link,
@@ -159,12 +160,12 @@ class LearningOptions(Value):
         The bounds of all items, or a mapping from names of items to bounds.
     least_chance
         The least entry of each learned table, which is at most one minus this: of each
-        response in each configuration of the skills, and of each level of a skill given
-        its parents. Then no response is impossible, which a single answer could contradict,
-        and no divergence is infinite. Set to 0 for maximum likelihood. Bounds that conflict
-        with it, such as a guess fixed at 0, take precedence, and initial probabilities of
-        zero in the distribution of the skills stay zero. Curves of an ability have no such
-        bound, and no probability of zero.
+        response in each configuration of the skills, with more than two responses of each step to a
+        better one; and of each level of a skill given its parents. Then no response is impossible,
+        which a single answer could contradict, and no divergence is infinite. Set to 0 for maximum
+        likelihood. Bounds that conflict with it, such as a guess fixed at 0, take precedence, and
+        initial probabilities of zero in the distribution of the skills stay zero. Curves of an
+        ability have no such bound, and no probability of zero.
     priors
         The prior distributions; default flat, for maximum likelihood.
     monotone
@@ -313,8 +314,6 @@ class ItemRule(Sealed):
     """For each parent, whether higher levels mean more skill."""
     least: float = 0.0
     """The least distance of learned chances from 0 and 1, if the bounds allow it."""
-    floor: float = 0.0
-    """The least chance of each of more than two responses, if the bounds allow it."""
 
     @property
     def ends(self) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -539,7 +538,7 @@ class ItemBlock(Sealed):
         least = np.full((n_problems, len(rows)), -np.inf)
         np.maximum.at(least, (problem, where.reshape(-1)), np.concatenate([h for _, h in found]))
         polytope = Polytope.of(np.moveaxis(self._box, 0, -1), rows, least)
-        design = np.zeros((len(self.rules), self.shape[0], n_predictors, n))
+        design: Any = np.zeros((len(self.rules), self.shape[0], n_predictors, n))
         for own, rule, (_, columns) in zip(design, self.rules, self._places, strict=True):
             cells = rule.formula.design
             own[: len(cells), :, columns] = cells
@@ -548,18 +547,13 @@ class ItemBlock(Sealed):
             design = design.reshape(-1, n_predictors, n)
         elif len({len(columns) for _, columns in self._places}) == 1:
             design = design[0]
-        form = Form(
+        return Form(
             self.formula.link,
             design,
             polytope,
             log_normal=self.priors.slope if "slope" in self.formula.roles else None,
             pseudo=tuple(self._pseudo(polytope)),
         )
-        if self.shape[1] == 2 or not self.rules[0].floor:
-            return form
-        form = replace(form, least=self.rules[0].floor)
-        low = form.low(form.inside(self._first))
-        return replace(form, exempt=low) if low.any() else form
 
     def _inequalities(self, number: int) -> tuple[Floats, Floats]:
         """Return rows of inequalities of the problem of an item, and the least products."""
@@ -604,6 +598,10 @@ class ItemBlock(Sealed):
         if part.link is CUMULATIVE:
             # Halfway between two thresholds with this gap, a response has about the least chance.
             yield part.design[0, :-1] - part.design[0, 1:], max(4 * rule.least, _GAP)
+        if "weight" in part.roles:
+            rows, (low, high) = part.design.reshape(-1, len(part.roles)), _on(LOGIT, off)
+            yield rows, low
+            yield -rows, -high
         if {"lower", "upper"} <= {*part.roles}:
             yield np.array([[0.0, 0.0, -1.0, 1.0]]), _APART
 
@@ -647,7 +645,7 @@ class ItemBlock(Sealed):
 
     def start(self) -> Floats:
         """Return the current parameters of the models; the means of shared ones."""
-        return self._values(self.form.inside(self._first))
+        return self._values(self.form.polytope.inside(self._first))
 
     def draw(self, rng: np.random.Generator) -> Floats:
         """Return random parameters.
@@ -665,7 +663,9 @@ class ItemBlock(Sealed):
             ]
             return np.concatenate(each)
 
-        return self._values(self.form.inside(self._means(map(drawn, range(len(self.rules))))))
+        return self._values(
+            self.form.polytope.inside(self._means(map(drawn, range(len(self.rules)))))
+        )
 
     def response_parameters(self, values: Floats) -> Floats:
         """Return the response probabilities, ``(items, groups, responses)``."""
@@ -756,16 +756,16 @@ class ItemBlock(Sealed):
         far = np.clip(far, *self._box)
         # No step leaves a chance of zero or one again.
         far = np.where((far <= low) | (far >= high), start, far)
-        outside = ~self.form.holds(far)
+        outside = ~self.form.polytope.holds(far)
         if not outside.any():
             return far.reshape(-1)
         if self.is_saturated:
             return known
         if not CHANCES.isdisjoint(self.formula.roles):
-            return self._values(self.form.inside(far))
+            return self._values(self.form.polytope.inside(far))
         steps = far - start
         near = start + self.form.polytope.reach(start, steps)[:, None] * steps
-        near = np.where(self.form.holds(near, tolerance=1e-8)[:, None], near, start)
+        near = np.where(self.form.polytope.holds(near, tolerance=1e-8)[:, None], near, start)
         return self._values(np.where(outside[:, None], near, far))
 
     def residual(self, values: Floats, counts: Floats) -> float:

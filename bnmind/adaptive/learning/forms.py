@@ -130,7 +130,6 @@ class Polytope(Sealed):
         problem: int,
         target: Floats,
         curvature: Floats,
-        cuts: tuple[Floats, Floats] | None = None,
     ) -> Floats | None:
         """Return the x of a problem with the least (x − t)ᵀ H (x − t); None if there is none.
 
@@ -142,16 +141,12 @@ class Polytope(Sealed):
             t, ``(dimensions,)``.
         curvature
             H, positive definite.
-        cuts
-            More inequalities, rows and the least products.
         """
         from scipy.optimize import nnls
 
         root = np.linalg.inv(np.linalg.cholesky(curvature)).T
         held = np.isfinite(self.least[problem])
         given, bound = self.rows[held], self.least[problem][held]
-        if cuts is not None:
-            given, bound = np.concatenate([given, cuts[0]]), np.concatenate([bound, cuts[1]])
         # With x = t + L⁻ᵀ z: the least |z| with G L⁻ᵀ z ≥ h − G t.
         rows = given @ root
         least = bound - given @ target
@@ -192,11 +187,6 @@ class Form(Sealed):
         Mean and deviation of the logarithm of the first parameter, a slope, if it has a prior.
     pseudo
         More chances of the same parameters, with the counts ``(cells, responses)`` of priors.
-    least
-        The least chance of a response in each cell. The logarithms of chances are concave in the
-        predictors, so that each cut, the tangent of one, leaves all parameters in that it allows.
-    exempt
-        ``(problems, cells, responses)``: the chances that may be less.
     """
 
     link: Link
@@ -205,8 +195,6 @@ class Form(Sealed):
     _: KW_ONLY
     log_normal: tuple[float, float] | None = None
     pseudo: tuple[tuple[Form, Floats], ...] = ()
-    least: float = 0.0
-    exempt: NDArray[np.bool_] | None = None
 
     def _predictors(self, x: Floats) -> Floats:
         *problems, n_cells, n_predictors, n = self.design.shape
@@ -222,48 +210,6 @@ class Form(Sealed):
         """Return their derivatives, ``(problems, parameters, cells, responses)``."""
         each = self.design.swapaxes(-1, -2) @ self.link.slopes(self._predictors(x))
         return np.moveaxis(each, 2, 1)
-
-    def low(self, x: Floats) -> NDArray[np.bool_]:
-        """Return which chances are too small, ``(problems, cells, responses)``."""
-        low: NDArray[np.bool_] = self.table(x) < self.least * (1 - 1e-8)
-        return low if self.exempt is None else low & ~self.exempt
-
-    def cuts(self, x: Floats, problem: int) -> tuple[Floats, Floats] | None:
-        """Return inequalities that all parameters of a problem meet whose chances are large enough.
-
-        They are tangents at parameters.
-        """
-        if not self.least:
-            return None
-        one = x[problem : problem + 1]
-        chances = np.maximum(self.table(one)[0], _FLOOR)
-        wanted = np.ones(chances.shape, dtype=np.bool_)
-        if self.exempt is not None:
-            wanted = ~self.exempt[problem]
-        rows = (self.slopes(one)[0] / chances)[:, wanted].T
-        moved = np.abs(rows).max(axis=1) > 0
-        rows = rows[moved]
-        return rows, (np.log(self.least) - np.log(chances[wanted]))[moved] + rows @ one[0]
-
-    def inside(self, x: Floats) -> Floats:
-        """Return the closest valid parameters, ``(problems, parameters)``."""
-        x = self.polytope.inside(x)
-        for _ in range(_CUTS if self.least else 0):
-            low = np.flatnonzero(self.low(x).any(axis=(1, 2))).tolist()
-            nearer = [
-                self.polytope.closest(one, x[one], np.eye(x.shape[1]), self.cuts(x, one))
-                for one in low
-            ]
-            for one, found in zip(low, nearer, strict=True):
-                x[one] = x[one] if found is None else found
-            if all(found is None for found in nearer):
-                break
-        return x
-
-    def holds(self, x: Floats, *, tolerance: float = _TOLERANCE) -> NDArray[np.bool_]:
-        """Return whether the parameters of each problem are valid."""
-        holds = self.polytope.holds(x, tolerance=tolerance)
-        return holds & ~self.low(x).any(axis=(1, 2)) if self.least else holds
 
     def score(self, x: Floats, counts: Floats, chances: Floats) -> tuple[Floats, Floats]:
         """Return gradient and information, ``(problems, parameters)`` and that twice.
@@ -298,10 +244,9 @@ class Form(Sealed):
         """
         gradient, _ = self.score_with_priors(x, counts, objective(self, x, counts)[1])
         n = np.maximum(counts.sum(axis=(1, 2)), 1.0)
-        there = x + gradient / n[:, None]
-        for problem in np.flatnonzero(~self.holds(there)).tolist():
-            cuts, eye = self.cuts(x, problem), np.eye(x.shape[1])
-            found = self.polytope.closest(problem, there[problem], eye, cuts)
+        there, eye = x + gradient / n[:, None], np.eye(x.shape[1])
+        for problem in np.flatnonzero(~self.polytope.holds(there)).tolist():
+            found = self.polytope.closest(problem, there[problem], eye)
             there[problem] = x[problem] if found is None else found
         size: Floats = np.abs(there - x).max(axis=1, initial=0.0)
         return size
@@ -357,9 +302,6 @@ _LONGEST = 1e4
 """About the longest step: where the objective is linear, a plain step has no end."""
 
 _HALVINGS = 25
-
-_CUTS = 20
-"""Chances are raised to the least one in so many steps at most."""
 
 
 def objective(
@@ -419,17 +361,17 @@ def ascended(
         steps = np.asarray(solved, dtype=np.float64)
         if open_ is not None:
             steps[~open_] = 0.0
-        inside = form.holds(x + steps)
+        inside = polytope.holds(x + steps)
         if not inside.all():
             for problem in np.flatnonzero(~inside).tolist():
-                target, cuts = x[problem] + steps[problem], form.cuts(x, problem)
-                best = polytope.closest(problem, target, information[problem], cuts)
+                target = x[problem] + steps[problem]
+                best = polytope.closest(problem, target, information[problem])
                 if best is not None:
                     steps[problem] = best - x[problem]
             steps *= polytope.reach(x, steps)[:, None]
         gain = (gradient * steps).sum(axis=1)
         most = float(gain.max(initial=0.0))
-        if most < min(near, _SURE) and rounds == _FEW_STEPS and not form.least:
+        if most < min(near, _SURE) and rounds == _FEW_STEPS:
             return x + steps
         if open_ is None:
             value, chances = objective(form, x, counts, chances)
@@ -463,11 +405,9 @@ def _climbed(
     x, value, chances = place
     worse: NDArray[np.bool_]
     for _ in range(_HALVINGS):
-        there = form.inside(x + steps) if form.least else x + steps
+        there = x + steps
         reached, then = objective(form, there, counts)
         worse = ~(reached >= value)
-        if form.least:
-            worse |= form.low(there).any(axis=(1, 2))
         if not worse.any():
             break
         steps = np.where(worse[:, None], steps / 2, steps)

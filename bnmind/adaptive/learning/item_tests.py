@@ -180,7 +180,9 @@ class ClassItem(Sealed):
         """Minus the curvature of the log-density of the priors, ``(parameters, parameters)``."""
         form, x = self.block.form, self.block.rows(self.values)
         none = np.zeros_like(form.table(x))
-        return form.score_with_priors(x, none, none + 1)[1][0]
+        _, information = form.score_with_priors(x, none, none + 1)
+        curvature: Floats = information[0]
+        return curvature
 
 
 @dataclass(frozen=True, eq=False)
@@ -744,7 +746,7 @@ def _wald_tests(learned: Learned) -> _Statistic:
         chances, places = item.values[known], item.places[known]
         constraints = null_space(design[known].T).T if known.any() else np.zeros((0, 0))
         values = link.of(chances)
-        slopes = 1 / link.slope(values)
+        slopes = 1 / link.rates(1 - chances, chances)[0]
         spread = covariance[np.ix_(places, places)] * np.outer(slopes, slopes)
         off = constraints @ values
         inverse = np.linalg.pinv(constraints @ spread @ constraints.T, hermitian=True)

@@ -320,7 +320,6 @@ def item_rules(bank: ItemBank, options: LearningOptions) -> tuple[ItemRule, ...]
                 bounds=bounds,
                 ordered=ordered,
                 least=options.least_chance,
-                floor=0.0 if has_ability(bank) else options.least_chance,
             )
         )
         may_fall = item.gate is None or isinstance(item.gate, GuessSlip | Gdina)
