@@ -236,62 +236,6 @@ class ResponseModel(Protocol):
         """
 
 
-def made_for_skills(
-    make: Callable[..., ResponseModel],
-    required: Sequence[int],
-    sizes: Sequence[int],
-    *,
-    guess: float,
-    slip: float,
-) -> ResponseModel:
-    """Return a response model for an item of a Q-matrix, the first start of learning.
-
-    Parameters
-    ----------
-    make
-        A class with the method ``for_skills``, or a function of a guess and a slip.
-    required
-        The level of each skill that the item needs, at least 1.
-    sizes
-        The number of levels of these skills.
-    guess, slip
-        The chance of a right response without any of them, and of a wrong response with
-        all of them.
-    """
-    model: Any
-    if hasattr(make, "for_skills"):
-        model = make.for_skills(tuple(required), tuple(sizes), guess=guess, slip=slip)
-    else:
-        model = make(guess, slip)
-        if max(required) > 1:
-            model = dataclasses.replace(model, required=tuple(required))
-    return model  # type: ignore[no-any-return]
-
-
-def check_skills(required: Sequence[int], sizes: Sequence[int]) -> None:
-    """Raise `InvalidModelError` unless there is a required level and a size of each skill.
-
-    Parameters
-    ----------
-    required, sizes
-        The level that is needed of each skill, and its number of levels, at least 2.
-
-    Examples
-    --------
-    >>> check_skills((1,), (2, 2))
-    Traceback (most recent call last):
-    bnmind.errors.InvalidModelError: expected one required level and one number of levels, at \
-least 2, for each skill, got required (1,) and sizes (2, 2)
-    """
-    if not len(required) or len(required) != len(sizes) or min(sizes) < 2:
-        raise InvalidModelError(
-            [
-                "expected one required level and one number of levels, at least 2, for each skill,"
-                f" got required {shown(required)} and sizes {shown(sizes)}"
-            ]
-        )
-
-
 @lru_cache
 def _some_item(n_responses: int) -> Variable:
     """Return a variable that stands for any item."""
@@ -531,14 +475,19 @@ class Learnable(TableModel):
     def _formula(self, item: Variable, parents: Sequence[Variable]) -> Formula:
         """Return how the chances of an item depend on what is learned of it."""
 
+    _learned: Any = slice(None)
+    """Which of the parameters of the model are those of the formula, a mask."""
+
     @property
     def _numbers(self) -> Floats:
         """The parameters of the formula."""
-        return parameter_vector(self)
+        return np.asarray(parameter_vector(self)[self._learned])
 
     def _with_numbers(self, numbers: Floats) -> ResponseModel:
         """Return the model with other parameters of the formula."""
-        return with_parameters(self, numbers)
+        every = parameter_vector(self)
+        every[self._learned] = numbers
+        return with_parameters(self, every)
 
     def _channel(self, item: Variable, parents: Sequence[Variable]) -> Floats:
         if math.prod([v.n_states for v in parents]) <= _SMALL_TABLE:

@@ -100,7 +100,7 @@ def test_banks_from_a_q_matrix_have_the_guess_and_the_slip(kind: type[ResponseMo
         (lambda: Nida((0.4, 0.4), (0.7, 0.1)), "at most 1"),
         (lambda: Nida((0.0,), (0.1,)), r"guess to be .* in \(0, 1\]"),
         (lambda: Nido((0.0, 1.0), (1.0,)), "as many intercepts as effects"),
-        (lambda: Llm.for_skills((1,), (2,), guess=0.0, slip=0.1), "above 0 and below 1"),
+        (lambda: ItemBank.from_qmatrix([[1]], guess=0.0, gate=Llm), "above 0 and below 1"),
         (lambda: ItemBank.from_response_models([[1, 1]], [Acdm(0.1, (0.2,))]), "effects of 2"),
     ],
 )

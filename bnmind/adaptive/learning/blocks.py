@@ -448,17 +448,19 @@ class ItemBlock(Sealed):
     def _places(self) -> tuple[tuple[int, NDArray[np.intp]], ...]:
         """For each item its problem, and the places of its parameters in those of the problem."""
         if not self.shared:
-            return tuple([(n, np.arange(len(r.formula.names))) for n, r in enumerate(self.rules)])
+            sizes = [len(rule.formula.names) for rule in self.rules]
+            return tuple([(row, sealed(np.arange(n))) for row, n in enumerate(sizes)])
         place = {name: number for number, name in enumerate(self._labels)}
-        return tuple([(0, np.array([place[n] for n in r.formula.names])) for r in self.rules])
+        names = [rule.formula.names for rule in self.rules]
+        return tuple([(0, sealed(np.array([place[n] for n in own]))) for own in names])
 
     @cached_property
     def own(self) -> tuple[NDArray[np.intp], ...]:
         """The places of each item's parameters, or of all that it shares."""
         n = self.size[1]
         if self.shared:
-            return (np.arange(n),) * len(self.rules)
-        return tuple([problem * n + columns for problem, columns in self._places])
+            return (sealed(np.arange(n)),) * len(self.rules)
+        return tuple([sealed(problem * n + columns) for problem, columns in self._places])
 
     @property
     def parameters(self) -> tuple[tuple[str, str], ...]:

@@ -110,7 +110,6 @@ from bnmind.adaptive.formulas import (
     LOGIT,
     LinkFunction,
     ResponseModel,
-    made_for_skills,
     number_fields,
 )
 from bnmind.adaptive.learning.blocks import ItemBlock, ItemRule, Priors
@@ -118,7 +117,7 @@ from bnmind.adaptive.learning.em import Patterns, TableExpectation
 from bnmind.adaptive.learning.forms import differences
 from bnmind.adaptive.learning.learn import Learned, block_of, item_rules
 from bnmind.adaptive.models import RESPONSE_MODELS, Nominal, model_name
-from bnmind.adaptive.skill_models import Gdina, GuessSlip, Sequential
+from bnmind.adaptive.skill_models import Gdina, GuessSlip, Sequential, made_for_skills
 from bnmind.errors import InvalidArgumentError, InvalidModelError, TooLargeError
 from bnmind.fitting.expectation import inverse_information
 from bnmind.information import Floats
