@@ -754,10 +754,13 @@ class ItemBlock(Sealed):
 
     def between(self, known: Floats, values: Floats) -> Floats:
         """Return the farthest valid parameters from known ones on the way to others."""
-        start, far, (low, high) = self.rows(known), self.rows(values), self._ends(_OFF)
-        far = np.clip(far, *self._box)
+        start, far = self.rows(known), np.clip(self.rows(values), *self._box)
+        (none, sure), (low, high) = self._ends(_OFF), self._box
         # No step leaves a chance of zero or one again.
-        far = np.where((far <= low) | (far >= high), start, far)
+        never = (
+            (far <= none) | ((far <= 0) & (low == 0)) | (far >= sure) | ((far >= 1) & (high == 1))
+        )
+        far = np.where(never, start, far)
         outside = ~self.form.polytope.holds(far)
         if not outside.any():
             return far.reshape(-1)
