@@ -35,7 +35,6 @@ from bnmind.adaptive import (
     SimulationOptions,
     SkillBelief,
     irt_bank,
-    logistic_items,
     most_likely_ability,
     simulate,
     start_beliefs,
@@ -106,7 +105,7 @@ def abilities() -> Floats:
 def ability_bank() -> ItemBank:
     points = np.linspace(-6, 6, POINTS)
     grid = AbilityGrid(tuple(points), tuple(np.full(POINTS, 1 / POINTS)))
-    return irt_bank(logistic_items(parameters()), grid)
+    return irt_bank(parameters(), grid)
 
 
 def with_dodd(belief: SkillBelief | BatchBelief) -> Floats:

@@ -25,7 +25,6 @@ import bnmind.lab as lab
 import bnmind.strategies as strategies
 from bnmind._arguments import _kinds_of
 from bnmind._values import _converters
-from bnmind.adaptive import with_certainties
 from bnmind.adaptive.estimates import response_joints
 from bnmind.adaptive.formulas import LOGIT
 from bnmind.adaptive.responses import fold_numbers
@@ -227,15 +226,8 @@ def special() -> dict[str, Any]:
         "DiBello.samejima.increments": (1.0, 0.0),
         "DiBello.samejima.combination": adaptive.DiBello((1.0,), (0.0,)).combination,
         "HigherOrder.cpds.skills": tuple(BANK.variable(name) for name in "ST"),
-        **{
-            f"{kind}.for_skills.{argument}": value
-            for kind in (*ADDITIVE, "Gdina", "Sequential")
-            for argument, value in (
-                ("required", (1, 1)),
-                ("sizes", (2, 3)),
-                ("guess", 0.2),
-                ("slip", 0.1),
-            )
+        "ItemBank.with_certainties.certainties": {
+            "a": adaptive.TableCertainty(np.array([[9.0, 3.0], [2.0, 6.0]]), (0, 1))
         },
         "QMatrix.of.table": [[1, 0], [0, 1]],
         "QMatrix.with_item_names.names": ["a", "b", "c"],
@@ -438,7 +430,6 @@ def of_functions() -> Iterator[Call]:
     fitted = adaptive.learn(many, q, gate=adaptive.Gdina, options=options)
     smaller = adaptive.learn(many, q, options=options)
     irt, grid = adaptive.IRT_MODELS["2PL"], adaptive.AbilityGrid.normal(n_points=5)
-    irt_start = adaptive.irt_start(many, irt, grid=grid)
     calls: list[tuple[Callable[..., Any], dict[str, Any]]] = [
         *[
             (function, {"belief": ability})
@@ -497,8 +488,8 @@ def of_functions() -> Iterator[Call]:
         (
             adaptive.calibrate_online,
             {
-                "bank": with_certainties(
-                    BANK, {"a": adaptive.TableCertainty(np.ones((2, 2)), (0, 1))}
+                "bank": BANK.with_certainties(
+                    {"a": adaptive.TableCertainty(np.ones((2, 2)), (0, 1))}
                 ),
                 "belief": belief,
                 "item": "a",
@@ -517,15 +508,6 @@ def of_functions() -> Iterator[Call]:
             },
         ),
         (adaptive.skill_intervals, {"belief": belief, "confidence": 0.9}),
-        (
-            with_certainties,
-            {
-                "bank": BANK,
-                "certainties": {
-                    "a": adaptive.TableCertainty(np.array([[9.0, 3.0], [2.0, 6.0]]), (0, 1))
-                },
-            },
-        ),
         (adaptive.skill_tree, {"learned": fitted, "root": fitted.bank.skills[0]}),
         (adaptive.validate_qmatrix, {"learned": fitted, "cutoff": 0.9}),
         (
@@ -552,8 +534,6 @@ def of_functions() -> Iterator[Call]:
                 ),
             )
         ),
-        (adaptive.irt_options, {"model": irt, "start": irt_start, "options": options}),
-        (adaptive.irt_start, {"responses": many, "model": irt, "grid": grid, "ability": "x"}),
         (
             adaptive.learn_irt,
             {
@@ -584,7 +564,7 @@ def of_functions() -> Iterator[Call]:
         (
             adaptive.irt_bank,
             {
-                "response_models": adaptive.logistic_items([[1.0, 0.0]]),
+                "response_models": [[1.0, 0.0]],
                 "grid": adaptive.AbilityGrid.normal(n_points=5),
                 "items": ["a"],
                 "ability": "x",
@@ -595,7 +575,6 @@ def of_functions() -> Iterator[Call]:
             adaptive.learn,
             {**learning, "title": "t", "source": "s", "progress": lambda done, total: None},
         ),
-        (adaptive.logistic_items, {"parameters": [[1.0, 0.0]]}),
         (adaptive.predictive_check, {"learned": learned(), "n_drawn": 2, "seed": 1}),
         (rank_items, {"belief": belief, "items": ["a"]}),
         (response_joints, {"belief": belief, "skills": ["S"], "items": ["a"]}),

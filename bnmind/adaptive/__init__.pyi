@@ -39,8 +39,6 @@ from bnmind.adaptive.item_trees import read_item_tree as read_item_tree
 from bnmind.adaptive.item_trees import write_item_tree as write_item_tree
 from bnmind.adaptive.items.bank import ItemBank as ItemBank
 from bnmind.adaptive.items.bank import irt_bank as irt_bank
-from bnmind.adaptive.items.bank import logistic_items as logistic_items
-from bnmind.adaptive.items.bank import with_certainties as with_certainties
 from bnmind.adaptive.items.item import Item as Item
 from bnmind.adaptive.items.item import ParameterCertainty as ParameterCertainty
 from bnmind.adaptive.items.item import TableCertainty as TableCertainty
@@ -51,8 +49,10 @@ from bnmind.adaptive.items.skill_distributions import AbilityGrid as AbilityGrid
 from bnmind.adaptive.items.skill_distributions import Hierarchy as Hierarchy
 from bnmind.adaptive.items.skill_distributions import HigherOrder as HigherOrder
 from bnmind.adaptive.items.skill_distributions import Independent as Independent
-from bnmind.adaptive.items.skill_distributions import ProfileDistribution as ProfileDistribution
 from bnmind.adaptive.items.skill_distributions import Saturated as Saturated
+from bnmind.adaptive.learning.blocks import Bounds as Bounds
+from bnmind.adaptive.learning.blocks import LearningOptions as LearningOptions
+from bnmind.adaptive.learning.blocks import Priors as Priors
 from bnmind.adaptive.learning.comparison import compare_models as compare_models
 from bnmind.adaptive.learning.comparison import compare_structures as compare_structures
 from bnmind.adaptive.learning.comparison import cross_validate as cross_validate
@@ -64,8 +64,6 @@ from bnmind.adaptive.learning.groups import FunctioningOptions as FunctioningOpt
 from bnmind.adaptive.learning.groups import item_functioning as item_functioning
 from bnmind.adaptive.learning.groups import learn_groups as learn_groups
 from bnmind.adaptive.learning.irt import IRT_MODELS as IRT_MODELS
-from bnmind.adaptive.learning.irt import irt_options as irt_options
-from bnmind.adaptive.learning.irt import irt_start as irt_start
 from bnmind.adaptive.learning.irt import learn_irt as learn_irt
 from bnmind.adaptive.learning.item_tests import coefficients as coefficients
 from bnmind.adaptive.learning.item_tests import reduced_models as reduced_models
@@ -78,9 +76,6 @@ from bnmind.adaptive.learning.model_fit import (
 )
 from bnmind.adaptive.learning.model_fit import pair_fit as pair_fit
 from bnmind.adaptive.learning.model_fit import predictive_check as predictive_check
-from bnmind.adaptive.learning.options import Bounds as Bounds
-from bnmind.adaptive.learning.options import LearningOptions as LearningOptions
-from bnmind.adaptive.learning.options import Priors as Priors
 from bnmind.adaptive.models import RESPONSE_MODELS as RESPONSE_MODELS
 from bnmind.adaptive.models import DiBello as DiBello
 from bnmind.adaptive.models import Graded as Graded

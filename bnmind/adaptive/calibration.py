@@ -118,10 +118,9 @@ from bnmind.adaptive.items.item import (
     deviations,
     with_table,
 )
-from bnmind.adaptive.learning.blocks import ItemBlock
+from bnmind.adaptive.learning.blocks import ItemBlock, LearningOptions
 from bnmind.adaptive.learning.em import ResponseLayout
 from bnmind.adaptive.learning.learn import LearningModel, item_certainties
-from bnmind.adaptive.learning.options import LearningOptions
 from bnmind.adaptive.responses import Responses, require_known, responses_to
 from bnmind.adaptive.sessions import Session
 from bnmind.errors import InvalidArgumentError, ModelFileError
@@ -474,9 +473,9 @@ def calibrate_online(
 
     Examples
     --------
-    >>> from bnmind.adaptive import start_belief, with_certainties
+    >>> from bnmind.adaptive import start_belief
     >>> new = {"item_3": TableCertainty(np.ones((2, 2)), (0, 1))}
-    >>> bank = with_certainties(ItemBank.from_qmatrix([[1]] * 3, 0.2, 0.1), new)
+    >>> bank = ItemBank.from_qmatrix([[1]] * 3, 0.2, 0.1).with_certainties(new)
     >>> belief = start_belief(bank).update("item_1", 1).update("item_2", 1)
     >>> learned = calibrate_online(bank, belief, "item_3", 1)
     >>> learned.item("item_3").certainty.counts.round(2).tolist()
@@ -485,7 +484,7 @@ def calibrate_online(
     known, number = bank.item(item).certainty, bank.response(item, response)
     if not isinstance(known, TableCertainty):
         raise InvalidArgumentError(
-            f"expected item {item} with a TableCertainty, which `with_certainties` gives it", item
+            f"expected item {item} with a TableCertainty; see `ItemBank.with_certainties`", item
         )
     rows = np.array(known.rows)[cause_order(bank, item)]
     masses = belief.masses([item])[0][: len(rows)]

@@ -98,34 +98,21 @@ class LinkFunction:
     """η of p."""
     chance: Callable[[Floats], Floats]
     """p of η."""
-    slope: Callable[[Floats], Floats]
-    """dp/dη of η."""
     rates: Callable[[Floats, Floats], tuple[Floats, Floats]]
     """dp/dη and d²p/dη² of 1 − p and p."""
 
 
 IDENTITY = LinkFunction(
-    lambda p: p,
-    lambda x: x,
-    lambda x: np.ones(np.shape(x)),
-    lambda q, p: (np.ones(p.shape), np.zeros(p.shape)),
+    lambda p: p, lambda x: x, lambda q, p: (np.ones(p.shape), np.zeros(p.shape))
 )
 """η = p."""
 LOGIT = LinkFunction(
-    lambda p: np.log(p) - np.log1p(-p),
-    logistic,
-    lambda x: np.multiply(*both_tails(x)),
-    lambda q, p: (p * q, p * q * (q - p)),
+    lambda p: np.log(p) - np.log1p(-p), logistic, lambda q, p: (p * q, p * q * (q - p))
 )
 """η = ln(p / (1 − p))."""
-LOG = LinkFunction(np.log, np.exp, np.exp, lambda q, p: (p, p))
+LOG = LinkFunction(np.log, np.exp, lambda q, p: (p, p))
 """η = ln p."""
-COMPLEMENTARY = LinkFunction(
-    lambda p: -np.log1p(-p),
-    lambda x: -np.expm1(-x),
-    lambda x: np.exp(-x),
-    lambda q, p: (q, -q),
-)
+COMPLEMENTARY = LinkFunction(lambda p: -np.log1p(-p), lambda x: -np.expm1(-x), lambda q, p: (q, -q))
 """η = −ln(1 − p)."""
 
 
@@ -154,8 +141,8 @@ def binary(link: LinkFunction) -> Link:
         return both
 
     def slopes(predictors: Floats) -> Floats:
-        right = link.slope(predictors)
-        return np.stack([-right, right], axis=-1)
+        rate = link.rates(*np.moveaxis(chances(predictors), -1, 0))[0]
+        return np.stack([-rate, rate], axis=-1)[..., None, :]
 
     return Link(chances, slopes, link)
 
@@ -247,62 +234,6 @@ class ResponseModel(Protocol):
         InvalidModelError
             If the parameters of the model do not fit the parents or the item.
         """
-
-
-def made_for_skills(
-    make: Callable[..., ResponseModel],
-    required: Sequence[int],
-    sizes: Sequence[int],
-    *,
-    guess: float,
-    slip: float,
-) -> ResponseModel:
-    """Return a response model for an item of a Q-matrix, the first start of learning.
-
-    Parameters
-    ----------
-    make
-        A class with the method ``for_skills``, or a function of a guess and a slip.
-    required
-        The level of each skill that the item needs, at least 1.
-    sizes
-        The number of levels of these skills.
-    guess, slip
-        The chance of a right response without any of them, and of a wrong response with
-        all of them.
-    """
-    model: Any
-    if hasattr(make, "for_skills"):
-        model = make.for_skills(tuple(required), tuple(sizes), guess=guess, slip=slip)
-    else:
-        model = make(guess, slip)
-        if max(required) > 1:
-            model = dataclasses.replace(model, required=tuple(required))
-    return model  # type: ignore[no-any-return]
-
-
-def check_skills(required: Sequence[int], sizes: Sequence[int]) -> None:
-    """Raise `InvalidModelError` unless there is a required level and a size of each skill.
-
-    Parameters
-    ----------
-    required, sizes
-        The level that is needed of each skill, and its number of levels, at least 2.
-
-    Examples
-    --------
-    >>> check_skills((1,), (2, 2))
-    Traceback (most recent call last):
-    bnmind.errors.InvalidModelError: expected one required level and one number of levels, at \
-least 2, for each skill, got required (1,) and sizes (2, 2)
-    """
-    if not len(required) or len(required) != len(sizes) or min(sizes) < 2:
-        raise InvalidModelError(
-            [
-                "expected one required level and one number of levels, at least 2, for each skill,"
-                f" got required {shown(required)} and sizes {shown(sizes)}"
-            ]
-        )
 
 
 @lru_cache
@@ -427,19 +358,16 @@ def ability_values(variable: Variable) -> Floats:
 # --- Formulas, and models that state one ----------------------------------------------------------
 
 Ends: TypeAlias = tuple[Floats, Floats]
-"""Predictors of lowest chances, the guesses, and of highest ones, ``(predictors, parameters)``."""
+"""Predictors of guesses and of right responses with all skills, ``(predictors, parameters)``."""
 
-CHANCES = frozenset({"guess", "slip", "lowest", "highest", "chance", "edge"})
-"""The roles of parameters that are chances: of the lowest and the highest cell of a table, of the
-cells between, and of what is not due to the skills, too."""
+CHANCES = frozenset({"guess", "right", "chance"})
+"""The roles of parameters that are chances of a right response, on the scale of the formula: at the
+lowest levels, at the highest ones, and others."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Formula(Sealed):
     """How the chances of an item depend on its parameters: chances = link(design @ x).
-
-    The parameters with a role in `CHANCES` are chances v; x is v, or 1 − v of a slip, on the
-    scale. Other parameters are x themselves.
 
     Parameters
     ----------
@@ -454,12 +382,8 @@ class Formula(Sealed):
     sizes
         The levels of the grid of cells, of which the last changes fastest; none if they are not
         a grid in which more is better.
-    scale
-        The scale of the chance of the better of two responses, if there is one predictor.
-    bounded
-        The predictors to which the bounds of guesses and slips apply, if there are such.
     noise
-        Those to which their priors apply.
+        The predictors to which the priors of guesses and slips apply, if they are not `ends`.
     rises
         Whether more skill never hurts, whatever the parameters.
     limits
@@ -470,12 +394,10 @@ class Formula(Sealed):
 
     link: Link
     design: Floats
-    names: tuple[str, ...]
-    roles: tuple[str, ...]
+    names: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()
     cells: NDArray[np.intp]
     sizes: tuple[int, ...] = ()
-    scale: LinkFunction | None = None
-    bounded: Ends | None = None
     noise: Ends | None = None
     rises: bool = False
     limits: Floats | None = None
@@ -487,41 +409,26 @@ class Formula(Sealed):
         return self.steps or (self,)
 
     @property
-    def is_chance(self) -> NDArray[np.bool_]:
-        """Whether each parameter is a chance."""
-        return np.array([role in CHANCES for role in self.roles], dtype=np.bool_)
+    def scale(self) -> LinkFunction | None:
+        """The scale on which skills add to the chance of the better of two responses."""
+        return self.link.scale if self.sizes else None
 
-    def points(self, values: Floats) -> Floats:
-        """Return x of parameters, ``(…, parameters)``."""
-        return self._mapped(values, lambda scale, v, slip: scale.of(np.where(slip, 1 - v, v)))
+    @property
+    def is_main(self) -> bool:
+        """Whether the parameters are an intercept and the effects of skills."""
+        return "effect" in self.roles
 
-    def values(self, points: Floats) -> Floats:
-        """Return the parameters of x; the inverse of `points`."""
-        return self._mapped(
-            points, lambda scale, x, slip: np.where(slip, 1 - scale.chance(x), scale.chance(x))
-        )
+    @property
+    def ends(self) -> Ends:
+        """The predictors to which the bounds of guesses and slips apply."""
+        if self.is_main:
+            return self.design[0], self.design[-1]
+        eye, roles = np.eye(len(self.roles)), np.array(self.roles)
+        return eye[np.isin(roles, ("guess", "lower"))], eye[np.isin(roles, ("right", "upper"))]
 
-    def rates(self, points: Floats) -> Floats:
-        """Return how fast the parameters change with x, ``(…, parameters)``."""
-        rates = self._mapped(
-            points, lambda scale, x, slip: np.where(slip, -scale.slope(x), scale.slope(x))
-        )
-        return np.where(self.is_chance, rates, 1.0)
-
-    def _mapped(self, numbers: Floats, of: Callable[..., Floats]) -> Floats:
-        found, end = np.array(numbers, dtype=np.float64), 0
-        for part in self.parts:
-            place = slice(end, end := end + len(part.roles))
-            if part.scale is not None and part.roles and part.roles[0] in CHANCES:
-                slip = np.array(part.roles) == "slip"
-                found[..., place] = of(part.scale, found[..., place], slip)
-        return found
-
-    def table(self, values: Floats) -> Floats:
+    def table(self, x: Floats) -> Floats:
         """Return the chances given the parameters, ``(configurations, responses)``."""
-        with np.errstate(divide="ignore"):
-            predictors = self.design @ self.points(values)
-        return self.link.chances(predictors)[self.cells]
+        return self.link.chances(self.design @ x)[self.cells]
 
 
 class TableModel(Value, ABC):
@@ -568,14 +475,19 @@ class Learnable(TableModel):
     def _formula(self, item: Variable, parents: Sequence[Variable]) -> Formula:
         """Return how the chances of an item depend on what is learned of it."""
 
+    _learned: Any = slice(None)
+    """Which of the parameters of the model are those of the formula, a mask."""
+
     @property
     def _numbers(self) -> Floats:
         """The parameters of the formula."""
-        return parameter_vector(self)
+        return np.asarray(parameter_vector(self)[self._learned])
 
     def _with_numbers(self, numbers: Floats) -> ResponseModel:
         """Return the model with other parameters of the formula."""
-        return with_parameters(self, numbers)
+        every = parameter_vector(self)
+        every[self._learned] = numbers
+        return with_parameters(self, every)
 
     def _channel(self, item: Variable, parents: Sequence[Variable]) -> Floats:
         if math.prod([v.n_states for v in parents]) <= _SMALL_TABLE:

@@ -54,7 +54,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from annotated_types import Ge, MinLen
@@ -79,8 +79,6 @@ from bnmind.adaptive.formulas import (
     binary,
     both_tails,
     one_each,
-    parameter_vector,
-    with_parameters,
 )
 from bnmind.adaptive.skill_models import (
     Acdm,
@@ -105,6 +103,7 @@ from bnmind.pgm import Variable
 
 
 _Weight = Annotated[float, Ge(0), Bounded(LARGEST)]
+_Slope = Annotated[float, Bounded(LARGEST), Must(" other than 0", bool)]
 
 
 def _threshold_faults(curve: Any, *, falls: bool = False) -> Iterator[str]:
@@ -173,6 +172,11 @@ class AbilityCurve(Learnable):
         """
 
     @property
+    def n_responses(self) -> int:
+        """The number of responses to an item."""
+        return len(self._parts[0]) + 1
+
+    @property
     def _design(self) -> tuple[Floats, Floats]:
         """What all parameters add times the ability, and besides."""
         slopes, others, _ = self._parts
@@ -230,12 +234,6 @@ class AbilityCurve(Learnable):
         return np.asarray(ratios.sum(axis=-1))
 
 
-def _slope_faults(curve: Any) -> Iterator[str]:
-    """Yield the fault of the slope of a curve with difficulties: a flat curve has none."""
-    if not curve.slope:
-        yield "expected a slope other than 0, got 0"
-
-
 @lru_cache
 def _between_asymptotes(lower: bool, upper: bool) -> Link:
     """Return the logistic link between asymptotes, which are further predictors if they are given.
@@ -280,7 +278,7 @@ class Logistic(AbilityCurve):
         high abilities, in [0, 1].
     """
 
-    slope: Number = 1.0
+    slope: _Slope = 1.0
     difficulty: Number = 0.0
     lower: Probability = 0.0
     upper: Probability = 1.0
@@ -288,9 +286,13 @@ class Logistic(AbilityCurve):
     _per_slope = "difficulty"  # the field that is minus an intercept over the slope
 
     def _faults(self) -> Iterator[str]:
-        yield from _slope_faults(self)
         if not self.lower < self.upper:
             yield f"expected asymptotes with lower < upper, got {self.lower} and {self.upper}"
+
+    @property
+    def n_responses(self) -> int:
+        """Two."""
+        return 2
 
     @property
     def _edges(self) -> tuple[bool, bool]:
@@ -303,15 +305,9 @@ class Logistic(AbilityCurve):
         return _between_asymptotes(*self._edges)
 
     @property
-    def _numbers(self) -> Floats:
+    def _learned(self) -> list[bool]:
         """Slope, intercept, and the asymptotes that there are."""
-        return super()._numbers[[True, True, *self._edges]]
-
-    def _with_numbers(self, numbers: Floats) -> ResponseModel:
-        """Return the curve with another slope, intercept, and asymptotes."""
-        every = parameter_vector(self)
-        every[[True, True, *self._edges]] = numbers
-        return with_parameters(self, every)
+        return [True, True, *self._edges]
 
     @property
     def _parts(self) -> tuple[Floats, Floats, Sequence[str]]:
@@ -322,7 +318,17 @@ class Logistic(AbilityCurve):
 
 
 @dataclass(frozen=True)
-class GradedResponse(AbilityCurve):
+class _Thresholds(AbilityCurve):
+    """A base of curves of one slope, with a threshold for each response but the first."""
+
+    slope: _Slope
+    thresholds: Annotated[tuple[Number, ...], MinLen(1)]
+
+    _per_slope = "thresholds"  # the field that is minus an intercept over the slope
+
+
+@dataclass(frozen=True)
+class GradedResponse(_Thresholds):
     """Graded responses to one ability, with a threshold for each response (Samejima).
 
     Parameters
@@ -334,21 +340,10 @@ class GradedResponse(AbilityCurve):
         one has probability 1/2; increasing, or decreasing if the slope is negative.
     """
 
-    link: ClassVar[Link] = CUMULATIVE  # type: ignore[misc]
-
-    slope: Number
-    thresholds: tuple[Number, ...]
-
-    _per_slope = "thresholds"  # the field that is minus an intercept over the slope
+    link = CUMULATIVE
 
     def _faults(self) -> Iterator[str]:
         yield from _threshold_faults(self, falls=self.slope < 0)
-        yield from _slope_faults(self)
-
-    @property
-    def n_responses(self) -> int:
-        """The number of thresholds plus one."""
-        return len(self.thresholds) + 1
 
     @property
     def _parts(self) -> tuple[Floats, Floats, Sequence[str]]:
@@ -357,7 +352,7 @@ class GradedResponse(AbilityCurve):
 
 
 @dataclass(frozen=True)
-class PartialCredit(AbilityCurve):
+class PartialCredit(_Thresholds):
     """The generalized partial credit model (GPCM) of one ability.
 
     With the same slope for all items it is the partial credit model (PCM), and with two
@@ -377,19 +372,7 @@ class PartialCredit(AbilityCurve):
     [0.063, 0.468, 0.468]
     """
 
-    link: ClassVar[Link] = SOFTMAX  # type: ignore[misc]
-
-    slope: Number
-    thresholds: Annotated[tuple[Number, ...], MinLen(1)]
-
-    _per_slope = "thresholds"  # the field that is minus an intercept over the slope
-
-    _faults = _slope_faults
-
-    @property
-    def n_responses(self) -> int:
-        """The number of thresholds plus one."""
-        return len(self.thresholds) + 1
+    link = SOFTMAX
 
     @property
     def _parts(self) -> tuple[Floats, Floats, Sequence[str]]:
@@ -418,7 +401,7 @@ class Nominal(AbilityCurve):
     [0.274, 0.452, 0.274]
     """
 
-    link: ClassVar[Link] = SOFTMAX  # type: ignore[misc]
+    link = SOFTMAX
 
     slopes: Annotated[tuple[Number, ...], MinLen(1)]
     intercepts: tuple[Number, ...]
@@ -426,11 +409,6 @@ class Nominal(AbilityCurve):
     def _faults(self) -> Iterator[str]:
         if (n := len(self.slopes)) != (m := len(self.intercepts)):
             yield f"expected as many slopes as intercepts, got {n} and {m}"
-
-    @property
-    def n_responses(self) -> int:
-        """The number of slopes plus one."""
-        return len(self.slopes) + 1
 
     @property
     def _parts(self) -> tuple[Floats, Floats, Sequence[str]]:

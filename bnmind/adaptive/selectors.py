@@ -142,8 +142,8 @@ class MaximalFisher(ScoringSelector):
 
     Examples
     --------
-    >>> from bnmind.adaptive import irt_bank, logistic_items, start_belief
-    >>> bank = irt_bank(logistic_items([[1.2, -0.5], [0.8, 1.0], [1.1, 0.1]]))
+    >>> from bnmind.adaptive import irt_bank, start_belief
+    >>> bank = irt_bank([[1.2, -0.5], [0.8, 1.0], [1.1, 0.1]])
     >>> MaximalFisher().select(start_belief(bank), bank.item_names).item
     'item_1'
     """
@@ -176,8 +176,8 @@ class MinimalPosteriorVariance(ScoringSelector):
 
     Examples
     --------
-    >>> from bnmind.adaptive import irt_bank, logistic_items, start_belief
-    >>> bank = irt_bank(logistic_items([[1.2, -0.5], [0.8, 1.0], [1.1, 0.1]]))
+    >>> from bnmind.adaptive import irt_bank, start_belief
+    >>> bank = irt_bank([[1.2, -0.5], [0.8, 1.0], [1.1, 0.1]])
     >>> found = MinimalPosteriorVariance().select(start_belief(bank), bank.item_names)
     >>> found.item, found.scores.round(3).tolist()
     ('item_1', [0.209, 0.111, 0.194])

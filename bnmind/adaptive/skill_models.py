@@ -79,10 +79,8 @@ from bnmind.adaptive.formulas import (
     binary,
     chances_of_steps,
     check_item,
-    check_skills,
     grid_cells,
     grid_of,
-    made_for_skills,
     mastery,
     one_each,
     response_channel,
@@ -96,6 +94,10 @@ from bnmind.pgm import NoisyMaximum, NoisyMinimum, Variable
 # --- Gates with noise: DINA, DINO, noisy-and, noisy-or --------------------------------------------
 
 
+_LEAST = 1e-10
+"""The least distance of chances from 0 and 1 on scales where these are infinite."""
+
+
 def _chance_faults(model: Any) -> Iterator[str]:
     """Yield what is wrong with the guesses and the slips of a model together."""
     guess, slip = model.guess, model.slip
@@ -105,8 +107,37 @@ def _chance_faults(model: Any) -> Iterator[str]:
         yield f"expected guess + slip of at most 1, got {guess} and {slip}"
 
 
+class _Noise(Learnable):
+    """A base of models with guesses and slips: their parameters are chances on a scale."""
+
+    scale: ClassVar[LinkFunction] = IDENTITY
+    """The scale on which the skills add up."""
+
+    guess: float | tuple[float, ...]
+    slip: float | tuple[float, ...]
+    required: tuple[int, ...] | None
+
+    _faults = _chance_faults
+
+    def _turned(self, chances: Floats) -> Floats:
+        """Return chances with one minus each slip in place of it, or back."""
+        n, m = np.size(self.guess), np.size(self.slip)
+        return np.concatenate([chances[:n], 1 - chances[n : n + m], chances[n + m :]])
+
+    @property
+    def _numbers(self) -> Floats:
+        """The chances of a right response without skills and with them, and the leak."""
+        chances = self._turned(super()._numbers)
+        if self.scale is not IDENTITY:
+            chances = np.clip(chances, _LEAST, 1 - _LEAST)
+        return self.scale.of(chances)
+
+    def _with_numbers(self, numbers: Floats) -> ResponseModel:
+        return super()._with_numbers(self._turned(self.scale.chance(numbers)))
+
+
 @dataclass(frozen=True)
-class GuessSlip(Learnable):
+class GuessSlip(_Noise):
     """A base of models in which noise follows a rule that decides whether the skills suffice."""
 
     enough: ClassVar[np.ufunc]
@@ -116,8 +147,6 @@ class GuessSlip(Learnable):
     slip: Probability
     required: tuple[int, ...] | None = None
 
-    _faults = _chance_faults
-
     def _formula(self, item: Variable, parents: Sequence[Variable]) -> Formula:
         """Return the chances without and with enough skills."""
         enough = self.enough.reduce(sufficient(self.required, item, parents))
@@ -125,10 +154,9 @@ class GuessSlip(Learnable):
             link=binary(IDENTITY),
             design=np.eye(2)[:, None],
             names=("guess", "slip"),
-            roles=("guess", "slip"),
+            roles=("guess", "right"),
             cells=enough.astype(np.intp),
             sizes=(2,),
-            scale=IDENTITY,
         )
 
 
@@ -161,21 +189,13 @@ class Dino(GuessSlip):
 _Chances = Probability | tuple[Probability, ...]
 
 
-class NoisySkills(Learnable):
+class NoisySkills(_Noise):
     """A base of models in which a rule combines skills that are noisy independently."""
 
     combination: ClassVar[type[NoisyMinimum | NoisyMaximum]]
     """The distribution that combines the skills."""
-    scale: ClassVar[LinkFunction]
-    """The scale on which the skills add up."""
     leak: ClassVar[str]
     """The parameter for causes other than the skills."""
-
-    guess: _Chances
-    slip: _Chances
-    required: tuple[int, ...] | None
-
-    _faults = _chance_faults
 
     def _formula(self, item: Variable, parents: Sequence[Variable]) -> Formula:
         """Return sums of what each skill adds, whether it is there or not, and of the leak.
@@ -186,15 +206,16 @@ class NoisySkills(Learnable):
         has = grid_of(len(parents))
         names: list[str] = []
         columns, roles = [], []
-        for role, value, part in (("guess", self.guess, 1 - has), ("slip", self.slip, has)):
+        noise = ("guess", "guess", self.guess, 1 - has), ("slip", "right", self.slip, has)
+        for name, role, value, part in noise:
             shared = not isinstance(value, tuple)
             columns.append(part.sum(axis=1, keepdims=True) if shared else part)
-            names += [role] if shared else [f"{role} of {v.name}" for v in parents]
+            names += [name] if shared else [f"{name} of {v.name}" for v in parents]
             roles += [role] * columns[-1].shape[1]
-        if self._has_leak:
+        if self._learned.stop is None:
             columns.append(np.ones((len(has), 1)))
             names.append(self.leak)
-            roles.append("edge")
+            roles.append("chance")
         return Formula(
             link=binary(self.scale),
             design=np.concatenate(columns, axis=1)[:, None],
@@ -202,27 +223,14 @@ class NoisySkills(Learnable):
             roles=tuple(roles),
             cells=grid_cells(sufficient(self.required, item, parents)),
             sizes=(2,) * len(parents),
-            scale=self.scale,
             rises=True,
         )
 
     @property
-    def _leak(self) -> float:
-        return float(getattr(self, self.leak))
-
-    @property
-    def _has_leak(self) -> bool:
-        return self._leak != float(self.combination is NoisyMinimum)
-
-    @property
-    def _numbers(self) -> Floats:
-        """Guesses and slips, and the leak if it is learned."""
-        numbers = super()._numbers
-        return numbers if self._has_leak else numbers[:-1]
-
-    def _with_numbers(self, numbers: Floats) -> ResponseModel:
-        """Return the model with other guesses, slips and leak."""
-        return super()._with_numbers(np.append(numbers, [] if self._has_leak else [self._leak]))
+    def _learned(self) -> slice:
+        """All but a leak that is none."""
+        is_none = getattr(self, self.leak) == (self.combination is NoisyMinimum)
+        return slice(-1 if is_none else None)
 
     @checked
     def cpd(self, item: Variable, parents: Sequence[Variable]) -> NoisyMinimum | NoisyMaximum:
@@ -234,8 +242,9 @@ class NoisySkills(Learnable):
         for g, s, has in zip(guesses, slips, mastery(self.required, item, parents), strict=True):
             works = np.where(has, 1 - s, g)
             links.append(np.array([1 - works, works]))
-        leak = np.array([1 - self._leak, self._leak])
-        return self.combination(item, tuple(parents), tuple(links), leak)
+        leak: float = getattr(self, self.leak)
+        ends = np.array([1 - leak, leak])
+        return self.combination(item, tuple(parents), tuple(links), ends)
 
 
 @dataclass(frozen=True)
@@ -330,7 +339,6 @@ class MainEffects(Learnable):
             levels = zip(each, self.required or (1,) * n, strict=True)
             each = [name if level == 1 else f"{name} from level {level}" for name, level in levels]
             intercepts = [f"intercept of {name}" for name in each]
-        ends = design[:1], design[-1:]
         return Formula(
             link=binary(self.link),
             design=design[:, None],
@@ -338,33 +346,21 @@ class MainEffects(Learnable):
             roles=("intercept",) * len(intercepts) + ("effect",) * n,
             cells=cells,
             sizes=(2,) * n,
-            scale=self.link,
-            bounded=ends,
-            noise=self._noise(ends),
+            noise=self._noise(design.shape[1]),
             rises=self.always_rises,
         )
 
     @staticmethod
-    def _noise(ends: Ends) -> Ends | None:
-        """Return the predictors to which the priors of guesses and slips apply."""
-        return ends
+    def _noise(n: int) -> Ends | None:
+        """Return the predictors, of n parameters, to which priors apply; None for the ends."""
+        return None
 
     @classmethod
-    @checked
-    def for_skills(
-        cls, required: tuple[int, ...], sizes: tuple[int, ...], *, guess: float, slip: float
-    ) -> Self:
+    def _first(cls, required: tuple[int, ...], guess: float, slip: float) -> Self:
         """Return a model with equal effects, from the guess to one minus the slip.
 
         If all items share the parameters, an item that needs one skill has the guess and the slip.
-        The arguments are those of `ParametricModel.for_skills`.
-
-        Raises
-        ------
-        InvalidModelError
-            If the guess or the slip has no finite effect on the scale of the model.
         """
-        check_skills(required, sizes)
         with np.errstate(divide="ignore", invalid="ignore"):
             low, high = cls.link.of(np.array([guess, 1 - slip], dtype=np.float64)).tolist()
         if not (math.isfinite(low) and math.isfinite(high)):
@@ -374,18 +370,13 @@ class MainEffects(Learnable):
         n = len(required)
         shared = [low] * n + [high - low] * n
         numbers = shared if cls.is_shared else [low, *[(high - low) / n] * n]
-        return cls._of(np.array(numbers), _needed(required))
+        return cls._of(np.array(numbers), required if max(required) > 1 else None)
 
 
 class SkillEffects(MainEffects):
     """A base of models in which all items share the parameters of a skill, β_k0 + β_k1 α_k."""
 
     is_shared = True
-
-
-def _needed(required: tuple[int, ...]) -> tuple[int, ...] | None:
-    """Return the required levels, or None if all are 1, as by default."""
-    return required if max(required) > 1 else None
 
 
 @dataclass(frozen=True)
@@ -543,23 +534,16 @@ class Nida(SkillEffects):
         return cls(tuple(guess), tuple(slip), required)
 
     @staticmethod
-    def _noise(ends: Ends) -> Ends:
+    def _noise(n: int) -> Ends:
         """Return the guess, and one minus the slip, of each skill."""
-        guessed, rises = np.split(np.eye(ends[0].shape[1]), 2)
+        guessed, rises = np.split(np.eye(n), 2)
         return guessed, guessed + rises
 
     @classmethod
-    @checked
-    def for_skills(
-        cls, required: tuple[int, ...], sizes: tuple[int, ...], *, guess: float, slip: float
-    ) -> Self:
-        """Return a model in which each skill has the guess and the slip.
-
-        The arguments are those of `ParametricModel.for_skills`.
-        """
-        check_skills(required, sizes)
-        n = len(required)
-        return cls((guess,) * n, (slip,) * n, _needed(required))
+    def _first(cls, required: tuple[int, ...], guess: float, slip: float) -> Self:
+        """Return a model in which each skill has the guess and the slip."""
+        n, levels = len(required), required if max(required) > 1 else None
+        return cls((guess,) * n, (slip,) * n, levels)
 
 
 @dataclass(frozen=True)
@@ -591,8 +575,9 @@ class Nido(SkillEffects):
         return cls(tuple(intercepts.tolist()), tuple(effects.tolist()), required)
 
     @staticmethod
-    def _noise(ends: Ends) -> None:
+    def _noise(n: int) -> Ends:
         """Priors do not apply."""
+        return np.zeros((0, n)), np.zeros((0, n))
 
 
 # --- Tables of chances: G-DINA --------------------------------------------------------------------
@@ -661,15 +646,8 @@ class Gdina(_Table, Learnable):
     probabilities: _Rows
 
     @classmethod
-    @checked
-    def for_skills(
-        cls, required: tuple[int, ...], sizes: tuple[int, ...], *, guess: float, slip: float
-    ) -> Gdina:
-        """Return a model whose chance of a right response rises with the share of the levels.
-
-        The arguments are those of `ParametricModel.for_skills`.
-        """
-        check_skills(required, sizes)
+    def _first(cls, sizes: tuple[int, ...], guess: float, slip: float) -> Gdina:
+        """Return a model whose chance of a right response rises with the share of the levels."""
         levels = np.indices(sizes).reshape(len(sizes), -1)
         share = (levels / (np.asarray(sizes)[:, None] - 1)).mean(axis=0)
         right = guess + (1 - slip - guess) * share
@@ -693,7 +671,7 @@ class Gdina(_Table, Learnable):
         lowest = (levels == 0).all(axis=0)
         highest = (levels == np.array(sizes)[axes, None] - 1).all(axis=0)
         n = len(self.probabilities)
-        roles = np.where(lowest, "lowest", np.where(highest, "highest", "chance")).tolist()
+        roles = np.where(lowest, "guess", np.where(highest, "right", "chance")).tolist()
         states = [", ".join(one) for one in product(*(v.states for v in parents))]
         step = Formula(
             link=binary(IDENTITY),
@@ -702,7 +680,6 @@ class Gdina(_Table, Learnable):
             roles=tuple(roles),
             cells=np.arange(n),
             sizes=sizes,
-            scale=IDENTITY,
         )
         steps = []
         for number in range(1, self.n_responses):
@@ -812,17 +789,6 @@ class Sequential(Learnable):
         """
         return StepsOf(make)
 
-    @classmethod
-    @checked
-    def for_skills(
-        cls, required: tuple[int, ...], sizes: tuple[int, ...], *, guess: float, slip: float
-    ) -> ResponseModel:
-        """Return the model of a single step, saturated; `learn` repeats it.
-
-        The arguments are those of `ParametricModel.for_skills`.
-        """
-        return Gdina.for_skills(required, sizes, guess=guess, slip=slip)
-
     @property
     def n_responses(self) -> int:
         """The number of steps plus one."""
@@ -836,7 +802,7 @@ class Sequential(Learnable):
             own = step._formula(two, parents)
             names = tuple([f"step {number}: {name}" for name in own.names])
             # A step with a guess and a slip must not become a table, so its order holds.
-            parts.append(replace(own, names=names, rises=own.rises or "guess" in own.roles))
+            parts.append(replace(own, names=names, rises=own.rises or isinstance(step, GuessSlip)))
         return _in_steps(parts)
 
     @property
@@ -869,15 +835,44 @@ class StepsOf:
 
     make: Callable[..., ResponseModel]
 
-    def for_skills(
-        self, required: tuple[int, ...], sizes: tuple[int, ...], *, guess: float, slip: float
-    ) -> ResponseModel:
-        """Return the model of a single step; `learn` repeats it.
-
-        The arguments are those of `ParametricModel.for_skills`.
-        """
-        return made_for_skills(self.make, required, sizes, guess=guess, slip=slip)
-
     def __call__(self, guess: float, slip: float) -> ResponseModel:
         """Return the model of a single step."""
         return self.make(guess, slip)
+
+
+def made_for_skills(
+    make: Callable[..., ResponseModel],
+    required: Sequence[int],
+    sizes: Sequence[int],
+    *,
+    guess: float,
+    slip: float,
+) -> ResponseModel:
+    """Return a response model for an item of a Q-matrix, the first start of learning.
+
+    Of a model of steps it is that of a single one, which `learn` repeats.
+
+    Parameters
+    ----------
+    make
+        A class, or a function of a guess and a slip.
+    required
+        The level of each skill that the item needs, at least 1.
+    sizes
+        The number of levels of these skills.
+    guess, slip
+        The chance of a right response without any of them, and of a wrong response with
+        all of them.
+    """
+    model: Any = Gdina if make is Sequential else getattr(make, "make", make)
+    made: Any
+    if hasattr(model, "for_skills"):
+        made = model.for_skills(tuple(required), tuple(sizes), guess=guess, slip=slip)
+    elif model is Gdina:
+        made = Gdina._first(tuple(sizes), guess, slip)
+    elif isinstance(model, type) and issubclass(model, MainEffects):
+        made = model._first(tuple(required), guess, slip)
+    else:
+        made = model(guess, slip)
+        made = made if max(required) <= 1 else replace(made, required=tuple(required))
+    return made  # type: ignore[no-any-return]

@@ -22,8 +22,9 @@ from bnmind.cli.shared.terminal import naming, printable, say, until_interrupted
 from bnmind.errors import BnmindError, UnknownNameError
 
 if TYPE_CHECKING:
-    from bnmind.adaptive import Classification, ProfileDistribution
+    from bnmind.adaptive import Classification
     from bnmind.adaptive.classification import Agreement
+    from bnmind.adaptive.items.skill_distributions import ProfileDistribution
     from bnmind.adaptive.learning.comparison import Comparison
     from bnmind.adaptive.learning.irt import IrtModel
     from bnmind.adaptive.learning.judgment import LearnedSummary
@@ -89,8 +90,8 @@ def _start(
     irt = _irt_model(gate, model)
     if irt is not None:
         data = table.read(responses, expected=None, choices=items, group_column=group_column)
-        start = adaptive.irt_start(data, irt)
-        return start, data, adaptive.irt_options(irt, start, settings)
+        start = irt.start(data)
+        return start, data, irt.options(start, settings)
     known = _known_model(responses, gate, model, table)
     make, distribution = _gate_of(gate or "dina"), _skills_of(model.skills)
     data = table.read(
@@ -330,7 +331,7 @@ def learn(
     bnmind learn RESPONSES.csv --gate 2PL --out bank.json
     bnmind learn MORE.csv --bank bank.json --out better.json --json
     """
-    from bnmind.adaptive.learning.irt import has_curves
+    from bnmind.adaptive.learning.irt import IrtModel, has_curves
 
     inputs.check_shares({"--max-guess": options.max_guess, "--max-slip": options.max_slip})
     inputs.check_shares({"--least-chance": options.least_chance}, below=0.49)
@@ -349,7 +350,7 @@ def learn(
         items=options.items,
     )
     if model.bank is not None and has_curves(start):
-        settings = adaptive.irt_options(None, start, settings)
+        settings = IrtModel.of(start).options(start, settings)
     start = as_in_file(start, file.lowest)
     for what, path in (("items", options.items), ("skills", options.skill_labels)):
         if path is not None:

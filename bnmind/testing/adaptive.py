@@ -30,7 +30,6 @@ from bnmind.adaptive import (
     LearningOptions,
     Logistic,
     MaximalItems,
-    ProfileDistribution,
     Progress,
     RandomItem,
     Responses,
@@ -46,6 +45,7 @@ from bnmind.adaptive import (
     start_belief,
     start_beliefs,
 )
+from bnmind.adaptive.items.skill_distributions import ProfileDistribution
 from bnmind.adaptive.scores import Selections
 from bnmind.adaptive.selectors import generator_of
 from bnmind.errors import NothingToAskError

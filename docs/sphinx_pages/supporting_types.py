@@ -62,6 +62,7 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
         "SkillSet",
         "SkillStructure",
     ),
+    "bnmind.adaptive.items.skill_distributions": ("ProfileDistribution",),
     "bnmind.adaptive.learning.em": ("Parameters",),
     "bnmind.adaptive.learning.groups": ("ItemFunctioning", "LearnedGroups"),
     "bnmind.adaptive.learning.irt": ("IrtModel",),

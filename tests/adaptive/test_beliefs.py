@@ -22,7 +22,6 @@ from bnmind.adaptive import (
     SkillBelief,
     beliefs_given,
     irt_bank,
-    logistic_items,
     start_belief,
     start_beliefs,
 )
@@ -247,7 +246,7 @@ def test_many_surprising_answers_do_not_vanish(most: int) -> None:
     rng = np.random.default_rng(0)
     n = 300
     parameters = np.column_stack([rng.uniform(4, 9, n), rng.normal(0, 1, n)])
-    bank = irt_bank(logistic_items(parameters))
+    bank = irt_bank(parameters)
     answers = rng.integers(0, 2, n)
     belief = start_belief(bank, max_profiles=most)
     table = [(name, int(r)) for name, r in zip(bank.item_names, answers, strict=True)]

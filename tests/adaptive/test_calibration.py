@@ -30,10 +30,8 @@ from bnmind.adaptive import (
     irt_bank,
     item_drift,
     learn,
-    logistic_items,
     read_answers,
     simulate_designs,
-    with_certainties,
 )
 from bnmind.errors import BnmindError, InvalidArgumentError, ModelFileError
 
@@ -87,7 +85,7 @@ def test_one_examinee_at_a_time_agrees_with_the_batch(data: Responses) -> None:
     flat = {name: TableCertainty(np.ones((2, 2)), (0, 1)) for name in NEW[:2]}
     flat[NEW[0]] = TableCertainty(np.array([[1.4, 1.0], [1.0, 1.4]]), (0, 1))
     flat[NEW[1]] = flat[NEW[0]]
-    bank = with_certainties(GUESSED, flat)
+    bank = GUESSED.with_certainties(flat)
     operational = np.array(data.codes)
     operational[:, -3:] = -1
     beliefs = beliefs_given(GUESSED, operational)
@@ -107,10 +105,10 @@ def test_one_examinee_at_a_time_agrees_with_the_batch(data: Responses) -> None:
 
 def test_curves_are_calibrated() -> None:
     slopes = np.c_[np.linspace(0.8, 1.6, 12), np.linspace(-1.5, 1.5, 12)]
-    truth = irt_bank(logistic_items(slopes))
+    truth = irt_bank(slopes)
     people = Responses.drawn(truth, 800, seed=2)
     slopes[5] = (1.0, 1.0)
-    guessed = irt_bank(logistic_items(slopes))
+    guessed = irt_bank(slopes)
     found = calibrate_items(guessed, people, ["item_6"])
     gate: Any = found.bank.item("item_6").gate
     true: Any = truth.item("item_6").gate

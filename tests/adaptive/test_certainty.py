@@ -34,11 +34,9 @@ from bnmind.adaptive import (
     irt_bank,
     learn,
     learn_irt,
-    logistic_items,
     read_bank,
     skill_intervals,
     start_belief,
-    with_certainties,
     write_bank,
 )
 from bnmind.adaptive.estimates import probability_errors
@@ -68,7 +66,7 @@ def uncertain_bank(seed: int, n_responses: int = 2) -> ItemBank:
         mean = counts / counts.sum(axis=1, keepdims=True)
         models.append(Gdina(rng.permuted(mean, axis=1)))
         known[f"item_{number + 1}"] = TableCertainty(counts, tuple(range(n)))
-    return with_certainties(ItemBank.from_response_models(Q[:3], models), known)
+    return ItemBank.from_response_models(Q[:3], models).with_certainties(known)
 
 
 @given(st.integers(0, 10**6), st.integers(2, 3))
@@ -133,17 +131,17 @@ def test_means_and_deviations_agree_with_draws(kind: str) -> None:
     if kind == "table":
         bank = uncertain_bank(4, 3)
     elif kind == "curve":
-        bank = irt_bank(logistic_items([[1.2, 0.3, 0.2]]), items=["item_3"])
+        bank = irt_bank([[1.2, 0.3, 0.2]], items=["item_3"])
         covariance = np.diag([0.02, 0.01, 0.0, 0.0])
         covariance[0, 1] = covariance[1, 0] = 0.006
-        bank = with_certainties(bank, {"item_3": ParameterCertainty(covariance)})
+        bank = bank.with_certainties({"item_3": ParameterCertainty(covariance)})
     else:
         # The parents stand in the network in another order than the skills.
         bank = ItemBank.from_response_models(
             Q[:3], [Gdina(np.array([[0.8, 0.2], [0.1, 0.9]]))] * 2 + [Acdm(0.2, (0.3, 0.4))]
         )
         covariance = np.array([[2.0, -1.0, 0.0], [-1.0, 3.0, 1.0], [0.0, 1.0, 2.0]]) / 2000
-        bank = with_certainties(bank, {"item_3": ParameterCertainty(covariance)})
+        bank = bank.with_certainties({"item_3": ParameterCertainty(covariance)})
     drawn = drawn_tables(bank, "item_3", 1500)
     error = drawn.std(axis=0) / np.sqrt(len(drawn))
     assert np.all(np.abs(bank.averaged().channel("item_3") - drawn.mean(axis=0)) < 5 * error + 1e-9)
@@ -156,8 +154,8 @@ def test_means_and_deviations_agree_with_draws(kind: str) -> None:
 
 
 def test_certainties_are_saved(tmp_path: pathlib.Path) -> None:
-    bank = irt_bank(logistic_items([[1.2, 0.3], [1.0, 0.0]]))
-    bank = with_certainties(bank, {"item_1": ParameterCertainty(np.diag([0.1, 0.2, 0, 0]), 50.0)})
+    bank = irt_bank([[1.2, 0.3], [1.0, 0.0]])
+    bank = bank.with_certainties({"item_1": ParameterCertainty(np.diag([0.1, 0.2, 0, 0]), 50.0)})
     for one in (uncertain_bank(1), bank, bank.averaged(), uncertain_bank(1).averaged()):
         write_bank(one, tmp_path / "bank.json")
         again = read_bank(tmp_path / "bank.json")
@@ -283,7 +281,7 @@ def test_priors_count_as_answers(answers: Floats) -> None:
 
 
 def test_learned_curves_have_the_errors_of_the_information() -> None:
-    truth = irt_bank(logistic_items(np.c_[np.linspace(0.8, 1.5, 8), np.linspace(-1, 1, 8)]))
+    truth = irt_bank(np.c_[np.linspace(0.8, 1.5, 8), np.linspace(-1, 1, 8)])
     people = Responses.drawn(truth, 300, seed=2)
     learned = learn_irt(people.codes, IRT_MODELS["2PL"])
     found = coefficients(learned)
@@ -346,7 +344,7 @@ def test_intervals_agree_with_draws_of_the_parameters(*, tree: bool) -> None:
     for name, row in zip(bank.item_names, Q, strict=True):
         rows = (0, 1) if sum(row) == 1 else (0, 0, 0, 1)
         known[name] = TableCertainty(np.array([[60.0, 20.0], [14.0, 80.0]]), rows, 180)
-    bank = with_certainties(bank, known).averaged()
+    bank = bank.with_certainties(known).averaged()
     answers = dict(zip(bank.item_names[:6], (1, 0, 0, 1, 1, 0), strict=True))
 
     def believed(one: ItemBank) -> Any:
@@ -369,7 +367,7 @@ def test_intervals_agree_with_draws_of_the_parameters(*, tree: bool) -> None:
 
 def test_a_report_shows_intervals_when_asked_for() -> None:
     known = {"item_1": TableCertainty(np.array([[8.0, 2.0], [2.0, 8.0]]), (0, 1))}
-    bank = with_certainties(ItemBank.from_qmatrix([[1]] * 2), known)
+    bank = ItemBank.from_qmatrix([[1]] * 2).with_certainties(known)
     plain = Session.start(bank).answer("item_1", 1).report()
     assert plain.skills[0].interval is None
     design = Design(bank.averaged(), report=ReportOptions(parameters=True))

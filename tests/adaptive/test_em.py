@@ -210,7 +210,8 @@ def started(problem: TwinProblem) -> Twin:
 
 def rows_of(found: Learned) -> list[float]:
     items, skills = found.parameters
-    return [*np.concatenate(items).tolist(), *skills[0].reshape(-1).tolist()]
+    guesses, rights = np.concatenate(items).reshape(-1, 2).T
+    return [*np.stack([guesses, 1 - rights], axis=1).reshape(-1), *skills[0].reshape(-1).tolist()]
 
 
 @settings(max_examples=examples(30))

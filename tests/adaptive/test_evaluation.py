@@ -33,7 +33,6 @@ from bnmind.adaptive import (
     StopBy,
     evaluate_design,
     irt_bank,
-    logistic_items,
     read_bank,
     selector_by_name,
     simulate,
@@ -149,7 +148,7 @@ def test_merging_changes_nothing_contract(name: str, stop: str) -> None:
     def text(own: str, member: Registered[Any]) -> str:
         return f"{own}:{member.argument.example}" if member.argument and not member.plain else own
 
-    curves = logistic_items(np.array([[1, 0]] * 3 + [[2, 0.5]] * 3))
+    curves = np.array([[1, 0]] * 3 + [[2, 0.5]] * 3)
     bank = irt_bank(curves) if {name, stop} & {*OF_AN_ABILITY} else equal_items(6)
     stopper = stopper_by_names([text(stop, STOPPERS[stop])])
     assert stopper is not None

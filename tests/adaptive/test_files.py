@@ -17,9 +17,9 @@ from bnmind.adaptive import (
     GradedResponse,
     Item,
     ItemBank,
+    Logistic,
     Session,
     irt_bank,
-    logistic_items,
     read_bank,
     write_bank,
 )
@@ -71,7 +71,7 @@ def test_json_says_everything(data: st.DataObject) -> None:
 
 def test_json_keeps_what_items_and_curves_are(tmp_path: Path) -> None:
     falling = GradedResponse(-1.0, (0.5, -1.0))
-    one = irt_bank([*logistic_items([[1.1, 0.3, 0.2], [-0.5, 2, 0]]), falling])
+    one = irt_bank([Logistic(1.1, 0.3, 0.2), Logistic(-0.5, 2, 0), falling])
     for bank in (BANK, one):
         write_bank(bank, tmp_path / "bank.json")
         assert_same(read_bank(tmp_path / "bank.json"), bank)

@@ -25,8 +25,6 @@ from bnmind.adaptive import (
     compare_models,
     compare_structures,
     irt_bank,
-    irt_options,
-    irt_start,
     item_functioning,
     learn,
     learn_groups,
@@ -242,8 +240,8 @@ def able(n: int, seed: int, harder: dict[int, float]) -> tuple[np.ndarray, list[
 def test_groups_of_one_ability_reach_the_maximum_of_a_general_solver() -> None:
     codes, groups = able(200, 3, {})
     model = IRT_MODELS["2PL"]
-    start = irt_start(codes, model)
-    options = irt_options(model, start, LearningOptions(tolerance=1e-9))
+    start = model.start(codes)
+    options = model.options(start, LearningOptions(tolerance=1e-9))
     found = learn_groups(codes, start, groups, options=options)
     assert found.n_parameters == 12 + 2
     theta = np.linspace(-6, 6, 61)
@@ -268,8 +266,8 @@ def test_groups_of_one_ability_reach_the_maximum_of_a_general_solver() -> None:
 def test_items_of_one_ability_are_tested_and_anchors_purified() -> None:
     codes, groups = able(400, 5, {1: 1.5, 2: 1.5})
     model = IRT_MODELS["2PL"]
-    start = irt_start(codes, model)
-    options = irt_options(model, start, LearningOptions(tolerance=1e-3))
+    start = model.start(codes)
+    options = model.options(start, LearningOptions(tolerance=1e-3))
     found = item_functioning(
         codes, start, groups, options=options, testing=FunctioningOptions(purify=True)
     )
@@ -288,10 +286,10 @@ def test_items_of_one_ability_are_tested_and_anchors_purified() -> None:
     assert named[0].p_value < 0.001
     assert named[0].anchors == ("item_5", "item_6")
     rasch = IRT_MODELS["rasch"]
-    equal = irt_options(rasch, irt_start(codes, rasch))
+    equal = rasch.options(rasch.start(codes))
     one = item_functioning(
         codes,
-        irt_start(codes, rasch),
+        rasch.start(codes),
         groups,
         testing=FunctioningOptions(items=["item_2"]),
         options=equal,

@@ -31,16 +31,13 @@ from bnmind.adaptive import (
     Responses,
     Session,
     irt_bank,
-    irt_options,
-    irt_start,
     learn,
     learn_irt,
-    logistic_items,
     simulate,
     start_belief,
 )
 from bnmind.adaptive.formulas import ability_values
-from bnmind.adaptive.learning.irt import IRT_GRID
+from bnmind.adaptive.learning.irt import IRT_GRID, IrtModel
 from bnmind.errors import InvalidArgumentError, InvalidModelError, TableError
 from bnmind.pgm import Variable
 from tests.data_sets import data_set
@@ -141,7 +138,7 @@ def test_the_posterior_mean_is_that_of_a_fine_integral() -> None:
     table = np.column_stack(
         [rng.uniform(0.5, 2, 20), rng.normal(0, 1, 20), rng.uniform(0, 0.25, 20), np.ones(20)]
     )
-    bank = irt_bank(logistic_items(table))
+    bank = irt_bank(table)
     belief = start_belief(bank)
     theta = np.linspace(-8, 8, 20001)
     weight = np.exp(-(theta**2) / 2)
@@ -164,19 +161,19 @@ def test_grids_hold_a_normal_distribution() -> None:
 
 
 def test_catsims_arrays_run_here() -> None:
-    items = logistic_items([[1, 0.5, 0.2, 0.9, 0.0], [2, 0, 0, 1, 0.3]])
-    assert items[0] == Logistic(1, 0.5, 0.2, 0.9)
+    items: list[Any] = [[1, 0.5, 0.2, 0.9, 0.0], [2, 0, 0, 1, 0.3]]
     bank = irt_bank([*items, GradedResponse(1.0, (-1.0, 1.0))], AbilityGrid.normal(n_points=11))
+    assert bank.items[0].gate == Logistic(1, 0.5, 0.2, 0.9)
     assert bank.skills == ("ability",)
     assert bank.channel("item_3").shape == (11, 3)
     assert np.argmax(start_belief(bank).information()) in range(3)
 
 
 def test_bad_parameters_are_refused() -> None:
-    with pytest.raises(InvalidModelError, match=r"other than 0, got 0, in row 2; .* in row 3"):
-        logistic_items([[-1, 0], [0, 1], [0, 0]])
-    with pytest.raises(InvalidModelError, match="2 to 5 parameters"):
-        logistic_items([1.0, 2.0])
+    with pytest.raises(InvalidModelError, match=r"slope .* other than 0, got 0\.0, in row 2"):
+        irt_bank([[-1, 0], [0, 1], [0, 0]])
+    with pytest.raises(InvalidModelError, match=r"curves, or rows of 2 to 5 numbers, got 1\.0"):
+        irt_bank([1.0, 2.0])
     with pytest.raises(InvalidModelError, match="increasing abilities"):
         AbilityGrid((1.0, 0.0), (0.5, 0.5))
     with pytest.raises(InvalidModelError, match="sum to one"):
@@ -213,7 +210,7 @@ def test_the_registry_is_fixed_and_says_what_its_models_are() -> None:
 
 def test_a_scale_that_starts_at_one_is_refused() -> None:
     with pytest.raises(TableError, match=r"no response is 0; .* so subtract 1 from each"):
-        irt_start(GRADES + 1, IRT_MODELS["graded"])
+        IRT_MODELS["graded"].start(GRADES + 1)
 
 
 @pytest.mark.parametrize("name", IRT_MODELS)
@@ -305,7 +302,7 @@ def test_the_note_on_wrong_keys_says_what_they_do_to_equal_slopes() -> None:
 def test_the_ability_rises_with_the_sum_of_the_slopes() -> None:
     codes = reversed_too(0)
     usual = learn_irt(codes, IRT_MODELS["2PL"])
-    options = irt_options(IRT_MODELS["2PL"], usual.bank)
+    options = IRT_MODELS["2PL"].options(usual.bank)
     mirrored = learn(codes, irt_bank([Logistic(-1.0)] * 10, IRT_GRID), options=options)
     assert mirrored.log_likelihood == pytest.approx(usual.log_likelihood, abs=1e-4)
     np.testing.assert_allclose(slopes_of(mirrored), slopes_of(usual), atol=1e-3)
@@ -316,16 +313,16 @@ def test_the_ability_rises_with_the_sum_of_the_slopes() -> None:
 
 def test_a_model_of_right_and_wrong_refuses_grades() -> None:
     with pytest.raises(InvalidModelError, match=r"item_1 has 3 responses.*graded, pcm, gpcm"):
-        irt_start(GRADES, IRT_MODELS["2PL"])
+        IRT_MODELS["2PL"].start(GRADES)
 
 
 def test_options_are_kept() -> None:
     model = IRT_MODELS["3PL"]
-    start = irt_start(RIGHT, model)
-    assert irt_options(model, start).priors.guess == (5.0, 17.0)
+    start = model.start(RIGHT)
+    assert model.options(start).priors.guess == (5.0, 17.0)
     asked = LearningOptions(priors=Priors(guess=(2.0, 2.0)), bounds={"item_1": Bounds((0, 0.3))})
-    assert irt_options(model, start, asked).priors == asked.priors
-    equal = irt_options(IRT_MODELS["rasch"], start, asked)
+    assert model.options(start, asked).priors == asked.priors
+    equal = IRT_MODELS["rasch"].options(start, asked)
     assert equal.bounds_of("item_1") == Bounds((0, 0.3), slope=(1, 1))
     assert equal.bounds_of("item_2") == Bounds(slope=(1, 1))
 
@@ -373,9 +370,9 @@ def test_the_model_of_a_learned_bank_is_that_of_its_curves() -> None:
     ):
         bank = irt_bank([curve] * 3)
         asked = LearningOptions(seed=3)
-        assert irt_options(None, bank, asked) == irt_options(IRT_MODELS[name], bank, asked)
+        assert IrtModel.of(bank).options(bank, asked) == IRT_MODELS[name].options(bank, asked)
     with pytest.raises(InvalidModelError, match="expected a bank of curves of one ability"):
-        irt_options(None, ItemBank.from_qmatrix([[1]]))
+        IrtModel.of(ItemBank.from_qmatrix([[1]]))
 
 
 def test_a_prior_without_slopes_frees_those_of_a_3pl() -> None:

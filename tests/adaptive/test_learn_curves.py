@@ -28,7 +28,7 @@ from bnmind.adaptive import (
     learn,
     learn_irt,
 )
-from bnmind.adaptive.learning.blocks import FormBlock
+from bnmind.adaptive.learning.blocks import ItemBlock
 from bnmind.adaptive.learning.forms import ascended, objective
 from bnmind.adaptive.learning.learn import item_blocks
 from bnmind.errors import InvalidArgumentError, InvalidModelError, UnknownNameError
@@ -67,10 +67,10 @@ def answers(bank: ItemBank, n: int, seed: int) -> Responses:
     return Responses(Responses.drawn(bank, n, seed=seed).codes, bank.item_names)
 
 
-def block_of(name: str, priors: Priors | None = None) -> FormBlock:
+def block_of(name: str, priors: Priors | None = None) -> ItemBlock:
     bank = bank_of(MODELS[name])
     (block,) = item_blocks(bank, LearningOptions(priors=priors or Priors()))
-    assert isinstance(block, FormBlock)
+    assert isinstance(block, ItemBlock)
     return block
 
 
@@ -87,24 +87,23 @@ def numeric(function: object, x: Floats) -> Floats:
 @pytest.mark.parametrize("name", MODELS)
 def test_derivatives_are_those_of_the_chances(name: str) -> None:
     block = block_of(name)
-    form, x = block.form, block.points(block.start())
+    form, x = block.form, block.rows(block.start())
     np.testing.assert_allclose(form.slopes(x), numeric(form.table, x), atol=1e-8)
     channels = np.stack([bank_of(MODELS[name]).channel(f"item_{i + 1}") for i in range(len(x))])
     np.testing.assert_allclose(form.table(x), channels, atol=1e-12)
 
 
-ALL_PRIORS = Priors(
-    (2.0, 5.0), (2.0, 9.0), 1.0, (0.1, 0.4), logit_guess=(-1.1, 0.8), logit_slip=(-2.0, 0.7)
-)
+ALL_PRIORS = Priors((2.0, 5.0), (2.0, 9.0), 1.0, (0.1, 0.4))
 
 
 @pytest.mark.parametrize("name", ["2PL", "3PL", "4PL", "graded response", "partial credit"])
 def test_the_slopes_of_priors_are_those_of_their_densities(name: str) -> None:
     block = block_of(name, ALL_PRIORS)
-    form, x = block.form, block.points(block.start())
-    _, slopes, curvatures = form.log_prior(x)
-    np.testing.assert_allclose(slopes, numeric(lambda at: form.log_prior(at)[0], x), atol=1e-6)
-    assert np.all(curvatures >= 0)
+    form, x = block.form, block.rows(block.start())
+    table = form.table(x)
+    slopes, curvatures = form.score_with_priors(x, np.zeros_like(table), table)
+    np.testing.assert_allclose(slopes, numeric(form.log_prior, x), atol=1e-6)
+    assert np.all(np.diagonal(curvatures, axis1=1, axis2=2) >= 0)
 
 
 def log_density(model: Logistic, priors: Priors) -> float:
@@ -114,11 +113,7 @@ def log_density(model: Logistic, priors: Priors) -> float:
     for value, (alpha, beta) in ((c, priors.guess), (e, priors.slip)):
         found += (alpha - 1) * np.log(value) + (beta - 1) * np.log(1 - value)
     assert priors.slope is not None
-    assert priors.logit_guess is not None
-    assert priors.logit_slip is not None
     found += -np.log(a) - (np.log(a) - priors.slope[0]) ** 2 / (2 * priors.slope[1] ** 2)
-    for value, (mean, deviation) in ((c, priors.logit_guess), (e, priors.logit_slip)):
-        found -= (np.log(value / (1 - value)) - mean) ** 2 / (2 * deviation**2)
     return float(found)
 
 
@@ -141,8 +136,8 @@ def test_the_m_step_is_the_optimum(name: str, seed: int, has_priors: bool) -> No
     rng = np.random.default_rng(seed)
     # The asymptotes of a 4PL hardly show in few counts.
     block = block_of(name, ALL_PRIORS if has_priors or name == "4PL" else Priors())
-    form, x = block.form, block.points(block.draw(rng))
-    truth = form.table(block.points(block.start()))
+    form, x = block.form, block.rows(block.draw(rng))
+    truth = form.table(block.rows(block.start()))
     per_configuration = rng.uniform(5, 40, (*truth.shape[:2], 1))
     counts = truth * per_configuration * rng.uniform(0.7, 1.3, truth.shape)
     found = ascended(form, x, counts)
@@ -309,10 +304,6 @@ def test_an_item_that_everybody_answers_right_has_no_standard_errors() -> None:
         (
             lambda: Priors(slope=(0.0, 0.0)),
             "slope to be 2 values, a finite number and a finite number above 0",
-        ),
-        (
-            lambda: Priors(logit_guess=(0.0, -1.0)),
-            "logit_guess to be 2 values, a finite number and a finite number above 0",
         ),
         (
             lambda: LearningOptions(fixed=frozenset({"x"}), scaled=frozenset({"x"})),

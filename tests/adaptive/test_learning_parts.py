@@ -57,8 +57,9 @@ def block_of_item(gate: Any, options: LearningOptions = OPTIONS) -> ItemBlock:
 
 def test_guess_and_slip_of_a_link_sum_to_at_most_one() -> None:
     block = block_of_item(NoisyAnd)
-    assert block.valid(np.array([0.3, 0.7]))
-    assert not block.valid(np.array([0.6, 0.5]))
+    # The logarithms of the chance that a skill works without it and with it.
+    assert block.valid(np.log([0.3, 0.3]))
+    assert not block.valid(np.log([0.6, 0.5]))
 
 
 def test_new_items_are_learned_until_another_step_changes_nothing() -> None:

@@ -41,7 +41,6 @@ from bnmind.adaptive import (
     SkillsDecided,
     Testlets,
     irt_bank,
-    logistic_items,
     selector_by_name,
     simulate,
     start_belief,
@@ -178,7 +177,7 @@ _BANKS = {
         _NEEDS, guess=[0, 0, 0.2, 0, 0.1, 0], slip=[0, 0.1, 0, 0, 0, 0], items=_CODED
     ),
     "ability": irt_bank(
-        logistic_items([[1.0, -1], [1.4, 0], [0.7, 0], [1.0, 1], [2.0, 0.5]]),
+        [[1.0, -1], [1.4, 0], [0.7, 0], [1.0, 1], [2.0, 0.5]],
         AbilityGrid.normal(n_points=9),
     ),
 }

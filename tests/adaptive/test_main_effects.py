@@ -100,7 +100,7 @@ def test_banks_from_a_q_matrix_have_the_guess_and_the_slip(kind: type[ResponseMo
         (lambda: Nida((0.4, 0.4), (0.7, 0.1)), "at most 1"),
         (lambda: Nida((0.0,), (0.1,)), r"guess to be .* in \(0, 1\]"),
         (lambda: Nido((0.0, 1.0), (1.0,)), "as many intercepts as effects"),
-        (lambda: Llm.for_skills((1,), (2,), guess=0.0, slip=0.1), "above 0 and below 1"),
+        (lambda: ItemBank.from_qmatrix([[1]], guess=0.0, gate=Llm), "above 0 and below 1"),
         (lambda: ItemBank.from_response_models([[1, 1]], [Acdm(0.1, (0.2,))]), "effects of 2"),
     ],
 )
@@ -207,8 +207,8 @@ def flat(found: Learned) -> Floats:
     for block, values in zip(blocks, items, strict=True):
         if len(blocks) == 1 and len(values) == 4:
             return np.concatenate([logs, values])
-        for (name, _), value in zip(block.parameters, values.tolist(), strict=True):
-            by_item[name].append(value)
+        for name, own in zip(block.names, block.own, strict=True):
+            by_item[name] += values[own].tolist()
     return np.array([*logs, *itertools.chain(*by_item.values())])
 
 
@@ -221,9 +221,6 @@ def test_the_end_is_an_optimum_of_the_likelihood_itself(kind: type[ResponseModel
     x = flat(found)
     codes = data.codes.astype(np.float64)
     assert observed(kind, codes, x) == pytest.approx(found.log_likelihood, abs=1e-6)
-    limits = [(-30.0, 30.0)] * 4
-    for block in found.model.layout.blocks:
-        limits += [tuple(pair) for pair in block.limits.tolist()]
     near = x + 0.02 * np.random.default_rng(1).normal(size=len(x))
     solve: Any = minimize
     for start in (x, near):
@@ -231,20 +228,21 @@ def test_the_end_is_an_optimum_of_the_likelihood_itself(kind: type[ResponseModel
             lambda y: -observed(kind, codes, y) / len(data),
             start,
             method="L-BFGS-B",
-            bounds=_sorted_limits(found, limits),
+            bounds=limits_of(found),
             options={"maxiter": 40},
         )
         assert -better.fun * len(data) <= found.log_likelihood + 0.02
 
 
-def _sorted_limits(found: Learned, limits: list[tuple[float, float]]) -> list[tuple[float, float]]:
+def limits_of(found: Learned) -> list[tuple[float, float]]:
     """Return limits in the order of `observed`, which is that of the items."""
-    blocks = found.model.layout.blocks
-    if len(blocks) == 1:
-        return limits
-    names = [name for block in blocks for name, _ in block.parameters]
-    order = sorted(range(len(names)), key=lambda i: found.bank.item_names.index(names[i]))
-    return [*limits[:4], *(limits[4:][i] for i in order)]
+    by_item: dict[str, list[Any]] = {name: [] for name in found.bank.item_names}
+    for block in found.model.layout.blocks:
+        if block.shared:
+            return [(-30.0, 30.0)] * 4 + [tuple(pair) for pair in block.limits.tolist()]
+        for name, own in zip(block.names, block.own, strict=True):
+            by_item[name] += [tuple(pair) for pair in block.limits[own].tolist()]
+    return [(-30.0, 30.0)] * 4 + list(itertools.chain(*by_item.values()))
 
 
 @pytest.mark.parametrize("kind", KINDS)

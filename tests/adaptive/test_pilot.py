@@ -36,7 +36,6 @@ from bnmind.adaptive import (
     read_design,
     simulate_designs,
     start_beliefs,
-    with_certainties,
     with_prior,
     write_bank,
 )
@@ -220,7 +219,7 @@ def test_a_design_file_with_wrong_pilots_is_refused(
 
 
 def test_averaged_parameters_in_a_design_file(tmp_path: pathlib.Path) -> None:
-    bank = with_certainties(BANK, {"item_1": TableCertainty(np.ones((2, 2)), (0, 1))})
+    bank = BANK.with_certainties({"item_1": TableCertainty(np.ones((2, 2)), (0, 1))})
     (tmp_path / "t.toml").write_text('parameters = "averaged"\nstop = "items:2"\n')
     design = read_design(tmp_path / "t.toml", bank)
     assert design.bank.channel("item_1").tolist() == [[0.5, 0.5], [0.5, 0.5]]
@@ -249,12 +248,11 @@ def test_the_registry_of_rules() -> None:
 
 def test_items_with_few_answers_are_asked_more_often() -> None:
     counts = np.ones((2, 2))
-    bank = with_certainties(
-        BANK,
+    bank = BANK.with_certainties(
         {
             "new_1": TableCertainty(counts, (0, 1), 1),
             "new_2": TableCertainty(counts, (0, 1), 4),
-        },
+        }
     )
     design = Design(bank, stopper=MaximalItems(1), pilot=PilotItems(NEW[:2]))
     people = Responses.drawn(bank, 2000, seed=1)
@@ -276,7 +274,7 @@ def test_the_information_about_the_parameters() -> None:
     """The second-order information agrees with the exact one for well-known parameters."""
     rng = np.random.default_rng(5)
     counts = np.array([[30.0, 12.0], [9.0, 25.0]])
-    bank = with_certainties(BANK, {"new_1": TableCertainty(counts, (0, 1), 70)})
+    bank = BANK.with_certainties({"new_1": TableCertainty(counts, (0, 1), 70)})
     bank = with_prior(bank.averaged(), Independent(0.7))
     score = informative(bank).scores[0, 6]
     drawn = rng.beta(counts[:, 1], counts[:, 0], (200_000, 2)) @ [0.3, 0.7]
@@ -306,7 +304,7 @@ def test_by_default_pilot_items_are_among_the_first_five_questions_for_each() ->
 
 def test_the_most_informative_item_is_asked_whatever_the_luck() -> None:
     counts = np.array([[30.0, 12.0], [9.0, 25.0]])
-    bank = with_certainties(BANK, {"new_1": TableCertainty(counts, (0, 1), 70)})
+    bank = BANK.with_certainties({"new_1": TableCertainty(counts, (0, 1), 70)})
     for luck in ([[0.9, 0.1], [0.1, 0.9]], [[0.1, 0.9], [0.9, 0.1]]):
         assert informative(bank, luck).items.tolist() == [7, 7]
     # Luck breaks ties.

@@ -37,7 +37,6 @@ from bnmind.adaptive import (
     Nominal,
     ParametricModel,
     PartialCredit,
-    ProfileDistribution,
     ResponseModel,
     Responses,
     Rrum,
@@ -54,6 +53,7 @@ from bnmind.adaptive import (
 )
 from bnmind.adaptive.formulas import response_channel
 from bnmind.adaptive.items.bank import table_deviations
+from bnmind.adaptive.items.skill_distributions import ProfileDistribution
 from bnmind.errors import InvalidModelError, TableError, TooLargeError
 from bnmind.pgm import Network, Variable
 from tests.banks import response_models
@@ -149,11 +149,11 @@ def test_more_skill_never_hurts(data: st.DataObject) -> None:
         (lambda: Sequential(()), "steps"),
         (lambda: Sequential((Graded(1, (0.0, 1.0)),)), "two responses"),
         (lambda: Gdina(np.array([0.5, 0.5])), "of probabilities in"),
-        (lambda: Logistic(0), "a slope other than 0"),
+        (lambda: Logistic(0), "slope to be a finite number other than 0"),
         (lambda: GradedResponse(-1, (1.0, 2.0)), "decreasing thresholds with a negative slope"),
         (lambda: Logistic(1, 0, 0.5, 0.4), "asymptotes"),
-        (lambda: GradedResponse(0, (1.0,)), "a slope other than 0"),
-        (lambda: PartialCredit(0, (1.0,)), "a slope other than 0"),
+        (lambda: GradedResponse(0, (1.0,)), "slope to be a finite number other than 0"),
+        (lambda: PartialCredit(0, (1.0,)), "slope to be a finite number other than 0"),
         (lambda: PartialCredit(1.0, ()), "thresholds .* at least one"),
         (lambda: Nominal((1.0,), (1.0, 2.0)), "as many slopes as intercepts"),
         (lambda: Nominal((), ()), "at least one"),

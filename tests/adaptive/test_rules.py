@@ -42,7 +42,6 @@ from bnmind.adaptive import (
     SympsonHetter,
     Testlets,
     irt_bank,
-    logistic_items,
     simulate,
     start_belief,
     start_beliefs,
@@ -331,7 +330,7 @@ def test_a_function_stops_simulated_tests_as_it_stops_live_ones() -> None:
 
 
 def test_an_ability_is_known_when_its_deviation_is_small() -> None:
-    bank = irt_bank(logistic_items([[2.0, 0.0]] * 5))
+    bank = irt_bank([[2.0, 0.0]] * 5)
     belief, batch = start_belief(bank), start_beliefs(bank, 1)
     stopper, every = DeviationBelow(0.7), np.arange(5)[None]
     assert stopper.stop(belief) == ""

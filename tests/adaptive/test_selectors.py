@@ -54,7 +54,6 @@ from bnmind.adaptive import (
     beliefs_given,
     expected_ability,
     irt_bank,
-    logistic_items,
     most_likely_ability,
     most_probable_ability,
     simulate,
@@ -340,7 +339,7 @@ def test_fisher_selects_what_catsim_does_on_the_same_estimate() -> None:
             rng.uniform(0.9, 1, 60),
         ]
     )
-    bank = irt_bank(logistic_items(parameters))
+    bank = irt_bank(parameters)
     batch = start_beliefs(bank, 1)
     belief = start_belief(bank)
     asked: list[str] = []

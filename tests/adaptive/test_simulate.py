@@ -44,7 +44,6 @@ from bnmind.adaptive import (
     Testlets,
     expected_ability,
     irt_bank,
-    logistic_items,
     replay,
     simulate,
     start_belief,
@@ -391,7 +390,7 @@ def _chain(n_skills: int) -> Network:
 
 def test_abilities_are_measured_in_irt_banks() -> None:
     rng = np.random.default_rng(1)
-    curves = logistic_items(np.stack([rng.uniform(0.8, 1.6, 30), rng.normal(size=30)], axis=1))
+    curves = np.stack([rng.uniform(0.8, 1.6, 30), rng.normal(size=30)], axis=1)
     bank = irt_bank(curves)
     finer = irt_bank(curves, AbilityGrid.normal(n_points=301, reach=4))
     people = Responses.drawn(finer, 200, seed=1)

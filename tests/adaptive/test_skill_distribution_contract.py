@@ -12,9 +12,9 @@ from bnmind.adaptive import (
     SKILL_DISTRIBUTIONS,
     HigherOrder,
     Independent,
-    ProfileDistribution,
     Saturated,
 )
+from bnmind.adaptive.items.skill_distributions import ProfileDistribution
 from bnmind.errors import ContractError, InvalidModelError
 from bnmind.pgm import CPD, TabularCPD, Variable
 from bnmind.testing import check_skill_distribution

@@ -24,7 +24,6 @@ from bnmind.adaptive import (
     SimulationOptions,
     SimulationResult,
     irt_bank,
-    logistic_items,
     simulate,
 )
 from bnmind.errors import BnmindError, UnknownNameError
@@ -137,7 +136,7 @@ def test_files_hold_the_frames(tmp_path: Path) -> None:
     pictures = [path for path in written if path.suffix == ".png"]
     assert len(pictures) == 4 + 1
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in pictures)
-    bank = irt_bank(logistic_items([[1.0, 0.0], [1.0, 1.0]]))
+    bank = irt_bank([[1.0, 0.0], [1.0, 1.0]])
     people = Responses.drawn(bank, 5)
     of_ability = simulate(
         bank, people, {"x": RandomItem()}, options=SimulationOptions(measures=["ability"])

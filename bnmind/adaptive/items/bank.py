@@ -365,6 +365,28 @@ class ItemBank(Value):
                 changed[item.name] = with_table(item, cpd, mean_table(item, cpd))
         return with_tables(self, changed) if changed else self
 
+    @checked
+    def with_certainties(self, certainties: Mapping[str, Certainty]) -> ItemBank:
+        """Return a bank that knows how sure the parameters of some items are.
+
+        Parameters
+        ----------
+        certainties
+            The certainties of some items, by name; those of other items stay.
+
+        Raises
+        ------
+        UnknownNameError
+            If the bank has no such item.
+        InvalidModelError
+            If a certainty does not fit its item.
+        """
+        items = list(self.items)
+        for name, certainty in certainties.items():
+            place = self.position(name)
+            items[place] = replace(items[place], certainty=certainty)
+        return replace(self, items=tuple(items))
+
     @cached_property
     def item_names(self) -> tuple[str, ...]:
         """The names of the items, in order."""
@@ -597,83 +619,32 @@ def table_deviations(bank: ItemBank, item: str) -> Floats:
     return ordered
 
 
-@checked
-def with_certainties(bank: ItemBank, certainties: Mapping[str, Certainty]) -> ItemBank:
-    """Return a bank that knows how sure the parameters of some items are.
-
-    Parameters
-    ----------
-    bank
-        The item bank.
-    certainties
-        The certainties of some items, by name; those of other items stay.
-
-    Raises
-    ------
-    UnknownNameError
-        If the bank has no such item.
-    InvalidModelError
-        If a certainty does not fit its item.
-    """
-    for name in certainties:
-        bank.position(name)
-    items = (
-        replace(item, certainty=certainties.get(item.name, item.certainty)) for item in bank.items
-    )
-    return replace(bank, items=tuple(items))
-
-
 # --- Items that measure one ability ---------------------------------------------------------------
 #
 # The order of parameters (a, b, c, d) and D = 1 are those of catsim; its item arrays can be used.
 # The curves are `Logistic` and `GradedResponse`, in `bnmind.adaptive.models`.
 
 
-@checked
-def logistic_items(parameters: ArrayLike) -> tuple[Logistic, ...]:
-    """Return logistic response models from an array of parameters, as used by catsim.
-
-    Parameters
-    ----------
-    parameters
-        ``(items, 2 to 5)``: discrimination a, difficulty b, and optionally
-        pseudo-guessing c and upper asymptote d. A fifth column, catsim's exposure rates,
-        is ignored.
-
-    Raises
-    ------
-    InvalidModelError
-        If the shape is wrong or a parameter is out of range; the message names the row.
-
-    Examples
-    --------
-    >>> logistic_items([[1.2, -0.5], [0.8, 1.0]])[1]
-    Logistic(slope=0.8, difficulty=1.0, lower=0.0, upper=1.0)
-    """
+def _curve(number: int, curve: Any) -> ResponseModel:
+    """Return a curve, or that of the parameters in a row."""
+    if isinstance(curve, ResponseModel):
+        return curve
     try:
-        table = np.asarray(parameters, dtype=np.float64)
+        row = np.asarray(curve, dtype=np.float64)
     except (ValueError, TypeError):
-        raise InvalidModelError(
-            [f"expected a table of numbers, a row for each item, got {shown(parameters)}"]
-        ) from None
-    if table.ndim != 2 or not 2 <= table.shape[1] <= 5:
-        raise InvalidModelError(
-            [f"expected 2 to 5 parameters for each item, got an array of shape {table.shape}"]
-        )
-    items, problems = [], []
-    for number, row in enumerate(table[:, :4].tolist()):
-        try:
-            items.append(Logistic(*row))
-        except InvalidModelError as fault:
-            problems += [f"{problem}, in row {number + 1}" for problem in fault.problems]
-    if problems:
-        raise InvalidModelError(problems)
-    return tuple(items)
+        row = np.zeros(0)
+    if row.ndim != 1 or not 2 <= len(row) <= 5:
+        words = "expected response_models to be curves, or rows of 2 to 5 numbers"
+        raise InvalidModelError([f"{words}, got {shown(curve)}"])
+    try:
+        return Logistic(*row[:4].tolist())
+    except InvalidModelError as fault:
+        raise InvalidModelError(f"{one}, in row {number}" for one in fault.problems) from fault
 
 
 @checked
 def irt_bank(
-    response_models: Sequence[ResponseModel],
+    response_models: Sequence[ResponseModel] | ArrayLike,
     grid: AbilityGrid | None = None,
     *,
     items: Sequence[Item | str] | None = None,
@@ -684,7 +655,10 @@ def irt_bank(
     Parameters
     ----------
     response_models
-        The curve of each item: `Logistic`, `GradedResponse`, or a class of your own.
+        The curve of each item: `Logistic`, `GradedResponse`, or a class of your own. Or
+        ``(items, 2 to 5)``, the parameters of logistic curves as in catsim: discrimination a,
+        difficulty b, and optionally pseudo-guessing c and upper asymptote d. A fifth column,
+        catsim's exposure rates, is ignored.
     grid
         The abilities; default ``AbilityGrid.normal()``.
     items
@@ -692,17 +666,26 @@ def irt_bank(
     ability
         The name of the latent variable.
 
+    Raises
+    ------
+    InvalidModelError
+        If a parameter is out of range; the message names the row.
+
     Examples
     --------
-    >>> bank = irt_bank(logistic_items([[1.2, -0.5], [0.8, 1.0]]))
+    >>> bank = irt_bank([[1.2, -0.5], [0.8, 1.0]])
+    >>> bank.item("item_2").gate
+    Logistic(slope=0.8, difficulty=1.0, lower=0.0, upper=1.0)
     >>> bank.channel("item_1").shape
     (81, 2)
     """
-    needs = np.ones((len(response_models), 1), dtype=np.intp)
+    is_list = isinstance(response_models, Sequence)
+    curves: Any = response_models if is_list else np.atleast_1d(np.asarray(response_models))
+    models = [_curve(number, curve) for number, curve in enumerate(curves, 1)]
     network = (grid or AbilityGrid.normal()).network(ability)
     return ItemBank.from_response_models(
-        needs,
-        response_models,
+        np.ones((len(models), 1), dtype=np.intp),
+        models,
         skills=network,
         items=items,
         skill_names=[ability],

@@ -27,7 +27,7 @@ from bnmind._messages import (
     shown,
 )
 from bnmind._values import Raw, Value
-from bnmind.adaptive.formulas import ResponseModel, made_for_skills
+from bnmind.adaptive.formulas import ResponseModel
 from bnmind.adaptive.items.item import Item
 from bnmind.adaptive.items.skill_distributions import ProfileDistribution, Saturated
 from bnmind.adaptive.items.text_tables import (
@@ -41,6 +41,7 @@ from bnmind.adaptive.items.text_tables import (
     read_table,
     rectangular,
 )
+from bnmind.adaptive.skill_models import made_for_skills
 from bnmind.errors import InvalidModelError, TooLargeError
 from bnmind.pgm import CPD, Network, TabularCPD, Variable
 from bnmind.pgm.tabular import DEFAULT_CELLS

@@ -74,9 +74,9 @@ from bnmind.adaptive.formulas import ResponseModel
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.qmatrix import QMatrix
 from bnmind.adaptive.items.skill_distributions import Independent, ProfileDistribution, Saturated
+from bnmind.adaptive.learning.blocks import LearningOptions
 from bnmind.adaptive.learning.item_tests import Classes, p_of
 from bnmind.adaptive.learning.learn import Learned, learn, learning_inputs
-from bnmind.adaptive.learning.options import LearningOptions
 from bnmind.adaptive.responses import Responses, fold_numbers
 from bnmind.adaptive.skill_models import Dina
 from bnmind.errors import InvalidArgumentError, UnknownNameError

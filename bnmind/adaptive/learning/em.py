@@ -66,8 +66,7 @@ from bnmind._workers import one_blas_thread, results_of
 from bnmind.adaptive.beliefs import MISSING, impossible_rows
 from bnmind.adaptive.estimates import has_ability
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.learning.blocks import ItemBlock
-from bnmind.adaptive.learning.options import LearningOptions
+from bnmind.adaptive.learning.blocks import ItemBlock, LearningOptions
 from bnmind.adaptive.learning.skill_families import SkillFamilies
 from bnmind.adaptive.responses import Responses
 from bnmind.errors import ImpossibleEvidenceError

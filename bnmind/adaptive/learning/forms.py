@@ -38,7 +38,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,7 +104,7 @@ class Polytope(Sealed):
 
     def holds(self, points: Floats, *, tolerance: float = _TOLERANCE) -> NDArray[np.bool_]:
         """Return whether each problem's point, ``(problems, dimensions)``, is inside."""
-        short = (self.least - points @ self.rows.T).max(axis=1)
+        short = (self.least - points @ self.rows.T).max(axis=1, initial=-np.inf)
         inside: NDArray[np.bool_] = np.less_equal(short, tolerance)
         return inside
 
@@ -131,7 +130,6 @@ class Polytope(Sealed):
         problem: int,
         target: Floats,
         curvature: Floats,
-        cuts: tuple[Floats, Floats] | None = None,
     ) -> Floats | None:
         """Return the x of a problem with the least (x − t)ᵀ H (x − t); None if there is none.
 
@@ -143,16 +141,12 @@ class Polytope(Sealed):
             t, ``(dimensions,)``.
         curvature
             H, positive definite.
-        cuts
-            More inequalities, rows and the least products.
         """
         from scipy.optimize import nnls
 
         root = np.linalg.inv(np.linalg.cholesky(curvature)).T
         held = np.isfinite(self.least[problem])
         given, bound = self.rows[held], self.least[problem][held]
-        if cuts is not None:
-            given, bound = np.concatenate([given, cuts[0]]), np.concatenate([bound, cuts[1]])
         # With x = t + L⁻ᵀ z: the least |z| with G L⁻ᵀ z ≥ h − G t.
         rows = given @ root
         least = bound - given @ target
@@ -176,11 +170,6 @@ class Polytope(Sealed):
         return found
 
 
-Densities: TypeAlias = tuple[Floats, Floats, Floats]
-"""Of each problem, the log-density of a prior of a parameter, its slope, and its curvature: the
-second derivative with the other sign, or a positive number in its place."""
-
-
 @dataclass(frozen=True, eq=False)
 class Form(Sealed):
     """The chances of problems of one kind, which have a design in common.
@@ -194,31 +183,24 @@ class Form(Sealed):
         products with the parameters.
     polytope
         The valid parameters of each problem.
-    prior
-        Returns the column of each prior, and its densities, given the parameters.
+    log_normal
+        Mean and deviation of the logarithm of the first parameter, a slope, if it has a prior.
     pseudo
         More chances of the same parameters, with the counts ``(cells, responses)`` of priors.
-    least
-        The least chance of a response in each cell. The logarithms of chances are concave in the
-        predictors, so that each cut, the tangent of one, leaves all parameters in that it allows.
-    exempt
-        ``(problems, cells, responses)``: the chances that may be less.
     """
 
     link: Link
     design: Floats
     polytope: Polytope
     _: KW_ONLY
-    prior: Callable[[Floats], list[tuple[int, Densities]]] | None = None
+    log_normal: tuple[float, float] | None = None
     pseudo: tuple[tuple[Form, Floats], ...] = ()
-    least: float = 0.0
-    exempt: NDArray[np.bool_] | None = None
 
     def _predictors(self, x: Floats) -> Floats:
-        *_, n_cells, n_predictors, n = self.design.shape
-        if self.design.ndim == 3:
-            return (x @ self.design.reshape(-1, n).T).reshape(len(x), n_cells, n_predictors)
-        return (self.design.reshape(len(x), -1, n) @ x[..., None]).reshape(len(x), n_cells, -1)
+        *problems, n_cells, n_predictors, n = self.design.shape
+        rows = self.design.reshape(*problems, n_cells * n_predictors, n)
+        flat = (rows @ x[..., None])[..., 0] if problems else x @ rows.T
+        return flat.reshape(len(x), n_cells, n_predictors)
 
     def table(self, x: Floats) -> Floats:
         """Return the chances, ``(problems, cells, responses)``."""
@@ -228,48 +210,6 @@ class Form(Sealed):
         """Return their derivatives, ``(problems, parameters, cells, responses)``."""
         each = self.design.swapaxes(-1, -2) @ self.link.slopes(self._predictors(x))
         return np.moveaxis(each, 2, 1)
-
-    def low(self, x: Floats) -> NDArray[np.bool_]:
-        """Return which chances are too small, ``(problems, cells, responses)``."""
-        low: NDArray[np.bool_] = self.table(x) < self.least * (1 - 1e-8)
-        return low if self.exempt is None else low & ~self.exempt
-
-    def cuts(self, x: Floats, problem: int) -> tuple[Floats, Floats] | None:
-        """Return inequalities that all parameters of a problem meet whose chances are large enough.
-
-        They are tangents at parameters.
-        """
-        if not self.least:
-            return None
-        one = x[problem : problem + 1]
-        chances = np.maximum(self.table(one)[0], _FLOOR)
-        wanted = np.ones(chances.shape, dtype=np.bool_)
-        if self.exempt is not None:
-            wanted = ~self.exempt[problem]
-        rows = (self.slopes(one)[0] / chances)[:, wanted].T
-        moved = np.abs(rows).max(axis=1) > 0
-        rows = rows[moved]
-        return rows, (np.log(self.least) - np.log(chances[wanted]))[moved] + rows @ one[0]
-
-    def inside(self, x: Floats) -> Floats:
-        """Return the closest valid parameters, ``(problems, parameters)``."""
-        x = self.polytope.inside(x)
-        for _ in range(_CUTS if self.least else 0):
-            low = np.flatnonzero(self.low(x).any(axis=(1, 2))).tolist()
-            nearer = [
-                self.polytope.closest(one, x[one], np.eye(x.shape[1]), self.cuts(x, one))
-                for one in low
-            ]
-            for one, found in zip(low, nearer, strict=True):
-                x[one] = x[one] if found is None else found
-            if all(found is None for found in nearer):
-                break
-        return x
-
-    def holds(self, x: Floats, *, tolerance: float = _TOLERANCE) -> NDArray[np.bool_]:
-        """Return whether the parameters of each problem are valid."""
-        holds = self.polytope.holds(x, tolerance=tolerance)
-        return holds & ~self.low(x).any(axis=(1, 2)) if self.least else holds
 
     def score(self, x: Floats, counts: Floats, chances: Floats) -> tuple[Floats, Floats]:
         """Return gradient and information, ``(problems, parameters)`` and that twice.
@@ -302,28 +242,40 @@ class Form(Sealed):
 
         It is 0 where the conditions of Karush, Kuhn and Tucker hold.
         """
-        gradient, _ = score_with_priors(self, x, counts, objective(self, x, counts)[1])
+        gradient, _ = self.score_with_priors(x, counts, objective(self, x, counts)[1])
         n = np.maximum(counts.sum(axis=(1, 2)), 1.0)
-        there = x + gradient / n[:, None]
-        for problem in np.flatnonzero(~self.holds(there)).tolist():
-            cuts, eye = self.cuts(x, problem), np.eye(x.shape[1])
-            found = self.polytope.closest(problem, there[problem], eye, cuts)
+        there, eye = x + gradient / n[:, None], np.eye(x.shape[1])
+        for problem in np.flatnonzero(~self.polytope.holds(there)).tolist():
+            found = self.polytope.closest(problem, there[problem], eye)
             there[problem] = x[problem] if found is None else found
         size: Floats = np.abs(there - x).max(axis=1, initial=0.0)
         return size
 
-    def log_prior(self, x: Floats) -> Densities:
-        """Return the sums of the priors: ``(problems,)``, and twice ``(problems, parameters)``.
+    def log_prior(self, x: Floats) -> Floats:
+        """Return the logarithm of the prior density of each problem, up to a constant."""
+        value = np.zeros(len(x))
+        if self.log_normal is not None:
+            (mean, deviation), log = self.log_normal, np.log(x[:, 0])
+            value += -log - (log - mean) ** 2 / (2 * deviation**2)
+        for part, counts in self.pseudo:
+            chances = np.maximum(part.table(x), _FLOOR)
+            value += (counts * np.log(chances)).sum(axis=(1, 2))
+        return value
 
-        Parameters with equal bounds have no prior.
-        """
-        density, slopes, curvatures = np.zeros(len(x)), np.zeros(x.shape), np.zeros(x.shape)
-        for column, (value, slope, curvature) in self.prior(x) if self.prior else ():
-            fixed = self.polytope.fixed
-            density += value if fixed is None else np.where(fixed[:, column], 0.0, value)
-            slopes[:, column] += slope
-            curvatures[:, column] += curvature
-        return density, slopes, curvatures
+    def score_with_priors(
+        self, x: Floats, counts: Floats, chances: Floats
+    ) -> tuple[Floats, Floats]:
+        """Return gradient and information of the objective, with the priors; see `score`."""
+        gradient, information = self.score(x, counts, chances)
+        if self.log_normal is not None:
+            (mean, deviation), slope = self.log_normal, x[:, 0]
+            gradient[:, 0] -= (1 + (np.log(slope) - mean) / deviation**2) / slope
+            information[:, 0, 0] += 1 / (deviation * slope) ** 2
+        for part, pseudo in self.pseudo:
+            table = np.maximum(part.table(x), _FLOOR)
+            more = part.score(x, np.broadcast_to(pseudo, table.shape), table)
+            gradient, information = gradient + more[0], information + more[1]
+        return gradient, information
 
 
 _FLOOR = 1e-12
@@ -351,9 +303,6 @@ _LONGEST = 1e4
 
 _HALVINGS = 25
 
-_CUTS = 20
-"""Chances are raised to the least one in so many steps at most."""
-
 
 def objective(
     form: Form, x: Floats, counts: Floats, chances: Floats | None = None
@@ -364,34 +313,8 @@ def objective(
     """
     chances = np.maximum(form.table(x), _FLOOR) if chances is None else chances
     value = np.einsum("icr,icr->i", counts, np.log(chances))
-    if form.prior is not None or form.pseudo:
-        value += log_prior(form, x)
+    value += form.log_prior(x)
     return np.where(np.isnan(value), -np.inf, value), chances
-
-
-def log_prior(form: Form, x: Floats) -> Floats:
-    """Return the logarithm of the prior density of each problem, ``(problems,)``."""
-    value = form.log_prior(x)[0]
-    for part, counts in form.pseudo:
-        chances = np.maximum(part.table(x), _FLOOR)
-        value = value + (counts * np.log(chances)).sum(axis=(1, 2))
-    return value
-
-
-def score_with_priors(
-    form: Form, x: Floats, counts: Floats, chances: Floats
-) -> tuple[Floats, Floats]:
-    """Return gradient and curvature of the objective, with the priors."""
-    gradient, information = form.score(x, counts, chances)
-    if form.prior is not None:
-        _, slopes, curvatures = form.log_prior(x)
-        gradient += slopes
-        information += curvatures[:, None] * np.eye(x.shape[1])
-    for part, pseudo in form.pseudo:
-        table = np.maximum(part.table(x), _FLOOR)
-        more = part.score(x, np.broadcast_to(pseudo, table.shape), table)
-        gradient, information = gradient + more[0], information + more[1]
-    return gradient, information
 
 
 def ascended(
@@ -426,7 +349,7 @@ def ascended(
     chances = np.maximum(form.table(x) if chances is None else chances, _FLOOR)
     value, open_ = np.zeros(0), None
     for _ in range(rounds):
-        gradient, information = score_with_priors(form, x, counts, chances)
+        gradient, information = form.score_with_priors(x, counts, chances)
         if fixed is not None:
             gradient[fixed] = 0.0
             information *= polytope.free_pairs
@@ -438,17 +361,17 @@ def ascended(
         steps = np.asarray(solved, dtype=np.float64)
         if open_ is not None:
             steps[~open_] = 0.0
-        inside = form.holds(x + steps)
+        inside = polytope.holds(x + steps)
         if not inside.all():
             for problem in np.flatnonzero(~inside).tolist():
-                target, cuts = x[problem] + steps[problem], form.cuts(x, problem)
-                best = polytope.closest(problem, target, information[problem], cuts)
+                target = x[problem] + steps[problem]
+                best = polytope.closest(problem, target, information[problem])
                 if best is not None:
                     steps[problem] = best - x[problem]
             steps *= polytope.reach(x, steps)[:, None]
         gain = (gradient * steps).sum(axis=1)
         most = float(gain.max(initial=0.0))
-        if most < min(near, _SURE) and rounds == _FEW_STEPS and not form.least:
+        if most < min(near, _SURE) and rounds == _FEW_STEPS:
             return x + steps
         if open_ is None:
             value, chances = objective(form, x, counts, chances)
@@ -482,11 +405,9 @@ def _climbed(
     x, value, chances = place
     worse: NDArray[np.bool_]
     for _ in range(_HALVINGS):
-        there = form.inside(x + steps) if form.least else x + steps
+        there = x + steps
         reached, then = objective(form, there, counts)
         worse = ~(reached >= value)
-        if form.least:
-            worse |= form.low(there).any(axis=(1, 2))
         if not worse.any():
             break
         steps = np.where(worse[:, None], steps / 2, steps)

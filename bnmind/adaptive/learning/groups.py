@@ -58,6 +58,7 @@ from bnmind.adaptive.formulas import ResponseModel
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.qmatrix import QMatrix
 from bnmind.adaptive.items.skill_distributions import ProfileDistribution
+from bnmind.adaptive.learning.blocks import LearningOptions
 from bnmind.adaptive.learning.em import (
     BankAscent,
     Expectation,
@@ -70,7 +71,6 @@ from bnmind.adaptive.learning.em import (
 from bnmind.adaptive.learning.irt import has_curves
 from bnmind.adaptive.learning.item_tests import holm
 from bnmind.adaptive.learning.learn import LearningModel, learning_inputs
-from bnmind.adaptive.learning.options import LearningOptions
 from bnmind.adaptive.responses import Responses
 from bnmind.adaptive.skill_models import Dina, SkillEffects
 from bnmind.errors import InvalidArgumentError
@@ -216,7 +216,7 @@ def _learned_groups(
     def of_group(items: Sequence[Floats], group: int) -> tuple[Floats, ...]:
         """Return the parameters of a group among those of the copies in each block."""
         return tuple(
-            np.concatenate([part[block.own[row]] for row in of_block]) if n.max() > 1 else part
+            block.rows(part)[of_block].reshape(-1) if n.max() > 1 else part
             for part, block, of_block, n in zip(items, repeated, rows[group], copies, strict=True)
         )
 
@@ -232,9 +232,7 @@ def _learned_groups(
     def start(number: int) -> Parameters:
         items, tables = first.start(number, asked)
         of_copies = [
-            np.concatenate([part[block.own[item]] for item in np.repeat(np.arange(len(n)), n)])
-            if n.max() > 1
-            else part
+            block.rows(part)[np.repeat(np.arange(len(n)), n)].reshape(-1) if n.max() > 1 else part
             for part, block, n in zip(items, blocks, copies, strict=True)
         ]
         return Parameters(tuple(of_copies), tables * len(names))

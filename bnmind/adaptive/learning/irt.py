@@ -13,10 +13,10 @@ Zimowski, E. Muraki, R. Mislevy and R. D. Bock, *BILOG-MG*, 1996, for five alter
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,9 +28,9 @@ from bnmind.adaptive.beliefs import MISSING
 from bnmind.adaptive.estimates import has_ability
 from bnmind.adaptive.formulas import ResponseModel, parameter_vector, with_parameters
 from bnmind.adaptive.items.bank import ItemBank, irt_bank
-from bnmind.adaptive.items.skill_distributions import ABILITY, AbilityGrid
+from bnmind.adaptive.items.skill_distributions import AbilityGrid
+from bnmind.adaptive.learning.blocks import LearningOptions, Priors
 from bnmind.adaptive.learning.learn import Learned, learn
-from bnmind.adaptive.learning.options import LearningOptions, Priors
 from bnmind.adaptive.models import GradedResponse, Logistic, Nominal, PartialCredit
 from bnmind.adaptive.responses import Responses
 from bnmind.errors import InvalidModelError, TableError
@@ -55,7 +55,7 @@ class IrtModel(Value):
 
     about: str
     """A short description."""
-    start: Callable[[Floats], ResponseModel]
+    curve: Callable[[Floats], ResponseModel]
     """Returns the first response model of an item from the shares of its responses."""
     _: KW_ONLY
     most_responses: int | None = None
@@ -64,6 +64,122 @@ class IrtModel(Value):
     """Whether all slopes are 1, and the deviation of the ability is learned."""
     priors: Priors = field(default_factory=Priors)
     """The priors of asymptotes and slopes."""
+
+    @classmethod
+    @checked
+    def of(cls, bank: ItemBank) -> IrtModel:
+        """Return the model of a bank of curves.
+
+        It has equal slopes if all slopes are 1, and the priors of the 3PL or the 4PL if there are
+        such asymptotes.
+
+        Raises
+        ------
+        InvalidModelError
+            If the bank is not one of curves of an ability.
+        """
+        if not has_curves(bank):
+            raise InvalidModelError(
+                ["expected a bank of curves of one ability, or a model of them"]
+            )
+        gates: list[Any] = [item.gate for item in bank.items]
+        curves = [gate for gate in gates if isinstance(gate, Logistic)]
+        name = "3PL" if any(gate.lower > 0 for gate in curves) else "2PL"
+        name = "4PL" if any(gate.upper < 1 for gate in curves) else name
+        equal = all(getattr(gate, "slope", None) == 1 for gate in gates)
+        return replace(IRT_MODELS[name], has_equal_slopes=equal)
+
+    @checked
+    def start(
+        self,
+        responses: Responses | pandas.DataFrame | ArrayLike,
+        *,
+        grid: AbilityGrid | None = None,
+    ) -> ItemBank:
+        """Return the bank that learning starts from: curves that fit the shares of the responses.
+
+        The curves rise, or fall if the responses to an item fall where those to most others rise.
+
+        Parameters
+        ----------
+        responses
+            The responses; the largest of each item is taken for its best one.
+        grid
+            The abilities; by default 61 from −6 to 6, as in mirt.
+
+        Raises
+        ------
+        InvalidModelError
+            If an item has more responses than the model allows.
+        TableError
+            If all responses are above 0, as in a scale from 1 to 5.
+        """
+        data = Responses.of(responses)
+        given = data.codes[data.codes != MISSING]
+        if given.size and given.min() > 0 and given.max() > 1:
+            raise TableError(
+                [
+                    "no response is 0; responses count from 0, the worst, so subtract"
+                    f" {int(given.min())} from each (--lowest {int(given.min())})"
+                ]
+            )
+        sizes = np.maximum(data.codes.max(axis=0, initial=0) + 1, 2).tolist()
+        most = max(sizes) if self.most_responses is None else self.most_responses
+        problems = [
+            f"item {name} has {n} responses, the model {most}"
+            for name, n in zip(data.items, sizes, strict=True)
+            if n > most
+        ]
+        if problems:
+            names = [n for n, known in IRT_MODELS.items() if known.most_responses is None]
+            more = (
+                f"models for more responses are {', '.join(names)}; --ignore leaves out a column"
+                " that is no item, and --missing declares a number that stands for a missing"
+                " response"
+            )
+            hidden = len(problems) - _MOST_ITEMS
+            others = [f"{counted(hidden, 'other item')} too"] if hidden > 0 else []
+            raise InvalidModelError([*problems[:_MOST_ITEMS], *others, more])
+        models = []
+        for codes, n, fall in zip(data.codes.T, sizes, _falling_items(data), strict=True):
+            counts = np.bincount(codes[codes >= 0], minlength=n) + 0.5
+            curve = self.curve(counts / counts.sum())
+            if fall and not self.has_equal_slopes:
+                n_slopes = n - 1 if isinstance(curve, Nominal) else 1
+                numbers = parameter_vector(curve)
+                numbers[:n_slopes] *= -1.0 if self.priors.slope is None else _FLAT
+                curve = with_parameters(curve, numbers)
+            models.append(curve)
+        return irt_bank(models, grid or IRT_GRID, items=list(data.items))
+
+    @checked
+    def options(self, start: ItemBank, options: LearningOptions | None = None) -> LearningOptions:
+        """Return the options with which the model is learned.
+
+        The ability stays as it is, or its deviation is learned and slopes are 1 if the model has
+        equal slopes. The priors are those of the model unless the options have others.
+
+        Parameters
+        ----------
+        start
+            The bank that `start` made, or a learned bank of one ability to learn anew.
+        options
+            Other options.
+
+        Examples
+        --------
+        >>> model = IRT_MODELS["rasch"]
+        >>> model.options(model.start([[0, 1], [1, 0]])).scaled
+        frozenset({'ability'})
+        """
+        asked = options or LearningOptions()
+        priors = self.priors if asked.priors == Priors() else asked.priors
+        abilities = frozenset(start.skills)
+        if not self.has_equal_slopes:
+            return replace(asked, priors=priors, fixed=abilities.union(asked.fixed))
+        bounds = {n: replace(asked.bounds_of(n), slope=(1.0, 1.0)) for n in start.item_names}
+        scaled = abilities.union(asked.scaled)
+        return replace(asked, priors=priors, bounds=bounds, scaled=scaled)
 
 
 def _logit(share: float) -> float:
@@ -126,70 +242,6 @@ IRT_MODELS: Mapping[str, IrtModel] = MappingProxyType(
 """The models by name."""
 
 
-@checked
-def irt_start(
-    responses: Responses | pandas.DataFrame | ArrayLike,
-    model: IrtModel,
-    *,
-    grid: AbilityGrid = IRT_GRID,
-    ability: str = ABILITY,
-) -> ItemBank:
-    """Return the bank that learning starts from: curves that fit the shares of the responses.
-
-    The curves rise, or fall if the responses to an item fall where those to most others rise.
-
-    Parameters
-    ----------
-    responses
-        The responses; the largest of each item is taken for its best one.
-    model
-        The model, such as ``IRT_MODELS["2PL"]``.
-    grid
-        The abilities.
-    ability
-        The name of the latent variable.
-
-    Raises
-    ------
-    InvalidModelError
-        If an item has more responses than the model allows.
-    TableError
-        If all responses are above 0, as in a scale from 1 to 5.
-    """
-    data = Responses.of(responses)
-    falls = _falling_items(data)
-    given = data.codes[data.codes != MISSING]
-    if given.size and given.min() > 0 and given.max() > 1:
-        raise TableError(
-            [
-                "no response is 0; responses count from 0, the worst, so subtract"
-                f" {int(given.min())} from each (--lowest {int(given.min())})"
-            ]
-        )
-    models, problems = [], []
-    for name, codes, fall in zip(data.items, data.codes.T, falls, strict=True):
-        n = max(int(codes.max(initial=0)) + 1, 2)
-        if model.most_responses is not None and n > model.most_responses:
-            problems.append(f"item {name} has {n} responses, the model {model.most_responses}")
-            continue
-        counts = np.bincount(codes[codes >= 0], minlength=n) + 0.5
-        start = model.start(counts / counts.sum())
-        if fall and not model.has_equal_slopes:
-            n_slopes = n - 1 if isinstance(start, Nominal) else 1
-            numbers = parameter_vector(start)
-            numbers[:n_slopes] *= -1.0 if model.priors.slope is None else _FLAT
-            start = with_parameters(start, numbers)
-        models.append(start)
-    if problems:
-        names = [n for n, known in IRT_MODELS.items() if known.most_responses is None]
-        more = (
-            f"models for more responses are {', '.join(names)}; --ignore leaves out a column that"
-            " is no item, and --missing declares a number that stands for a missing response"
-        )
-        raise InvalidModelError([*problems[:_MOST_ITEMS], *_others(problems), more])
-    return irt_bank(models, grid, items=list(data.items), ability=ability)
-
-
 def _falling_items(data: Responses) -> NDArray[np.bool_]:
     """Return which items fall in the direction in which the responses of most items rise together.
 
@@ -203,67 +255,6 @@ def _falling_items(data: Responses) -> NDArray[np.bool_]:
     loads = np.linalg.eigh(away.T @ away)[1][:, -1]
     falls: NDArray[np.bool_] = loads * (1.0 if loads.sum() >= 0 else -1.0) < 0
     return falls
-
-
-def _others(problems: Sequence[str]) -> list[str]:
-    hidden = len(problems) - _MOST_ITEMS
-    return [f"{counted(hidden, 'other item')} too"] if hidden > 0 else []
-
-
-@checked
-def irt_options(
-    model: IrtModel | None, start: ItemBank, options: LearningOptions | None = None
-) -> LearningOptions:
-    """Return the options with which a model is learned.
-
-    The ability stays as it is, or its deviation is learned and slopes are 1 if the model has
-    equal slopes. The priors are those of the model unless the options have others.
-
-    Parameters
-    ----------
-    model
-        The model; None for that of the bank, which has equal slopes if all slopes are 1, and
-        the priors of the 3PL or the 4PL if it has such asymptotes.
-    start
-        The bank that `irt_start` made, or a learned bank of one ability to learn anew.
-    options
-        Other options.
-
-    Raises
-    ------
-    InvalidModelError
-        If the model is None, and the bank is not one of curves of an ability.
-
-    Examples
-    --------
-    >>> model = IRT_MODELS["rasch"]
-    >>> irt_options(model, irt_start([[0, 1], [1, 0]], model)).scaled
-    frozenset({'ability'})
-    """
-    model = _model_of(start) if model is None else model
-    asked = options or LearningOptions()
-    priors = model.priors if asked.priors == Priors() else asked.priors
-    abilities = frozenset(start.skills)
-    if not model.has_equal_slopes:
-        return replace(asked, priors=priors, fixed=abilities.union(asked.fixed))
-    bounds = {name: replace(asked.bounds_of(name), slope=(1.0, 1.0)) for name in start.item_names}
-    scaled = abilities.union(asked.scaled)
-    return replace(asked, priors=priors, bounds=bounds, scaled=scaled)
-
-
-def _model_of(bank: ItemBank) -> IrtModel:
-    """Return the model of a bank."""
-    if not has_curves(bank):
-        raise InvalidModelError(["expected a bank of curves of one ability, or a model of them"])
-    gates = [item.gate for item in bank.items]
-    curves = [gate for gate in gates if isinstance(gate, Logistic)]
-    name = "2PL"
-    if any(gate.upper < 1 for gate in curves):
-        name = "4PL"
-    elif any(gate.lower > 0 for gate in curves):
-        name = "3PL"
-    equal = all(getattr(gate, "slope", None) == 1 for gate in gates)
-    return replace(IRT_MODELS[name], has_equal_slopes=equal)
 
 
 def has_curves(bank: ItemBank) -> bool:
@@ -295,7 +286,7 @@ def learn_irt(
     grid
         The abilities and their distribution.
     options
-        The options of `learn`, to which those of the model are added; see `irt_options`.
+        The options of `learn`, to which those of the model are added; see `IrtModel.options`.
     title, source, progress
         As for `learn`.
 
@@ -314,11 +305,11 @@ def learn_irt(
     """
     data = Responses.of(responses)
     data.require_answers()
-    start = irt_start(data, model, grid=grid)
+    start = model.start(data, grid=grid)
     return learn(
         data,
         start,
-        options=irt_options(model, start, options),
+        options=model.options(start, options),
         title=title,
         source=source,
         progress=progress,

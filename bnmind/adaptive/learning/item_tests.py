@@ -110,16 +110,14 @@ from bnmind.adaptive.formulas import (
     LOGIT,
     LinkFunction,
     ResponseModel,
-    made_for_skills,
     number_fields,
 )
-from bnmind.adaptive.learning.blocks import FormBlock, ItemBlock, ItemRule
+from bnmind.adaptive.learning.blocks import ItemBlock, ItemRule, Priors
 from bnmind.adaptive.learning.em import Patterns, TableExpectation
-from bnmind.adaptive.learning.forms import differences, score_with_priors
+from bnmind.adaptive.learning.forms import differences
 from bnmind.adaptive.learning.learn import Learned, block_of, item_rules
-from bnmind.adaptive.learning.options import Priors
 from bnmind.adaptive.models import RESPONSE_MODELS, Nominal, model_name
-from bnmind.adaptive.skill_models import Gdina, GuessSlip, Sequential
+from bnmind.adaptive.skill_models import Gdina, GuessSlip, Sequential, made_for_skills
 from bnmind.errors import InvalidArgumentError, InvalidModelError, TooLargeError
 from bnmind.fitting.expectation import inverse_information
 from bnmind.information import Floats
@@ -179,21 +177,10 @@ class ClassItem(Sealed):
     @property
     def prior_information(self) -> Floats:
         """Minus the curvature of the log-density of the priors, ``(parameters, parameters)``."""
-        block = self.block
-        if not isinstance(block, FormBlock):
-            return np.zeros((0, 0))
-
-        def by_value(values: Floats) -> Floats:
-            """Return how fast x of the M-step changes with each parameter."""
-            points = block.points(values)
-            return np.ones(len(values)) if block.shared else 1 / block.formula.rates(points)[0]
-
-        points = block.points(self.values)
-        none = np.zeros_like(block.form.table(points))
-        gradient, information = score_with_priors(block.form, points, none, none + 1)
-        rates = by_value(self.values)
-        bends = differences(by_value, self.values, block.limits)
-        curvature: Floats = information[0] * np.outer(rates, rates) - gradient[0] * bends
+        form, x = self.block.form, self.block.rows(self.values)
+        none = np.zeros_like(form.table(x))
+        _, information = form.score_with_priors(x, none, none + 1)
+        curvature: Floats = information[0]
         return curvature
 
 
@@ -758,7 +745,7 @@ def _wald_tests(learned: Learned) -> _Statistic:
         chances, places = item.values[known], item.places[known]
         constraints = null_space(design[known].T).T if known.any() else np.zeros((0, 0))
         values = link.of(chances)
-        slopes = 1 / link.slope(values)
+        slopes = 1 / link.rates(1 - chances, chances)[0]
         spread = covariance[np.ix_(places, places)] * np.outer(slopes, slopes)
         off = constraints @ values
         inverse = np.linalg.pinv(constraints @ spread @ constraints.T, hermitian=True)

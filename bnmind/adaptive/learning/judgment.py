@@ -45,6 +45,7 @@ from bnmind.adaptive.formulas import ability_values
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.item import ParameterCertainty
 from bnmind.adaptive.items.text_tables import names_shown
+from bnmind.adaptive.learning.blocks import Bounds
 from bnmind.adaptive.learning.comparison import QValidation, validate_qmatrix
 from bnmind.adaptive.learning.em import TableExpectation
 from bnmind.adaptive.learning.groups import (
@@ -72,7 +73,6 @@ from bnmind.adaptive.learning.model_fit import (
     limited_information,
     pair_fit,
 )
-from bnmind.adaptive.learning.options import Bounds
 from bnmind.adaptive.models import GradedResponse, Logistic, PartialCredit
 from bnmind.adaptive.responses import Responses
 from bnmind.adaptive.skill_models import Gdina
@@ -535,8 +535,6 @@ def _ability_lines(found: Learned) -> list[str]:
             ("guess", "beta", priors.guess),
             ("slip", "beta", priors.slip),
             ("slope", "log-normal", priors.slope),
-            ("logit of the guess", "normal", priors.logit_guess),
-            ("logit of the slip", "normal", priors.logit_slip),
         )
         if pair is not None and (kind, pair) != ("beta", (1, 1))
     ]

@@ -52,10 +52,10 @@ from bnmind.adaptive.items.qmatrix import QMatrix, renamed_skills
 from bnmind.adaptive.items.skill_distributions import Independent, ProfileDistribution, Saturated
 from bnmind.adaptive.items.text_tables import are_numbered, match_names
 from bnmind.adaptive.learning.blocks import (
-    FixedBlock,
-    FormBlock,
+    Bounds,
     ItemBlock,
     ItemRule,
+    LearningOptions,
     rises_along,
 )
 from bnmind.adaptive.learning.em import (
@@ -70,7 +70,6 @@ from bnmind.adaptive.learning.em import (
     usual_starts,
 )
 from bnmind.adaptive.learning.forms import differences
-from bnmind.adaptive.learning.options import Bounds, LearningOptions
 from bnmind.adaptive.learning.skill_families import SkillFamilies
 from bnmind.adaptive.models import Logistic, gate_of
 from bnmind.adaptive.responses import Responses, names_in
@@ -189,7 +188,7 @@ class _Sums:
             self.squares, self.first, out=np.zeros_like(self.first), where=self.first > 0
         )
         counts = 1 + share[:, None] * self.counts
-        if isinstance(block, FormBlock) and block.is_saturated:
+        if block.is_saturated:
             (a, b), (c, d) = block.priors.guess, block.priors.slip
             counts[0] += (b - 1, a - 1)
             counts[-1] += (c - 1, d - 1)
@@ -200,7 +199,7 @@ def _all_slopes(layout: ResponseLayout, items: tuple[Floats, ...]) -> Mapping[st
     """Return the slopes of items with parameters, None for tables; others are left out."""
     found: dict[str, _Slopes | None] = {}
     for block, values in zip(layout.blocks, items, strict=True):
-        if not isinstance(block, FormBlock) or block.shape[0] > _MOST_GROUPS or block.shared:
+        if block.fixed or block.shape[0] > _MOST_GROUPS or block.shared:
             continue
         if isinstance(block.rules[0].model, Gdina | GuessSlip | None):
             found |= dict.fromkeys(block.names)
@@ -317,10 +316,10 @@ def item_rules(bank: ItemBank, options: LearningOptions) -> tuple[ItemRule, ...]
                 model=_with_asymptotes(item.gate, bounds),
                 parents=parents,
                 channel=channel,
+                fixed=item.name in options.fixed,
                 bounds=bounds,
                 ordered=ordered,
                 least=options.least_chance,
-                floor=0.0 if has_ability(bank) else options.least_chance,
             )
         )
         may_fall = item.gate is None or isinstance(item.gate, GuessSlip | Gdina)
@@ -364,8 +363,8 @@ def item_blocks(bank: ItemBank, options: LearningOptions) -> tuple[ItemBlock, ..
     blocks: list[ItemBlock] = []
     alike: dict[Hashable, list[ItemRule]] = {}
     for rule in item_rules(bank, options):
-        if rule.name in options.fixed:
-            blocks.append(FixedBlock((rule,)))
+        if rule.fixed:
+            blocks.append(ItemBlock((rule,)))
         else:
             alike.setdefault(_kind(rule), []).append(rule)
     together: dict[Hashable, list[ItemRule]] = {}
@@ -416,10 +415,10 @@ def _why_not(rule: ItemRule) -> str:
     )
 
 
-def block_of(rules: tuple[ItemRule, ...], options: LearningOptions) -> FormBlock | None:
+def block_of(rules: tuple[ItemRule, ...], options: LearningOptions) -> ItemBlock | None:
     """Return the block of alike items; None if their response model cannot be learned."""
     if rules[0].model is None or is_learnable(rules[0].model):
-        return FormBlock(rules, options.priors, options.monotone)
+        return ItemBlock(rules, options.priors, options.monotone)
     return None
 
 
@@ -696,9 +695,7 @@ class LearningModel:
         """
         blocks = self.layout.blocks
         curves = all(hasattr(item.gate, "fisher_information") for item in self.bank.items)
-        if not (
-            has_ability(self.bank) and curves and all(isinstance(b, FormBlock) for b in blocks)
-        ):
+        if not (has_ability(self.bank) and curves and not any(block.fixed for block in blocks)):
             return parameters
         signs = [
             np.array([-1.0 if what.startswith("slope") else 1.0 for _, what in block.parameters])
@@ -731,7 +728,7 @@ class LearningModel:
         """
         known = dict(certainties or {})
         for block in self.layout.blocks:
-            if isinstance(block, FixedBlock):
+            if block.fixed:
                 kept = ((name, self.bank.item(name).certainty) for name in block.names)
                 known |= {name: certainty for name, certainty in kept if certainty is not None}
         learned: dict[str, ResponseModel | None] = {}

@@ -27,8 +27,8 @@ from bnmind._values import Sealed
 from bnmind.adaptive.formulas import LOGIT, ability_values, binary, logistic
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.skill_distributions import AbilityCPD, LogisticCPD, table_of_steps
+from bnmind.adaptive.learning.blocks import Priors
 from bnmind.adaptive.learning.forms import Form, Polytope, ascended
-from bnmind.adaptive.learning.options import Priors
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
 from bnmind.pgm import CPD, TabularCPD, Variable
