@@ -17,7 +17,6 @@ from bnmind.adaptive import Design, ItemBank, Session
 from bnmind.lab import CodeMaker
 from bnmind.mastermind import Board, Channel, Reply, TableBelief, Turn
 from bnmind.strategies import Knuth, build_tree
-from tests.examples import PUBLIC, examples_of
 
 EVIL = "<img src=x onerror=alert(1)>"
 
@@ -161,17 +160,3 @@ def test_a_large_tree_is_short() -> None:
     assert repr(tree) == f"StrategyTree(3x4, {tree.channel.name}, first guess 123)"
     assert "mean number of guesses" in html_of(tree)
     assert len(repr(tree.root)) <= LONGEST
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", PUBLIC)
-def test_every_public_value_is_short_and_its_html_is_whole(kind: type) -> None:
-    for thing in examples_of(kind):
-        text = repr(thing)
-        assert len(text) <= 1.2 * LONGEST, text
-        assert text.count("\n") <= MOST_ROWS
-        make = getattr(thing, "_repr_html_", None)
-        html = None if make is None else make()
-        assert html is None or ElementTree.fromstring(html).tag in ("table", "pre", "div")
-        if hasattr(thing, "_repr_svg_"):
-            assert html is None

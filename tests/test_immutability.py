@@ -1,4 +1,7 @@
-"""Every public object stays as it was made: nobody can change it, its copies, or what it holds."""
+"""Every public object stays as it was made: nobody can change it, its copies, or what it holds.
+
+Each has an example, which is shown in a few lines too; making the examples takes the most time.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,13 @@ from functools import cached_property, partial
 from pathlib import Path
 from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodType
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from bnmind._display import LONGEST, MOST_ROWS
 from bnmind._values import ReadOnlyDict, Value
 from bnmind.errors import BnmindError
 from tests.examples import PUBLIC, examples_of
@@ -129,12 +134,15 @@ def ways(thing: object) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("kind", PUBLIC, ids=lambda kind: kind.__name__)
-def test_there_is_an_example(kind: type) -> None:
+def test_every_public_value_stays_as_it_was_made_and_is_shown(kind: type) -> None:
     assert examples_of(kind), f"add an example of {kind.__name__} to tests/examples.py"
+    assert_nothing_can_be_changed(kind)
+    assert_what_a_constructor_was_given_may_change(kind)
+    for thing in examples_of(kind):
+        assert_is_short_and_its_html_is_whole(thing)
 
 
-@pytest.mark.parametrize("kind", PUBLIC, ids=lambda kind: kind.__name__)
-def test_nothing_can_be_changed(kind: type) -> None:
+def assert_nothing_can_be_changed(kind: type) -> None:
     told = []
     for thing in examples_of(kind):
         for way, again in ways(thing).items():
@@ -181,8 +189,7 @@ def content(value: Any) -> Any:
     return repr(value)
 
 
-@pytest.mark.parametrize("kind", PUBLIC, ids=lambda kind: kind.__name__)
-def test_what_a_constructor_was_given_may_change_afterwards(kind: type) -> None:
+def assert_what_a_constructor_was_given_may_change(kind: type) -> None:
     for thing in examples_of(kind):
         if dataclasses.is_dataclass(thing):
             names = [field.name for field in dataclasses.fields(thing) if field.init]
@@ -198,6 +205,17 @@ def test_what_a_constructor_was_given_may_change_afterwards(kind: type) -> None:
             spoil(value)
         assert {name: content(getattr(made, name)) for name in names} == before
         assert list(faults(made, kind.__name__, set())) == []
+
+
+def assert_is_short_and_its_html_is_whole(thing: Any) -> None:
+    text = repr(thing)
+    assert len(text) <= 1.2 * LONGEST, text
+    assert text.count("\n") <= MOST_ROWS
+    make = getattr(thing, "_repr_html_", None)
+    html = None if make is None else make()
+    assert html is None or ElementTree.fromstring(html).tag in ("table", "pre", "div")
+    if hasattr(thing, "_repr_svg_"):
+        assert html is None
 
 
 class Loose:

@@ -148,30 +148,6 @@ def test_comments_and_other_functions_do_not_matter(package: Package) -> None:
     assert package.run() == (13, False)
 
 
-@pytest.mark.slow
-def test_an_edited_callee_of_the_package_is_compiled_again(tmp_path: Path) -> None:
-    shutil.copytree(
-        ROOT / "bnmind", tmp_path / "bnmind", ignore=shutil.ignore_patterns("__pycache__")
-    )
-    statement = """
-import numpy as np
-from bnmind.mastermind import Board
-from bnmind.strategies.best_guess import UNWANTED, estimate_guesses
-from bnmind.strategies.best_guess import board_arrays
-arrays, every = board_arrays(Board(2, 3)), np.arange(9, dtype=np.int32)
-sums = estimate_guesses(arrays, every, every, arrays.all_colors, np.arange(10))
-print((sums != UNWANTED).sum())
-"""
-    paths = {"PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    assert run(statement, **paths) == "2"
-    source = tmp_path / "bnmind" / "strategies" / "best_guess.py"
-    body = "    mask = board.colors_of[guess]\n"
-    text = source.read_text()
-    assert text.count(body) == 1
-    source.write_text(text.replace(body, f"    return True\n{body}"))
-    assert run(statement, **paths) == "9"
-
-
 @pytest.mark.parametrize("damage", ["truncated", "empty", "one bit", "garbage", "another kernel's"])
 def test_damaged_code_is_not_run(package: Package, damage: str) -> None:
     assert package.run() == (13, True)

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -33,6 +33,7 @@ from tests.cli.test_matrix import (
     BANK,
     COMMANDS,
     SMALL,
+    Whole,
     assert_in_order,
     case_of,
     prepared,
@@ -164,22 +165,17 @@ def test_a_clock_that_jumps_loses_no_file_that_is_being_written(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["long.csv", "other.csv"]
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[CommandServer]:
-    with CommandServer() as running:
-        yield running
-
-
 @pytest.mark.slow
-def test_ctrl_c_at_any_moment(server: CommandServer, tmp_path: Path) -> None:
+def test_ctrl_c_at_any_moment(
+    server: CommandServer, wholes: Mapping[str, Whole], tmp_path: Path
+) -> None:
     """Exit code 130, or 0 if it came too late, and whole files."""
     for number, name in enumerate(WRITE[1::3]):
-        whole = server.run(case_of(name, {}), prepared(tmp_path / name))
-        here = prepared(tmp_path / f"{name} again")
-        after = whole.seconds * (1 + number % 5) / 6
+        here = prepared(tmp_path / name)
+        after = wholes[name].ended.seconds * (1 + number % 5) / 6
         ended = server.run(case_of(name, {"killed_after": after, "by": signal.SIGINT}), here)
         assert_in_order(ended, 130, 0)
-        assert _whole(here) <= _whole(tmp_path / name)
+        assert _whole(here) <= _whole(wholes[name].directory)
         assert not list(here.rglob(".*.tmp")), name
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import random
+import shutil
 import signal
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -20,7 +21,7 @@ from bnmind.lab.reproductions import read_run
 from bnmind.pgm.files import read_network
 from bnmind.questions import read_dialogue
 from bnmind.strategies import read_tree, read_value, read_weights
-from tests.cli.test_matrix import BANK, COMMANDS, assert_in_order, case_of, prepared
+from tests.cli.test_matrix import BANK, Whole, assert_in_order, case_of
 from tests.command_server import CommandServer
 
 MOMENTS = 2
@@ -99,44 +100,45 @@ def _hidden(here: Path) -> list[Path]:
 
 
 @pytest.mark.slow
-def test_a_killed_command_leaves_complete_files(tmp_path: Path) -> None:
+def test_a_killed_command_leaves_complete_files(
+    server: CommandServer, wholes: Mapping[str, Whole], tmp_path: Path
+) -> None:
     rng = random.Random(1)
     killing = {-number for number in SIGNALS}
     written = set()
-    with CommandServer() as server:
-        for turn, name in enumerate(COMMANDS):
-            here = prepared(tmp_path / name.strip("-"))
-            assert_in_order(first := server.run(case_of(name, {}), here), 0)
-            whole = _whole(here)
-            ends: set[int] = set()
-            for moment in range(4 * MOMENTS if whole else 0):
-                if moment >= MOMENTS and ends & killing:
-                    break
-                if moment % 2:
-                    for file in whole:
-                        (here / file).unlink(missing_ok=True)
-                # Where all came too late, the machine was busier when the first run was timed.
-                after = rng.random() * first.seconds / 2 ** max(0, moment + 1 - MOMENTS)
-                number = SIGNALS[(turn + moment) % 2]
-                killed = {"killed_after": after, "by": number}
-                before = _hidden(here)
-                ended = server.run(case_of(name, killed), here)
-                assert_in_order(ended, -number, 0, 2)
-                if number == signal.SIGTERM:
-                    assert set(_hidden(here)) <= set(before)
-                ends.add(ended.code)
-                assert _whole(here) <= whole
-            if whole:
-                written.add(name)
-                assert ends & killing
-                # And nothing of it is in the way of the next run.
-                assert_in_order(server.run(case_of(name, {}), here), 0)
-                assert _whole(here) == whole
-                if _hidden(here):  # a lock that the next writer removes
-                    for file in whole:
-                        (here / file).unlink(missing_ok=True)
-                    assert_in_order(server.run(case_of(name, {}), here), 0)
-                assert not _hidden(here)
+    for turn, (name, first) in enumerate(wholes.items()):
+        whole = _whole(first.directory)
+        if not whole:
+            continue
+        here = tmp_path / name
+        shutil.copytree(first.directory, here)
+        ends: set[int] = set()
+        for moment in range(4 * MOMENTS):
+            if moment >= MOMENTS and ends & killing:
+                break
+            if moment % 2:
+                for file in whole:
+                    (here / file).unlink(missing_ok=True)
+            # Where all came too late, the machine was busier when the first run was timed.
+            after = rng.random() * first.ended.seconds / 2 ** max(0, moment + 1 - MOMENTS)
+            number = SIGNALS[(turn + moment) % 2]
+            before = _hidden(here)
+            ended = server.run(case_of(name, {"killed_after": after, "by": number}), here)
+            assert_in_order(ended, -number, 0, 2)
+            if number == signal.SIGTERM:
+                assert set(_hidden(here)) <= set(before)
+            ends.add(ended.code)
+            assert _whole(here) <= whole
+        written.add(name)
+        assert ends & killing
+        # And nothing of it is in the way of the next run.
+        assert_in_order(server.run(case_of(name, {}), here), 0)
+        assert _whole(here) == whole
+        if _hidden(here):  # a lock that the next writer removes
+            for file in whole:
+                (here / file).unlink(missing_ok=True)
+            assert_in_order(server.run(case_of(name, {}), here), 0)
+        assert not _hidden(here)
     assert written >= {
         "ask",
         "assist",

@@ -7,6 +7,7 @@ about an error, and never a traceback.
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import shutil
 import stat
@@ -147,6 +148,8 @@ class Whole:
     """How a command ends when nothing is broken."""
 
     ended: Ended
+    directory: Path
+    """Where it ran, with the files that it read and wrote."""
 
     @property
     def writes(self) -> bool:
@@ -213,22 +216,6 @@ BROKEN: Mapping[str, tuple[Mapping[str, object], Callable[[Ended, Whole], None]]
 """What is broken around a command, and how it then ends."""
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[CommandServer]:
-    with CommandServer() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def wholes(server: CommandServer, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Whole]:
-    """Return how every command ends when nothing is broken."""
-    found = {}
-    for name in COMMANDS:
-        here = prepared(tmp_path_factory.mktemp("here"))
-        found[name] = Whole(server.run(case_of(name, {}), here))
-    return found
-
-
 def try_all(
     server: CommandServer,
     broken: Mapping[str, object],
@@ -258,7 +245,7 @@ def test_a_command_of_a_shell(kind: str, tmp_path: Path) -> None:
     broken, check = BROKEN[kind]
     arguments = ("query", MODEL, "--evidence", "T1=1", "--targets", "P", "--svg", "P.svg")
     ended = by_shell(Case(arguments, **broken), tmp_path)  # type: ignore[arg-type]
-    check(ended, Whole(Ended(0, "", "", 0.0, ("P.svg",))))
+    check(ended, Whole(Ended(0, "", "", 0.0, ("P.svg",)), tmp_path))
 
 
 @pytest.mark.slow
@@ -321,10 +308,6 @@ def read_only(tmp_path: Path) -> Iterator[Path]:
         path.chmod(path.stat().st_mode | stat.S_IWUSR)
 
 
-COMPILED = "strategy"
-"""A command whose kernels are compiled within some seconds."""
-
-
 @pytest.mark.slow
 def test_a_package_a_home_and_a_directory_that_are_read_only(
     read_only: Path, wholes: Mapping[str, Whole]
@@ -339,24 +322,19 @@ def test_a_package_a_home_and_a_directory_that_are_read_only(
         check=False,
     )
     assert b"PermissionError" in trial.stderr
-    environment = {
+    settings = {
         "HOME": str(here / "home"),
         "XDG_CACHE_HOME": str(here / "home"),
         "TMPDIR": str(here),
         "PYTHONDONTWRITEBYTECODE": "1",
         "NUMBA_CACHE_DIR": "",
-        "NUMBA_OPT": "0",  # compiles faster
+        "NUMBA_DISABLE_JIT": "1",  # tests/test_jit_cache.py compiles where nothing can be kept
     }
-    for compiles in (True, False):
-        settings = {**environment, "NUMBA_DISABLE_JIT": str(int(not compiles))}
-        with CommandServer(
-            read_only, environment=settings, prepare=_as_everybody_else
-        ) as its_server:
-            for name, whole in wholes.items():
-                if not compiles or name == COMPILED:
-                    ended = its_server.run(case_of(name, {}), here)
-                    assert_in_order(ended, 2 if whole.writes else 0)
-                    assert ended.files == ()
+    with CommandServer(read_only, environment=settings, prepare=_as_everybody_else) as its_server:
+        for name, whole in wholes.items():
+            ended = its_server.run(case_of(name, {}), here)
+            assert_in_order(ended, 2 if whole.writes else 0)
+            assert ended.files == ()
 
 
 DAMAGES: tuple[Callable[[bytes], bytes], ...] = (
@@ -370,29 +348,46 @@ DAMAGES: tuple[Callable[[bytes], bytes], ...] = (
 
 @pytest.mark.slow
 @pytest.mark.compiled
-def test_damaged_machine_code(wholes: Mapping[str, Whole], tmp_path: Path) -> None:
+def test_machine_code_is_made_ahead_and_made_again_where_it_is_damaged(tmp_path: Path) -> None:
     """The largest kernel of each module is damaged, which calls the others."""
-    wholes = {COMPILED: wholes[COMPILED]}
-    shutil.copytree(
-        ROOT / "bnmind", tmp_path / "bnmind", ignore=shutil.ignore_patterns("*.pyc", ".*")
-    )
+    shutil.copytree(ROOT / "bnmind", tmp_path / "bnmind", ignore=shutil.ignore_patterns("*.bnk"))
     settings = {"NUMBA_CACHE_DIR": "", "NUMBA_OPT": "0"}  # compiles faster
+    # The example of one command; all take a minute or two.
+    command = ("strategy", "irving")
+    few = f"[run for run in warm_up.RUNS if run[1] == {command}]"
+    done = subprocess.run(
+        [
+            *(sys.executable, "-c"),
+            f"from bnmind.cli import main, warm_up; warm_up.RUNS = {few}; main()",
+            *("warm-up", "--json"),
+        ],
+        check=True,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path), **settings},
+    )
+    told = json.loads(done.stdout)
+    assert not [one["error"] for one in told["runs"] if one["error"]]
+    assert told["new"] == told["files"] > 3
+    code = sorted(tmp_path.rglob("*.bnk"), key=lambda path: path.stat().st_size)
     with CommandServer(tmp_path, environment=settings) as its_server:
-        try_all(its_server, {}, no_change, wholes, tmp_path / "first")
-        largest: dict[str, Path] = {}
-        for path in sorted(tmp_path.rglob("*.bnk"), key=lambda path: path.stat().st_size):
-            largest[path.name.rsplit(".", 3)[0]] = path
+        whole = its_server.run(Case(command), tmp_path)
+        assert_in_order(whole, 0)
+        assert sorted(tmp_path.rglob("*.bnk")) == sorted(code)
+        largest = {path.name.rsplit(".", 3)[0]: path for path in code}
         assert len(largest) >= 3
         for number, path in enumerate(largest.values()):
             path.write_bytes(DAMAGES[number % len(DAMAGES)](path.read_bytes()))
-        try_all(its_server, {}, no_change, wholes, tmp_path / "second")
+        again = its_server.run(Case(command), tmp_path)
+        assert_in_order(again, 0)
+        assert again.said == whole.said
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["compare", "simulate"])
-def test_a_file_in_place_of_the_settings_for_pictures(name: str, tmp_path: Path) -> None:
+def test_a_file_in_place_of_the_settings_for_pictures(tmp_path: Path) -> None:
     (tmp_path / "no directory").touch()
     settings = {"MPLCONFIGDIR": str(tmp_path / "no directory")}
-    ended = by_shell(case_of(name, {"environment": settings}), prepared(tmp_path / "here"))
+    ended = by_shell(case_of("simulate", {"environment": settings}), prepared(tmp_path / "here"))
     assert_in_order(ended, 0)
     assert len(ended.files) == 1

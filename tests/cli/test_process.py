@@ -10,9 +10,7 @@ import sys
 import threading
 import time
 from _thread import interrupt_main
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,22 +19,15 @@ from bnmind.cli.shared.terminal import interruptible, is_working, working
 from tests.command_line import ROOT
 
 TINY = ("--pegs", "1", "--colors", "2")
-DIALOGUES = {
+COMMANDS = {
     "play": ("play", *TINY, "--seed", "1"),
-    "assist": ("assist", *TINY),
+    "suggest": ("suggest", *TINY),
     "test": ("test", str(ROOT / "models/banks/fractions.json")),
+    "help": ("--help",),
 }
-COMMANDS = {**DIALOGUES, "suggest": ("suggest", *TINY), "help": ("--help",)}
+"""Real processes, which take seconds; `test_matrix` tries every command in forks of one."""
+
 FULL = Path("/dev/full")
-
-EVERYDAY = ("play",)
-"""The commands that are tried every day, since each trial starts a process."""
-
-
-def each(names: Iterable[str]) -> list[Any]:
-    """Return the parameters of a test that is slow for most commands."""
-    slow = pytest.mark.slow
-    return [pytest.param(name, marks=() if name in EVERYDAY else slow) for name in names]
 
 
 def _shell(
@@ -56,24 +47,21 @@ def _shell(
     )
 
 
-@pytest.mark.parametrize("name", each(DIALOGUES))
-def test_a_closed_standard_input_is_an_empty_one(name: str, tmp_path: Path) -> None:
-    closed = _shell(DIALOGUES[name], "<&-", tmp_path)
+def test_a_closed_standard_input_is_an_empty_one(tmp_path: Path) -> None:
+    closed = _shell(COMMANDS["play"], "<&-", tmp_path)
     assert (closed.returncode, closed.stderr) == (0, "")
     assert closed.stdout
 
 
-@pytest.mark.parametrize("name", each(DIALOGUES))
-def test_a_standard_input_that_cannot_be_read_is_named(name: str, tmp_path: Path) -> None:
-    result = _shell(DIALOGUES[name], f"0>{tmp_path / 'written'}", tmp_path)
+def test_a_standard_input_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    result = _shell(COMMANDS["play"], f"0>{tmp_path / 'written'}", tmp_path)
     assert result.returncode == 2
     assert "read or write standard input: " in result.stderr
     assert result.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("name", each(COMMANDS))
-def test_a_closed_standard_output_is_refused(name: str, tmp_path: Path) -> None:
-    result = _shell(COMMANDS[name], ">&-", tmp_path)
+def test_a_closed_standard_output_is_refused(tmp_path: Path) -> None:
+    result = _shell(COMMANDS["play"], ">&-", tmp_path)
     assert result.returncode == 2
     assert result.stderr == "error: expected an open standard output, got a closed one\n"
     assert list(tmp_path.iterdir()) == []
@@ -91,17 +79,15 @@ def test_a_standard_error_that_cannot_be_written_changes_nothing(
 
 @pytest.mark.skipif(not FULL.exists(), reason="there is no device that is always full")
 @pytest.mark.parametrize("unbuffered", [False, True])
-@pytest.mark.parametrize("name", each(COMMANDS))
-def test_a_full_standard_output_is_named(name: str, unbuffered: bool, tmp_path: Path) -> None:
-    result = _shell(COMMANDS[name], f">{FULL}", tmp_path, unbuffered=unbuffered)
+def test_a_full_standard_output_is_named(unbuffered: bool, tmp_path: Path) -> None:
+    result = _shell(COMMANDS["play"], f">{FULL}", tmp_path, unbuffered=unbuffered)
     assert result.returncode == 2
     assert "read or write standard output: No space left" in result.stderr
     assert result.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("name", each(COMMANDS))
-def test_output_that_nobody_reads_ends_the_process_in_silence(name: str, tmp_path: Path) -> None:
-    result = _shell(COMMANDS[name], "| true", tmp_path)
+def test_output_that_nobody_reads_ends_the_process_in_silence(tmp_path: Path) -> None:
+    result = _shell(COMMANDS["play"], "| true", tmp_path)
     assert (result.returncode, result.stderr) == (BROKEN_PIPE, "")
 
 
@@ -148,7 +134,7 @@ def test_an_interrupt_during_imports_ends_the_process_in_silence(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", ["suggest", "test"])
 def test_an_interrupt_at_any_import_ends_the_process_in_silence(name: str, tmp_path: Path) -> None:
     number = 2
     while (code := _interrupted(number, COMMANDS[name], tmp_path)) == 130:

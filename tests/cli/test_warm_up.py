@@ -1,11 +1,11 @@
-"""``bnmind warm-up`` runs its examples, says where the code is, and leaves nothing to compile."""
+"""``bnmind warm-up`` runs its examples and says where the code is.
+
+That nothing is left to compile is tested in `test_matrix`, together with damaged code.
+"""
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,7 +13,7 @@ import pytest
 
 from bnmind.cli import warm_up
 from bnmind.cli.app import GROUPS
-from tests.command_line import ROOT, assert_one_line_error, run
+from tests.command_line import assert_one_line_error, run
 
 
 @pytest.fixture
@@ -87,29 +87,3 @@ def test_code_that_cannot_be_saved_is_an_error(
 def test_its_examples_are_commands() -> None:
     known = {name for members in GROUPS.values() for name in members}
     assert {arguments[0] for _, arguments in warm_up.RUNS} <= known
-
-
-@pytest.mark.slow
-def test_nothing_is_compiled_afterwards(tmp_path: Path) -> None:
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
-
-    # The example of one command; all take a minute or two.
-    few = f"[run for run in warm_up.RUNS if run[1] == {('strategy', 'irving')}]"
-    code = f"from bnmind.cli import main, warm_up; warm_up.RUNS = {few}; main()"
-
-    def bnmind(*arguments: str) -> str:
-        return subprocess.run(
-            [sys.executable, "-c", code, *arguments],
-            check=True,
-            capture_output=True,
-            text=True,
-            cwd=ROOT,
-            env=environment,
-        ).stdout
-
-    content = json.loads(bnmind("warm-up", "--json"))
-    assert not [one["error"] for one in content["runs"] if one["error"]]
-    assert content["new"] == content["files"] > 3
-    before = sorted(tmp_path.rglob("*.bnk"))
-    bnmind("strategy", "irving")
-    assert sorted(tmp_path.rglob("*.bnk")) == before

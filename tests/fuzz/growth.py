@@ -26,7 +26,7 @@ __all__ = ["Growth", "grown", "is_refused_in_time", "peak_of"]
 ENOUGH = 0.03
 """Seconds of processor time that are measured well."""
 
-LONGEST = 2**19
+LONGEST = 2**18
 """Bytes of a file: what is still fast at this size grows slowly enough. At the command line,
 ``--bytes`` takes another size."""
 

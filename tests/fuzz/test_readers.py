@@ -18,10 +18,10 @@ from tests.fuzz.runner import FINDINGS, cases, read_one, told_aloud
 EVERY_DAY = 15
 """Broken files of each reader that are read in every test run, always the same."""
 
-SECONDS = 0.5
+SECONDS = 0.25
 """How long the slow test looks for more, for each format; the runner itself takes any time."""
 
-SECONDS_OF_OTHERS = 0.2
+SECONDS_OF_OTHERS = 0.1
 """The same for small files beside others, and for texts of a few words that people type."""
 
 OTHERS = {

@@ -231,7 +231,7 @@ def plausible(mean: float, standard_error: float, published: float) -> bool:
 @pytest.mark.slow
 def test_means_where_a_fifth_of_the_replies_is_false_agree_with_another_program() -> None:
     channel = Channel.false_reply(Board(4, 6), 0.2)
-    comparison: Comparison = compare([Entropy(), MapCode()], channel, games=5000, seed=2004)
+    comparison: Comparison = compare([Entropy(), MapCode()], channel, games=2500, seed=2004)
     for summary in comparison.summaries:
         published = REFERENCE["false_20_percent"]["confirmed"][summary.strategy]
         assert plausible(summary.mean, summary.standard_error, published)

@@ -16,11 +16,10 @@ from bnmind.pgm.formats import from_pgmpy, quiet_pgmpy
 from bnmind.pgm.formats.bif import from_bif
 from tests.pgm.faults import require_fault
 from tests.pgmpy_bif import bif_reader
-from tests.wheel import NAMES, bif_text
+from tests.wheel import bif_text
 
 QUICK = ("cancer", "asia", "sachs", "child", "alarm")
-SLOW_IN_PGMPY = ("diabetes", "mildew", "munin", "munin2", "munin3", "munin4")
-"""pgmpy takes ten seconds for each; rows of their files are read in `junction/test_wheel.py`."""
+"""The rows of all 24 files are read by a parser of its own in `junction/test_wheel.py`."""
 
 CELLS = 2**22
 
@@ -39,14 +38,7 @@ def as_pgmpy_reads(text: str) -> Network:
         return from_pgmpy(bif_reader()(string=text).get_model())
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        n if n in QUICK else pytest.param(n, marks=pytest.mark.slow)
-        for n in NAMES
-        if n not in SLOW_IN_PGMPY
-    ],
-)
+@pytest.mark.parametrize("name", QUICK)
 def test_the_wheels_networks_are_those_that_pgmpy_reads(name: str) -> None:
     text = bif_text(name)
     found, expected = read(text), as_pgmpy_reads(text)

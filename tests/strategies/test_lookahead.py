@@ -24,16 +24,20 @@ Joint = list[float]
 """The joint probability of each code and the evidence."""
 
 
-def after_each_outcome(channel: Channel, joint: Joint, guess: list[int]) -> list[Joint]:
+Chances = list[list[list[float]]]
+"""The probability of each outcome of each guess for each code: ``[guess][outcome][code]``."""
+
+
+def chances_of(channel: Channel) -> Chances:
     board = channel.board
-    rows = [
-        channel.matrix[board.true_replies.index(reply(guess, code))]
-        for code in board.codes.tolist()
-    ]
-    return [
-        [p * float(row[outcome]) for p, row in zip(joint, rows, strict=True)]
-        for outcome in range(channel.n_outcomes)
-    ]
+    codes = board.codes.tolist()
+    replies = [[board.true_replies.index(reply(guess, code)) for code in codes] for guess in codes]
+    columns = channel.matrix.T.tolist()
+    return [[[column[place] for place in row] for column in columns] for row in replies]
+
+
+def after_each_outcome(joint: Joint, outcomes: list[list[float]]) -> list[Joint]:
+    return [[p * q for p, q in zip(joint, row, strict=True)] for row in outcomes]
 
 
 def remaining_entropy(joint: Joint) -> float:
@@ -41,28 +45,28 @@ def remaining_entropy(joint: Joint) -> float:
     return -math.fsum(p * math.log2(p / total) for p in joint if p > 0)
 
 
-def least_entropy(channel: Channel, joint: Joint, guesses: int) -> float:
+def least_entropy(chances: Chances, joint: Joint, guesses: int) -> float:
     """The smallest expected entropy that so many guesses can leave."""
-    if guesses == 0:
+    if guesses == 0 or not any(joint):
         return remaining_entropy(joint)
     return min(
         math.fsum(
-            least_entropy(channel, after, guesses - 1)
-            for after in after_each_outcome(channel, joint, guess)
+            least_entropy(chances, after, guesses - 1)
+            for after in after_each_outcome(joint, outcomes)
         )
-        for guess in channel.board.codes.tolist()
+        for outcomes in chances
     )
 
 
-def most_won(channel: Channel, joint: Joint, guesses: int) -> float:
+def most_won(chances: Chances, joint: Joint, guesses: int) -> float:
     """The largest probability of winning in so many guesses; the channel is revealed."""
     if guesses == 0 or not any(joint):
         return 0.0
     values = []
-    for guess in channel.board.codes.tolist():
-        *reports, won = after_each_outcome(channel, joint, guess)
+    for outcomes in chances:
+        *reports, won = after_each_outcome(joint, outcomes)
         values.append(
-            math.fsum(won) + math.fsum(most_won(channel, after, guesses - 1) for after in reports)
+            math.fsum(won) + math.fsum(most_won(chances, after, guesses - 1) for after in reports)
         )
     return max(values)
 
@@ -74,12 +78,12 @@ def uniform(channel: Channel) -> Joint:
 def check(channel: Channel, guesses: int) -> None:
     tree = most_informative(channel, depth=guesses + 1)
     assert tree.depth <= guesses + 1
-    left = least_entropy(channel, uniform(channel), guesses)
+    left = least_entropy(chances_of(channel), uniform(channel), guesses)
     assert tree.expected_entropy == pytest.approx(left, abs=1e-9)
     assert tree.expected_entropy <= (
         build_tree(Entropy(), channel, max_guesses=guesses).expected_entropy + 1e-9
     )
-    won = most_won(channel.revealed(), uniform(channel), guesses)
+    won = most_won(chances_of(channel.revealed()), uniform(channel), guesses)
     assert most_wins(channel, guesses=guesses).won_within(guesses) == pytest.approx(won, abs=1e-9)
 
 

@@ -54,8 +54,8 @@ def total_of(entry: dict[str, Any]) -> int:
 
 def marked(entry: dict[str, Any]) -> Any:
     marks = [pytest.mark.slow] if entry.get("slow") else []
-    if entry["board"] == "4x10n":  # a minute
-        marks.append(before_releases)
+    if entry["board"] in ("4x10n", "6x4r") or (entry["board"] == "4x8r" and "max_guesses" in entry):
+        marks.append(before_releases)  # a quarter of a minute, or a whole one
     return pytest.param(entry, id=entry["board"], marks=marks)
 
 

@@ -58,5 +58,5 @@ def test_estimation_of_distributions_needs_local_entropy_to_beat_random_codes() 
     mean, error = measured(with_it, 10000)
     assert mean + 2 * error < random
     assert abs(mean - REFERENCE["exact"]["local_entropy_AABC"]) < 3 * error
-    mean, error = measured(EstimationOfDistribution(opening=open_aabc), 10000)
+    mean, error = measured(EstimationOfDistribution(opening=open_aabc), 4000)
     assert abs(mean - random) < 3 * error

@@ -32,26 +32,38 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
-@pytest.fixture(params=WIDTHS)
-def page(request: pytest.FixtureRequest, address: str) -> Iterator[Any]:
-    """A page of an empty browser; nothing may leave, and nothing may be complained about."""
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Chromium, which takes longer to start than most of the tests."""
     playwright = pytest.importorskip("playwright.sync_api")
-    faults: list[str] = []
-    width, height = WIDTHS[request.param]
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=list(OPTIONS))
-        opened = browser.new_page(viewport={"width": width, "height": height}, base_url=address)
-        opened.set_default_timeout(45_000)  # machines of tests are busy
-        opened.on("console", lambda said: faults.append(said.text))
-        opened.on("pageerror", lambda fault: faults.append(str(fault)))
-        opened.on(
-            "request",
-            lambda sent: None if sent.url.startswith(address) else faults.append(sent.url),
-        )
-        yield opened
-        assert opened.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        yield browser
         browser.close()
+
+
+@pytest.fixture(params=WIDTHS)
+def page(request: pytest.FixtureRequest, browser: Any, address: str) -> Iterator[Any]:
+    """A page that remembers no other; nothing may leave, and nothing may be complained about."""
+    faults: list[str] = []
+    width, height = WIDTHS[request.param]
+    context = browser.new_context(viewport={"width": width, "height": height}, base_url=address)
+    opened = context.new_page()
+    opened.set_default_timeout(45_000)  # machines of tests are busy
+    opened.on("console", lambda said: faults.append(said.text))
+    opened.on("pageerror", lambda fault: faults.append(str(fault)))
+    opened.on(
+        "request",
+        lambda sent: None if sent.url.startswith(address) else faults.append(sent.url),
+    )
+    yield opened
+    assert opened.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    context.close()
     assert faults == []
+
+
+on_a_phone = pytest.mark.parametrize("page", ["phone"], indirect=True)
+"""Marks tests of what pages do, which is the same at every width."""
 
 
 def watch_known_game(page: Any) -> None:
@@ -88,6 +100,7 @@ def test_a_noisy_game_is_assisted_and_the_wrong_row_is_doubted(page: Any) -> Non
     page.wait_for_selector(".row.off")
 
 
+@on_a_phone
 def test_ten_colors_are_ten_digits(page: Any) -> None:
     page.goto("/assist")
     page.click("#setup summary")
@@ -190,6 +203,7 @@ def test_a_large_picture_fits_and_is_made_larger_and_moved(page: Any) -> None:
     assert page.evaluate(width) == pytest.approx(small, rel=0.05)
 
 
+@on_a_phone
 def test_back_undoes_evidence(page: Any) -> None:
     page.goto("/")
     page.goto("/networks")
@@ -219,6 +233,7 @@ def test_back_undoes_evidence(page: Any) -> None:
     page.wait_for_selector("text=The rules in short")
 
 
+@on_a_phone
 def test_giving_up_asks_first(page: Any) -> None:
     page.goto("/play")
     page.click("#setting button[type=submit]")
@@ -231,6 +246,7 @@ def test_giving_up_asks_first(page: Any) -> None:
     page.wait_for_selector("#state >> text=The code was")
 
 
+@on_a_phone
 def test_a_bar_above_bits_unknown_shows_the_unknown_share(page: Any) -> None:
     shown = (
         "parseFloat(document.querySelector('.gauge .meter i').style.getPropertyValue('--share'))"
@@ -247,6 +263,7 @@ def test_a_bar_above_bits_unknown_shows_the_unknown_share(page: Any) -> None:
     assert page.evaluate(shown) == pytest.approx(left / all_bits, abs=0.01)
 
 
+@on_a_phone
 def test_an_opened_network_is_there_after_a_reload(page: Any) -> None:
     page.goto("/networks")
     page.set_input_files("#file", ROOT / "models" / "mastermind-3x4.bif")
@@ -262,6 +279,7 @@ def test_an_opened_network_is_there_after_a_reload(page: Any) -> None:
     assert page.url.endswith("/networks")
 
 
+@on_a_phone
 def test_a_request_that_takes_long_says_so_and_is_canceled(page: Any) -> None:
     page.route("**/api/suggest", lambda _: None)  # as if the answer took long
     page.goto("/assist")
@@ -336,6 +354,7 @@ def test_pictures_that_fail_are_asked_for_again(page: Any, times: int) -> None:
     assert page.inner_text("#pictures-fault") == ""
 
 
+@on_a_phone
 def test_a_fault_that_is_overtaken_leaves_the_pictures_of_the_newer_guess(page: Any) -> None:
     page.goto("/watch")
     page.wait_for_selector("#run:not([disabled])")

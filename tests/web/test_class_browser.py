@@ -17,7 +17,9 @@ from bnmind.web.store import Store
 from tests.command_line import ROOT
 from tests.web.given_tests import question_of
 from tests.web.serving import serving
-from tests.web.test_browser import CHROMIUM, OPTIONS, WIDTHS
+from tests.web.test_browser import CHROMIUM, WIDTHS, browser
+
+__all__ = ["browser"]
 
 pytestmark = [
     pytest.mark.slow,
@@ -30,12 +32,11 @@ FILES = ("--bank", str(MODELS / "banks" / "fractions.json"), "--codes")
 
 
 class _Opened:
-    """A browser that notes what it complains of, and requests that leave."""
+    """A page of an empty browser, which notes what that complains of."""
 
-    def __init__(self, driver: Any, *, phone: bool) -> None:
-        self._browser = driver.chromium.launch(executable_path=CHROMIUM, args=list(OPTIONS))
+    def __init__(self, browser: Any, *, phone: bool) -> None:
         width, height = WIDTHS["phone" if phone else "desktop"]
-        context = self._browser.new_context(viewport={"width": width, "height": height})
+        context = browser.new_context(viewport={"width": width, "height": height})
         self.page = context.new_page()
         self.page.set_default_timeout(20_000)
         self.faults: list[str] = []
@@ -52,7 +53,7 @@ class _Opened:
         ]
 
     def close(self) -> None:
-        self._browser.close()
+        self.page.context.close()
 
 
 def _teachers_address(process: subprocess.Popen[str]) -> str:
@@ -73,84 +74,81 @@ def _answer(page: Any, number: int) -> None:
     page.wait_for_selector(f"#report:not([hidden]), {following}")
 
 
-def test_a_class_goes_on_after_the_server_was_killed(tmp_path: Path) -> None:
-    playwright = pytest.importorskip("playwright.sync_api")
+def test_a_class_goes_on_after_the_server_was_killed(browser: Any, tmp_path: Path) -> None:
     design = tmp_path / "design.toml"
     design.write_text('stop = ["items:4"]\n[report]\nduring = true\n')
     arguments = (*FILES, "--design", str(design), "--responses", str(tmp_path / "class.sqlite"))
-    with playwright.sync_playwright() as driver:
-        teacher, taker = _Opened(driver, phone=False), _Opened(driver, phone=True)
-        with serving(tmp_path, *arguments) as (address, process):
-            teacher.page.goto(_teachers_address(process))
-            teacher.page.fill("#names", "Ann\nBob")
-            teacher.page.press("#codes button[type=submit]", "Enter")
-            teacher.page.wait_for_selector("#rows tr >> nth=1")
-            teacher.page.goto(f"{address}/teacher/codes")
-            teacher.page.wait_for_selector(".big-code >> nth=1")
-            code = teacher.page.locator(".big-code").first.inner_text()
-            assert teacher.barriers() == []
+    teacher, taker = _Opened(browser, phone=False), _Opened(browser, phone=True)
+    with serving(tmp_path, *arguments) as (address, process):
+        teacher.page.goto(_teachers_address(process))
+        teacher.page.fill("#names", "Ann\nBob")
+        teacher.page.press("#codes button[type=submit]", "Enter")
+        teacher.page.wait_for_selector("#rows tr >> nth=1")
+        teacher.page.goto(f"{address}/teacher/codes")
+        teacher.page.wait_for_selector(".big-code >> nth=1")
+        code = teacher.page.locator(".big-code").first.inner_text()
+        assert teacher.barriers() == []
 
-            taker.page.goto(f"{address}/tests")
-            taker.page.fill("#code", code.lower())
-            assert taker.barriers() == []
-            taker.page.press("#code", "Enter")
-            _answer(taker.page, 1)
-            _answer(taker.page, 2)
-            taker.page.press("#why", "Enter")
-            taker.page.wait_for_selector("#reasons .ranked li")
-            assert taker.barriers() == []
-            assert taker.faults == []
-            process.kill()
-            process.wait(20)
-        taker.page.keyboard.press("1")
-        taker.page.keyboard.press("Enter")
-        taker.page.wait_for_selector("#notice >> text=The server does not answer.")
-        assert "bnmind" not in taker.page.inner_text("#notice")
-        assert len(taker.faults) == 1  # the browser's own words about the connection
-        with serving(tmp_path, *arguments) as (again, process):
-            assert again == address
-            # In the page that was open all the time, the same answer is sent again.
-            taker.page.press("#answer", "Enter")
-            taker.page.wait_for_selector("#question-title >> text=/^Question 4/")
-            taker.page.reload()
-            _answer(taker.page, 4)
-            taker.page.wait_for_selector("#result .skills li >> nth=3")
-            assert taker.barriers() == []
-            taker.page.emulate_media(media="print")
-            assert not taker.page.is_visible("#leave")
-            assert taker.page.is_visible("#result .skills")
-            taker.page.emulate_media(media="screen")
-            taker.page.press("#leave", "Enter")
-            taker.page.wait_for_selector("#entry:not([hidden])")
+        taker.page.goto(f"{address}/tests")
+        taker.page.fill("#code", code.lower())
+        assert taker.barriers() == []
+        taker.page.press("#code", "Enter")
+        _answer(taker.page, 1)
+        _answer(taker.page, 2)
+        taker.page.press("#why", "Enter")
+        taker.page.wait_for_selector("#reasons .ranked li")
+        assert taker.barriers() == []
+        assert taker.faults == []
+        process.kill()
+        process.wait(20)
+    taker.page.keyboard.press("1")
+    taker.page.keyboard.press("Enter")
+    taker.page.wait_for_selector("#notice >> text=The server does not answer.")
+    assert "bnmind" not in taker.page.inner_text("#notice")
+    assert len(taker.faults) == 1  # the browser's own words about the connection
+    with serving(tmp_path, *arguments) as (again, process):
+        assert again == address
+        # In the page that was open all the time, the same answer is sent again.
+        taker.page.press("#answer", "Enter")
+        taker.page.wait_for_selector("#question-title >> text=/^Question 4/")
+        taker.page.reload()
+        _answer(taker.page, 4)
+        taker.page.wait_for_selector("#result .skills li >> nth=3")
+        assert taker.barriers() == []
+        taker.page.emulate_media(media="print")
+        assert not taker.page.is_visible("#leave")
+        assert taker.page.is_visible("#result .skills")
+        taker.page.emulate_media(media="screen")
+        taker.page.press("#leave", "Enter")
+        taker.page.wait_for_selector("#entry:not([hidden])")
 
-            teacher.page.goto(f"{address}/teacher")  # the token is the same
-            teacher.page.wait_for_selector("#rows tr:has-text('Ann'):has-text('over')")
-            assert teacher.barriers() == []
-            with teacher.page.expect_download() as download:
-                teacher.page.click("text=Responses (CSV)")
-            (row,) = csv.DictReader(download.value.path().read_text().splitlines())
-            assert row["examinee"] == "Ann"
-            assert sum(response in ("0", "1") for response in row.values()) == 4
-            teacher.page.click("#rows tr:has-text('Ann') a")
-            teacher.page.wait_for_selector("#answers tr >> nth=3")
-            assert teacher.barriers() == []
-            teacher.page.goto(f"{address}/teacher")
-            teacher.page.click("#rows tr:has-text('Bob') button")
-            teacher.page.wait_for_selector("#ask[open]")
-            assert teacher.barriers() == []
-            teacher.page.press("#ask-yes", "Enter")
-            teacher.page.wait_for_selector("#rows tr:only-child")
-            _teachers_address(process)
-        assert teacher.faults == []
-        assert len(taker.faults) == 1
-        teacher.close()
-        taker.close()
+        teacher.page.goto(f"{address}/teacher")  # the token is the same
+        teacher.page.wait_for_selector("#rows tr:has-text('Ann'):has-text('over')")
+        assert teacher.barriers() == []
+        with teacher.page.expect_download() as download:
+            teacher.page.click("text=Responses (CSV)")
+        (row,) = csv.DictReader(download.value.path().read_text().splitlines())
+        assert row["examinee"] == "Ann"
+        assert sum(response in ("0", "1") for response in row.values()) == 4
+        teacher.page.click("#rows tr:has-text('Ann') a")
+        teacher.page.wait_for_selector("#answers tr >> nth=3")
+        assert teacher.barriers() == []
+        teacher.page.goto(f"{address}/teacher")
+        teacher.page.click("#rows tr:has-text('Bob') button")
+        teacher.page.wait_for_selector("#ask[open]")
+        assert teacher.barriers() == []
+        teacher.page.press("#ask-yes", "Enter")
+        teacher.page.wait_for_selector("#rows tr:only-child")
+        _teachers_address(process)
+    assert teacher.faults == []
+    assert len(taker.faults) == 1
+    teacher.close()
+    taker.close()
 
 
-def test_two_windows_of_one_test_agree(tmp_path: Path) -> None:
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as driver, serving(tmp_path) as (address, _):
-        one = _Opened(driver, phone=False)
+def test_two_windows_of_one_test_agree(browser: Any, tmp_path: Path) -> None:
+    with serving(tmp_path) as (address, _):
+        one = _Opened(browser, phone=False)
         one.page.goto(f"{address}/tests")
         one.page.click("#begin")
         one.page.wait_for_selector("#question-title >> text=/^Question 1/")
@@ -165,8 +163,9 @@ def test_two_windows_of_one_test_agree(tmp_path: Path) -> None:
         one.close()
 
 
-def test_the_table_of_a_class_holds_five_skills_and_a_long_name(tmp_path: Path) -> None:
-    playwright = pytest.importorskip("playwright.sync_api")
+def test_the_table_of_a_class_holds_five_skills_and_a_long_name(
+    browser: Any, tmp_path: Path
+) -> None:
     long = "adding fractions with unequal denominators"
     skills = [long, "common denominator", "multiplication", "canceling", "mixed numbers"]
     items = np.vstack([np.eye(5, dtype=int), np.ones((1, 5), dtype=int)])
@@ -182,11 +181,8 @@ def test_the_table_of_a_class_holds_five_skills_and_a_long_name(tmp_path: Path) 
     live.store.close()
     arguments = ("--bank", str(tmp_path / "bank.json"), "--codes")
     place = ("--responses", str(tmp_path / "class.sqlite"))
-    with (
-        playwright.sync_playwright() as driver,
-        serving(tmp_path, *arguments, *place) as (_, server),
-    ):
-        teacher = _Opened(driver, phone=False)
+    with serving(tmp_path, *arguments, *place) as (_, server):
+        teacher = _Opened(browser, phone=False)
         teacher.page.goto(_teachers_address(server))
         teacher.page.wait_for_selector("#rows tr >> nth=58")
         table = "document.querySelector('.class').parentElement"
