@@ -360,9 +360,9 @@ def faults_in(path: str | os.PathLike[str] | None) -> Iterator[None]:
     try:
         yield
     except ModelFileError as fault:
-        if path is None:
+        if path is None or (named := in_file(fault, path)) is fault:
             raise
-        raise in_file(fault, path) from fault
+        raise named from fault
 
 
 def in_file(error: ModelFileError, path: str | os.PathLike[str]) -> ModelFileError:

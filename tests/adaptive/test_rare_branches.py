@@ -69,7 +69,12 @@ def test_learning_starts_from_the_chances_of_a_model_with_a_leak(
     gate = given or NoisyOr((0.2, 0.3), (0.1, 0.15), 0.3)
     bank = ItemBank.from_response_models([[1, 1]], [gate], items=["a"])
     (block,) = item_blocks(bank, LearningOptions())
-    np.testing.assert_allclose(block.start(), [0.2, 0.3, 0.1, 0.15, edge], atol=1e-9)
+    # Chances to pass are logarithms in learning, and the others those of their complements.
+    if model is NoisyAnd:
+        expected = np.log([0.2, 0.3, 1 - 0.1, 1 - 0.15, edge])
+    else:
+        expected = -np.log([1 - 0.2, 1 - 0.3, 0.1, 0.15, 1 - edge])
+    np.testing.assert_allclose(block.start(), expected, atol=1e-9)
 
 
 def test_what_items_cannot_tell_apart_bounds_the_results_of_tests_that_were_cut() -> None:

@@ -39,7 +39,7 @@ CASES = [
         "",
     ),
     ("bnmind.lab.run_into", ("run", "games.toml", "--out"), ""),
-    ("bnmind.adaptive.simulate", ("simulate", "bank.json", "--out"), ""),
+    ("bnmind.adaptive.simulate_designs", ("simulate", "bank.json", "--out"), ""),
     ("bnmind.fitting.fit", ("fit", "bank.bif", "r.csv", "--hidden", "skill_1", "--out"), "a.bif"),
     ("bnmind.adaptive.learn", ("learn", "r.csv", "--bank", "bank.json", "--out"), "a.bif"),
     ("bnmind.lab.mastermind.advice.start", ("assist", "--save"), "a.json"),
