@@ -126,7 +126,7 @@ def believed(
     return belief
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SkillReport(Value):
     """The result of a test for one skill."""
 
@@ -173,8 +173,16 @@ class SessionReport(Result, Value):
         for name, label in zip(bank.skills, bank.labels, strict=True):
             levels = session.posterior[name]
             level = max(levels, key=levels.__getitem__)
-            interval = intervals[name][level] if intervals else None
-            skills.append(SkillReport(name, label, level, levels[level], levels, interval))
+            skills.append(
+                SkillReport(
+                    skill=name,
+                    label=label,
+                    level=level,
+                    probability=levels[level],
+                    levels=levels,
+                    interval=intervals[name][level] if intervals else None,
+                )
+            )
         return tuple(skills)
 
     def to_dict(self) -> dict[str, Any]:

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bnmind.adaptive import ItemBank, rank_items, start_belief
+from bnmind.adaptive import ItemBank, start_belief
+from bnmind.adaptive.scores import rank_items
 from bnmind.errors import (
     BnmindError,
     ImpossibleEvidenceError,
