@@ -264,7 +264,7 @@ class Bound(Value):
         UnknownNameError
             If the bank has no such skill or item, or no item has the code.
         InvalidArgumentError
-            If no item of the bank has a code.
+            If no item has any code.
         """
         if self.items is not None:
             return item_mask(bank, self.items)

@@ -173,7 +173,6 @@ class SessionReport(Result, Value):
         for name, label in zip(bank.skills, bank.labels, strict=True):
             levels = session.posterior[name]
             level = max(levels, key=levels.__getitem__)
-            interval = intervals[name][level] if intervals else None
             skills.append(
                 SkillReport(
                     skill=name,
@@ -181,7 +180,7 @@ class SessionReport(Result, Value):
                     level=level,
                     probability=levels[level],
                     levels=levels,
-                    interval=interval,
+                    interval=intervals[name][level] if intervals else None,
                 )
             )
         return tuple(skills)
