@@ -70,7 +70,8 @@ def test_learning_starts_from_the_chances_of_a_model_with_a_leak(
     gate = given or NoisyOr((0.2, 0.3), (0.1, 0.15), 0.3)
     bank = ItemBank.from_response_models([[1, 1]], [gate], items=["a"])
     (block,) = item_blocks(bank, LearningOptions())
-    np.testing.assert_allclose(block.start(), [0.2, 0.3, 0.1, 0.15, edge], atol=1e-9)
+    expected = gate.scale.of(np.array([0.2, 0.3, 0.9, 0.85, edge]))
+    np.testing.assert_allclose(block.start(), expected, atol=1e-9)
 
 
 def test_what_items_cannot_tell_apart_bounds_the_results_of_tests_that_were_cut() -> None:
