@@ -212,7 +212,7 @@ def walk(codes: NDArray[np.uint8], target: Target, steps: int, state: NDArray[np
     Parameters
     ----------
     codes
-        ``(walks, pegs)``, colors 1..k, of positive probability under the target.
+        ``(walks, pegs)``, colors 1..k.
     target
         The target distribution.
     steps
@@ -265,7 +265,11 @@ def walk(codes: NDArray[np.uint8], target: Target, steps: int, state: NDArray[np
                 if new == -math.inf:
                     break
                 new_blacks[t], new_boths[t] = black, both
-            if new < now and (new == -math.inf or math.log1p(-draw_uniform(state)) >= new - now):
+            # A walk may start at an excluded code, of weight zero. It never moves to one: the
+            # replies after the turn that excludes it are not counted.
+            if new == -math.inf:
+                continue
+            if new < now and math.log1p(-draw_uniform(state)) >= new - now:
                 continue
             accepted += 1
             now = new

@@ -244,6 +244,25 @@ def test_a_walk_leaves_its_target_unchanged(board: Board) -> None:
     assert abs(shares - wanted).max() < 4.5 * math.sqrt(wanted.max() / N_WALKS)
 
 
+def test_a_walk_from_an_excluded_code_ends_there_or_at_a_possible_one() -> None:
+    board = Board(3, 4)
+    turns = [Turn((1, 2, 3), Reply(0, 2)), Turn((4, 4, 1), Reply(1, 0))]
+    channel = Channel.exact(board)
+    likelihoods = np.array([channel.likelihood(turn.reply) for turn in turns])
+    target = turn_target(board, turns, factor_logs(board, likelihoods, SHARP))
+    possible = {
+        code
+        for code in map(tuple, board.codes.tolist())
+        if all(reply(turn.guess, code) == turn.reply for turn in turns)
+    }
+    start = np.array(board.codes)
+    ends = start.copy()
+    walk(ends, target, 40, seeded_state(np.random.default_rng(2)))
+    ways = list(zip(map(tuple, start.tolist()), map(tuple, ends.tolist()), strict=True))
+    assert all(end in possible or (end == begun not in possible) for begun, end in ways)
+    assert {end for _, end in ways} > possible
+
+
 def test_distinct_codes_are_in_lexicographic_order() -> None:
     some = np.array([[2, 1], [1, 3], [2, 1], [1, 1]], dtype=np.uint8)
     distinct, first, ranks = distinct_codes(some)
