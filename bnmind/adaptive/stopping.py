@@ -41,8 +41,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, reduce
-from operator import and_, or_
+from functools import cached_property
 from types import MappingProxyType
 from typing import Annotated, NamedTuple, TypeAlias
 
@@ -157,11 +156,11 @@ class Stopper(CheckedMethods, Value, ABC):
 
     def __or__(self, other: Stopper) -> Stopper:
         """Return the stopper that ends a test if at least one of two does."""
-        return _joined(self, other, is_any=True)
+        return _joined([self, other], is_any=True)
 
     def __and__(self, other: Stopper) -> Stopper:
         """Return the stopper that ends a test if both of two do."""
-        return _joined(self, other, is_any=False)
+        return _joined([self, other], is_any=False)
 
 
 def most_items_of(stopper: Stopper | None) -> int | None:
@@ -201,10 +200,12 @@ def _parts(stopper: Stopper, *, is_any: bool) -> tuple[Stopper, ...]:
     return (stopper,)
 
 
-def _joined(first: Stopper, second: Stopper, *, is_any: bool) -> Stopper:
-    if not isinstance(second, Stopper):
-        raise InvalidArgumentError(f"expected a stopper, got {shown(second)}", second)
-    return _Joined((*_parts(first, is_any=is_any), *_parts(second, is_any=is_any)), is_any)
+def _joined(stoppers: Sequence[Stopper], *, is_any: bool) -> Stopper:
+    for one in stoppers:
+        if not isinstance(one, Stopper):
+            raise InvalidArgumentError(f"expected a stopper, got {shown(one)}", one)
+    parts = tuple(part for one in stoppers for part in _parts(one, is_any=is_any))
+    return parts[0] if len(parts) == 1 else _Joined(parts, is_any)
 
 
 @dataclass(frozen=True)
@@ -618,8 +619,8 @@ def stopper_by_names(texts: Sequence[str]) -> Stopper | None:
     for text in texts:
         parts = text.split("+")
         all_of = [made_by_name("stopper", STOPPERS, part, shown_in=text) for part in parts]
-        any_of.append(reduce(and_, all_of))
-    return reduce(or_, any_of) if any_of else None
+        any_of.append(_joined(all_of, is_any=False))
+    return _joined(any_of, is_any=True) if any_of else None
 
 
 def name_stoppers(stopper: Stopper | None) -> list[str]:
