@@ -14,11 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bnmind.junction.circuit as circuit_module
-from bnmind._jit import run_plainly
 from bnmind.errors import ImpossibleEvidenceError, InvalidModelError, TooLargeError
 from bnmind.junction import GivenOrder, Limits, compile_model, compile_plan, posterior
 from bnmind.junction.circuit import Circuit
-from bnmind.junction.circuit_kernel import CircuitWork, answer_cases
+from bnmind.junction.circuit_kernel import CircuitWork
 from bnmind.pgm import (
     Factor,
     FactorModel,
@@ -146,27 +145,6 @@ def test_every_case_is_answered_as_by_enumeration(
             others = tuple(a for a in range(joint.ndim) if a != axis)
             marginal = exact.sum(axis=others) / exact.sum()
             np.testing.assert_allclose(found.marginals[name][number], marginal, atol=ROUNDING)
-
-
-@settings(max_examples=10)
-@given(questions())
-def test_compiled_runs_are_those_in_python(
-    question: tuple[Network | FactorModel, np.ndarray, dict[int, np.ndarray]],
-) -> None:
-    model, cases, soft = question
-    likelihoods = {model.variables[axis].name: weights for axis, weights in soft.items()}
-    circuit = Circuit.of(model)
-    found: list[Any] = []
-    for _ in range(2):
-        with pytest.MonkeyPatch.context() as patch:
-            if not found:
-                patch.setattr(
-                    circuit_module, "answer_cases", lambda *a: run_plainly(answer_cases, *a)
-                )
-            answers = answered(circuit, cases, likelihoods)
-        found.append([answers.log_evidence, *answers.marginals.values()])
-    for mine, theirs in zip(*found, strict=True):
-        np.testing.assert_allclose(mine, theirs, rtol=ROUNDING, atol=ROUNDING)
 
 
 def test_all_pairs_of_variables_may_have_children() -> None:

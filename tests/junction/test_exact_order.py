@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bnmind._jit import run_plainly
 from bnmind.junction import BestOrder, ExactOrder, InteractionGraph, MinWeight
 from bnmind.junction.exact_order import (
     MOST_VERTICES,
@@ -86,15 +84,6 @@ def test_a_wide_search_finds_the_smallest(graph: InteractionGraph) -> None:
     found = search(graph, classes, cutoff=smallest, width=10**6, max_sets=10**6)
     assert found.complete
     assert found.order is None or not graph.n
-
-
-@settings(max_examples=examples(15))
-@given(graphs(most=7))
-def test_the_search_in_python_is_the_compiled_one(graph: InteractionGraph) -> None:
-    classes = interchangeable_blocks(graph)
-    above = cost_to_go(graph)[0] + 20
-    one = partial(search, graph, classes, cutoff=above, width=20, max_sets=100)
-    assert run_plainly(one) == one()
 
 
 @given(ANY_GRAPH, st.integers(1, 5), st.integers(1, 200))

@@ -38,7 +38,16 @@ def asked(*kinds: str) -> list[Any]:
     """Return the networks and kinds of evidence to ask about: of the large ones, only some."""
     every_day: list[Any] = [(name, kind) for name in SMALL for kind in EVIDENCE]
     slow = pytest.mark.slow
-    return every_day + [pytest.param(name, kind, marks=slow) for name in LARGE for kind in kinds]
+    return every_day + [
+        pytest.param(name, kind, marks=slow)
+        for name in LARGE
+        for kind in kinds
+        if (name, kind) not in LONG_IN_PYAGRUM
+    ]
+
+
+LONG_IN_PYAGRUM = {(name, "leaves") for name in ("munin2", "munin3", "munin4", "link")}
+"""Ten seconds each; it answers about others like them, and about these given other evidence."""
 
 
 OFF_BY_ROUNDING = {

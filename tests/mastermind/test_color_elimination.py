@@ -139,7 +139,7 @@ def test_sampled_guesses_at_5x8() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("board", "guesses"), [(Board(6, 9), 300), (Board(6, 6), 300), (Board(7, 5), 200)], ids=str
+    ("board", "guesses"), [(Board(6, 9), 300), (Board(6, 6), 300), (Board(7, 5), 80)], ids=str
 )
 def test_sampled_guesses_of_larger_boards(board: Board, guesses: int) -> None:
     sampled(board, guesses)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import types
 from fractions import Fraction
 from typing import Any
 
@@ -12,7 +11,6 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-import bnmind.junction.circuit as circuit_module
 from bnmind.errors import (
     CancellationError,
     ImpossibleEvidenceError,
@@ -402,22 +400,3 @@ def test_derivatives_by_a_large_table_follow_their_formula() -> None:
     likely = first @ (third[1] @ second)
     expected = third[1][:, None] * (weights * first) / likely
     assert_close(gradient["b"], expected, rtol=1e-12, atol=1e-18)
-
-
-@settings(max_examples=8, deadline=None)
-@given(questions())
-def test_derivatives_are_the_same_in_python(
-    question: tuple[Network | FactorModel, dict[str, object], str],
-) -> None:
-    model, findings, target = question
-    both = []
-    for left in (0, math.inf):
-        work = types.SimpleNamespace(left=left, spend=lambda _: None)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(circuit_module, "_plain_work", work)
-            both.append(
-                differentiate(model, target, findings).posterior(model.variable(target).states[-1])
-            )
-    assert both[0].value == both[1].value
-    for mine, twin in zip(both[0].partials, both[1].partials, strict=True):
-        np.testing.assert_array_equal(mine, twin)
