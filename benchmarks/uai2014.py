@@ -228,7 +228,12 @@ def _run_one(path: Path, options: argparse.Namespace) -> Record:
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser("python -m benchmarks.uai2014", description=__doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--out", type=Path, help="the file of results, a line of JSON each")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("uai2014.jsonl"),
+        help="the file of results, a line of JSON each",
+    )
     parser.add_argument("--only", nargs="*", default=[], metavar="NAME")
     parser.add_argument("--page", type=Path, help="a Markdown file with the two marks")
     parser.add_argument("--memory", type=float, default=12.0, help="GB of a process")
