@@ -11,20 +11,9 @@ Graphviz needs a program of its own. grandalf 0.8 takes sizes: on twelve network
 repository, with boxes of equal and of different widths, its drawings have 1426 crossings, 436 arcs
 through boxes and 2.3 times the width; these have 666 crossings and no arc through a box.
 
-*Layers* have the smallest total length of the arcs: network simplex (Gansner, Koutsofios, North &
-Vo, *A technique for drawing directed graphs*, IEEE Transactions on Software Engineering 19, 1993,
-section 2). The cut value of a tree arc is the sum of (arcs out − arcs in) over the nodes of the
-subtree below it: arcs inside cancel. A linear program has the same minimum, but takes ten times as
-long, and chooses other layers where several are best.
-
-=============  ==============================================
-paper          here
-=============  ==============================================
-rank λ         layer
-δ(v, w) = 1    every arc goes down by at least one layer
-slack          the length of an arc minus 1
-tight tree     a spanning tree of arcs without slack
-=============  ==============================================
+*Layers* have the smallest total length of the arcs (Gansner, Koutsofios, North & Vo, *A technique
+for drawing directed graphs*, IEEE Transactions on Software Engineering 19, 1993, section 2). They
+solve a linear program: each arc goes down by at least one layer.
 
 *Order in a layer*: sweeps alternate downward and upward, and sort each layer by the mean position
 of each item's neighbors in the previous layer. After each sweep, adjacent items are exchanged where
@@ -47,6 +36,8 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from itertools import accumulate, pairwise
 from typing import TypeAlias
+
+import numpy as np
 
 from bnmind._arguments import checked
 from bnmind._values import Value
@@ -428,21 +419,6 @@ def _split_layers(part: _Part) -> list[int]:
     return layers
 
 
-PIVOTS_PER_NODE = 12
-"""The largest number of pivots for each node."""
-
-
-def longest_path_layers(n_nodes: int, arcs: Sequence[tuple[int, int]]) -> list[int]:
-    """Return the length of the longest path to each node."""
-    parents: list[list[int]] = [[] for _ in range(n_nodes)]
-    for tail, head in arcs:
-        parents[head].append(tail)
-    layers = [0] * n_nodes
-    for node in TopologicalSorter(dict(enumerate(parents))).static_order():
-        layers[node] = max((layers[parent] + 1 for parent in parents[node]), default=0)
-    return layers
-
-
 def assign_layers(n_nodes: int, arcs: Sequence[tuple[int, int]]) -> list[int]:
     """Return the layer of each node, from 0, with the smallest total length of the arcs.
 
@@ -456,112 +432,30 @@ def assign_layers(n_nodes: int, arcs: Sequence[tuple[int, int]]) -> list[int]:
     Notes
     -----
     Arcs lead to higher layers. A node that fits into several layers goes to the one with the
-    fewest nodes. The number of pivots is limited: if degenerate pivots use it up, the layers are
-    valid, but the total length may not be the smallest.
+    fewest nodes.
 
     Examples
     --------
     >>> assign_layers(4, [(0, 1), (1, 2), (3, 2)])
     [0, 1, 2, 1]
     """
-    layers = longest_path_layers(n_nodes, arcs)
     if not arcs:
-        return layers
-    tree = _tight_tree(layers, arcs)
-    surplus = [0] * n_nodes
-    for tail, head in arcs:
-        surplus[tail] += 1
-        surplus[head] -= 1
-    for _ in range(PIVOTS_PER_NODE * n_nodes):
-        if not _pivot(layers, arcs, tree, surplus):
-            break
-    lowest = min(layers)
-    layers = [layer - lowest for layer in layers]
-    _balance(layers, arcs, surplus)
-    return layers
+        return [0] * n_nodes
+    from scipy.optimize import LinearConstraint, milp
+    from scipy.sparse import coo_array
 
-
-def _tight_tree(layers: list[int], arcs: Sequence[tuple[int, int]]) -> set[int]:
-    """Return the arcs of a spanning tree without slack; change the layers in place to get one."""
-    incident = _incident(len(layers), arcs, range(len(arcs)))
-    reached, tree, frontier = {0}, set[int](), [0]
-    while True:
-        while frontier:
-            node = frontier.pop()
-            for arc in incident[node]:
-                tail, head = arcs[arc]
-                other = head if tail == node else tail
-                if other not in reached and layers[head] - layers[tail] == 1:
-                    reached.add(other)
-                    tree.add(arc)
-                    frontier.append(other)
-        if len(reached) == len(layers):
-            return tree
-        crossing = [
-            a for a, (tail, head) in enumerate(arcs) if (tail in reached) != (head in reached)
-        ]
-        arc = min(crossing, key=lambda a: layers[arcs[a][1]] - layers[arcs[a][0]])
-        tail, head = arcs[arc]
-        slack = layers[head] - layers[tail] - 1
-        for node in reached:
-            layers[node] += slack if tail in reached else -slack
-        frontier = [tail if tail in reached else head]
-
-
-def _incident(
-    n_nodes: int, arcs: Sequence[tuple[int, int]], chosen: Sequence[int] | set[int]
-) -> list[list[int]]:
-    """Return the chosen arcs at each node."""
-    incident: list[list[int]] = [[] for _ in range(n_nodes)]
-    for arc in sorted(chosen):
-        for node in arcs[arc]:
-            incident[node].append(arc)
-    return incident
-
-
-def _pivot(
-    layers: list[int], arcs: Sequence[tuple[int, int]], tree: set[int], surplus: Sequence[int]
-) -> bool:
-    """Exchange the tree arc of the smallest cut value; return False if none is negative."""
-    incident = _incident(len(layers), arcs, tree)
-    above: dict[int, int] = {0: -1}
-    order = [0]
-    for node in order:
-        for arc in incident[node]:
-            tail, head = arcs[arc]
-            other = head if tail == node else tail
-            if other not in above:
-                above[other] = arc
-                order.append(other)
-    total = list(surplus)
-    worst, leaving, below = 0, -1, -1
-    for node in reversed(order[1:]):
-        tail, head = arcs[above[node]]
-        cut = total[node] if tail == node else -total[node]
-        if cut < worst:
-            worst, leaving, below = cut, above[node], node
-        total[tail if head == node else head] += total[node]
-    if leaving < 0:
-        return False
-    subtree = [below]
-    for node in subtree:
-        for arc in incident[node]:
-            tail, head = arcs[arc]
-            if arc != above[node]:
-                subtree.append(head if tail == node else tail)
-    inside = set(subtree)
-    falls = arcs[leaving][1] == below
-    # The side of the head moves down until an arc back to the other side has no slack.
-    slack, entering = min(
-        (layers[head] - layers[tail] - 1, arc)
-        for arc, (tail, head) in enumerate(arcs)
-        if (tail in inside) == falls and (head in inside) != falls
+    tails, heads = np.array(arcs).T
+    surplus = np.bincount(heads, minlength=n_nodes) - np.bincount(tails, minlength=n_nodes)
+    rows, ones = np.arange(len(arcs)), np.ones(len(arcs))
+    falls = coo_array(
+        (np.concatenate([ones, -ones]), (np.tile(rows, 2), np.concatenate([heads, tails]))),
+        shape=(len(arcs), n_nodes),
     )
-    for node in subtree:
-        layers[node] += slack if falls else -slack
-    tree.remove(leaving)
-    tree.add(entering)
-    return True
+    # The matrix is totally unimodular, so a vertex of the polytope has whole numbers.
+    found = np.asarray(milp(surplus, constraints=LinearConstraint(falls, lb=1)).x)
+    layers: list[int] = np.rint(found - found.min()).astype(int).tolist()
+    _balance(layers, arcs, surplus.tolist())
+    return layers
 
 
 def _balance(layers: list[int], arcs: Sequence[tuple[int, int]], surplus: Sequence[int]) -> None:
