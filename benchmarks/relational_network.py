@@ -56,6 +56,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -67,7 +68,7 @@ from bnmind.information import Floats
 from bnmind.junction import compile_model
 from bnmind.mastermind import Board, Turn, reply
 from bnmind.pgm import Distribution, Network, TabularCPD, Variable
-from bnmind.pgm.competition import write_evidence, write_log_evidence, write_marginals
+from bnmind.pgm.competition import evidence_to_uai, log_evidence_to_uai, marginals_to_uai
 from bnmind.pgm.files import write_model
 
 _STATES = ("no", "yes")
@@ -402,6 +403,10 @@ def write_game(board: Board, turns: Sequence[Turn], path: str | os.PathLike[str]
         for v in network.variables
     }
     write_model(network, path)
-    write_evidence(evidence, f"{path}.evid", path)
-    write_marginals(marginals, f"{path}.MAR", path)
-    write_log_evidence(posterior.log_evidence, f"{path}.PR")
+    texts = {
+        ".evid": evidence_to_uai(evidence, network.variables),
+        ".MAR": marginals_to_uai(marginals, network.variables),
+        ".PR": log_evidence_to_uai(posterior.log_evidence),
+    }
+    for suffix, text in texts.items():
+        Path(f"{path}{suffix}").write_text(text)

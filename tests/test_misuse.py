@@ -820,7 +820,6 @@ def test_every_public_function_is_called() -> None:
 
 @pytest.mark.parametrize("value", [None, 3, b"x", [], {}, object(), 1.5, Path])
 def test_files_are_named_by_paths(value: Any, tmp_path: Path) -> None:
-    factors = FactorModel(network().potentials)
     for call in (
         lambda: files.read(value),
         lambda: files.read_network(value),
@@ -835,17 +834,6 @@ def test_files_are_named_by_paths(value: Any, tmp_path: Path) -> None:
         lambda: competition.read_marginals(tmp_path / "x", value),
         lambda: competition.read_explanation(value, tmp_path / "x.uai"),
         lambda: competition.read_explanation(tmp_path / "x", value),
-        lambda: competition.write_evidence({}, value, factors),
-        lambda: competition.write_evidence({}, tmp_path / "x", value),
-        lambda: competition.write_query(["rain"], value, factors),
-        lambda: competition.write_query(["rain"], tmp_path / "x", value),
-        lambda: competition.write_log_evidence(0.0, value),
-        lambda: competition.write_marginals({}, value, factors),
-        lambda: competition.write_marginals({}, tmp_path / "x", value),
-        lambda: competition.write_explanation({}, value, factors),
-        lambda: competition.write_explanation({}, tmp_path / "x", value),
-        lambda: competition.write_marginal_map({}, value, factors),
-        lambda: competition.write_marginal_map({}, tmp_path / "x", value),
         lambda: files.write_model(network(), value),
         lambda: files.write_model(value, tmp_path / "x.bif"),
         lambda: files.write_model(network(), tmp_path / "x.bif", max_cells=value),

@@ -19,17 +19,21 @@ from benchmarks.relational_network import (
     relational_size,
 )
 from bnmind.mastermind import Board, Channel, TableBelief
+from bnmind.pgm import FactorModel
+from bnmind.pgm.competition import evidence_to_uai, read_log_evidence, read_marginals
 from bnmind.pgm.files import model_contents
-from bnmind.pgm.formats.uai import evidence_to_uai, log_evidence_from_uai, marginals_from_uai
 
 HERE = Path(__file__).parents[1] / "models" / "relational-mastermind"
 SCRIPT: dict[str, Any] = runpy.run_path(str(HERE.parent / "make_relational.py"))
 INSTANCES: tuple[str, ...] = SCRIPT["INSTANCES"]
 
 
+def file_of(instance: str, suffix: str) -> Path:
+    return HERE / f"relational_{instance}.uai{suffix}.gz"
+
+
 def text_of(instance: str, suffix: str) -> str:
-    path = HERE / f"relational_{instance}.uai{suffix}.gz"
-    return gzip.decompress(path.read_bytes()).decode()
+    return gzip.decompress(file_of(instance, suffix).read_bytes()).decode()
 
 
 def test_all_files_are_made_by_the_script_and_are_small() -> None:
@@ -66,13 +70,14 @@ def test_files_hold_the_game_and_what_an_enumeration_of_codes_gives(instance: st
     belief = TableBelief.start(Channel.exact(board))
     for turn in turns:
         belief = belief.update(turn.guess, turn.reply)
-    marginals = marginals_from_uai(text_of(instance, ".MAR"), network.variables)
+    model = FactorModel(network.cpds, network.variables)
+    marginals = read_marginals(file_of(instance, ".MAR"), model)
     found = np.reshape([marginals[name][1] for name in code_targets(board)], (pegs, colors))
     np.testing.assert_allclose(found, belief.codes.marginals(), rtol=0, atol=1e-12)
     for name, state in evidence.items():
         assert marginals[name][["no", "yes"].index(state)] == 1.0
     chance = belief.codes.possible_codes() / board.n_codes ** (guesses + 1.0)
-    assert log_evidence_from_uai(text_of(instance, ".PR")) == pytest.approx(np.log(chance))
+    assert read_log_evidence(file_of(instance, ".PR")) == pytest.approx(np.log(chance))
 
 
 @pytest.mark.slow

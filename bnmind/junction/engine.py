@@ -616,7 +616,7 @@ class CompetitionTask(Value):
 def _log_evidence(
     engine: Engine, evidence: Mapping[str, str], _: Sequence[str], __: int
 ) -> list[str]:
-    from bnmind.pgm.formats.uai import log_evidence_to_uai
+    from bnmind.pgm.competition import log_evidence_to_uai
 
     try:
         found = engine.posterior([()], evidence).log_evidence
@@ -626,7 +626,7 @@ def _log_evidence(
 
 
 def _marginals(engine: Engine, evidence: Mapping[str, str], _: Sequence[str], __: int) -> list[str]:
-    from bnmind.pgm.formats.uai import marginals_to_uai
+    from bnmind.pgm.competition import marginals_to_uai
 
     variables = engine.model.variables
     found = engine.posterior([v.name for v in variables], evidence).marginals
@@ -637,7 +637,7 @@ def _marginals(engine: Engine, evidence: Mapping[str, str], _: Sequence[str], __
 def _explanations(
     engine: Engine, evidence: Mapping[str, str], _: Sequence[str], count: int
 ) -> list[str]:
-    from bnmind.pgm.formats.uai import explanation_to_uai
+    from bnmind.pgm.competition import explanation_to_uai
 
     best = [engine.mpe(evidence)] if count == 1 else engine.best_explanations(count, evidence)
     variables = engine.model.variables
@@ -648,7 +648,7 @@ def _marginal_maps(
     engine: Engine, evidence: Mapping[str, str], query: Sequence[str], count: int
 ) -> list[str]:
     """Return answers to MMAP; the variables of the query may be evidence."""
-    from bnmind.pgm.formats.uai import marginal_map_to_uai
+    from bnmind.pgm.competition import marginal_map_to_uai
 
     hidden = [name for name in query if name not in evidence]
     best: Sequence[Explanation] = ()

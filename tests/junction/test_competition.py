@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from pathlib import Path
+from tempfile import mkdtemp
 
 import numpy as np
 import pytest
@@ -13,11 +15,7 @@ from hypothesis import strategies as st
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.junction import COMPETITION_TASKS, compile_model
 from bnmind.pgm import Factor, FactorModel, Variable
-from bnmind.pgm.formats.uai import (
-    explanation_from_uai,
-    log_evidence_from_uai,
-    marginals_from_uai,
-)
+from bnmind.pgm.competition import read_explanation, read_log_evidence, read_marginals
 from tests.modes import examples
 from tests.networks import enumerate_joint, factor_models
 
@@ -30,6 +28,13 @@ def restricted(model: FactorModel, evidence: Mapping[str, str]) -> np.ndarray:
             keep = np.arange(variable.n_states) == variable.index(evidence[variable.name])
             joint *= keep.reshape([-1 if i == axis else 1 for i in range(joint.ndim)])
     return joint
+
+
+def in_file(text: str) -> Path:
+    """Return a file with a text."""
+    path = Path(mkdtemp()) / "answer"
+    path.write_text(text)
+    return path
 
 
 @settings(max_examples=examples(20))
@@ -49,9 +54,9 @@ def test_tasks_agree_with_enumeration(signed: FactorModel, data: st.DataObject) 
         with pytest.raises(ImpossibleEvidenceError):
             COMPETITION_TASKS["MAR"].answer(engine, evidence)
         return
-    found = log_evidence_from_uai(COMPETITION_TASKS["PR"].answer(engine, evidence))
+    found = read_log_evidence(in_file(COMPETITION_TASKS["PR"].answer(engine, evidence)))
     assert found == pytest.approx(math.log(total), abs=1e-9)
-    marginals = marginals_from_uai(COMPETITION_TASKS["MAR"].answer(engine, evidence), variables)
+    marginals = read_marginals(in_file(COMPETITION_TASKS["MAR"].answer(engine, evidence)), model)
     for axis, name in enumerate(names):
         others = tuple(i for i in range(len(names)) if i != axis)
         np.testing.assert_allclose(marginals[name], joint.sum(axis=others) / total, atol=1e-9)
@@ -60,10 +65,10 @@ def test_tasks_agree_with_enumeration(signed: FactorModel, data: st.DataObject) 
         chosen = [v for v in variables if v.name in states]
         return float(table[tuple(v.index(states[v.name]) for v in chosen)])
 
-    best = explanation_from_uai(COMPETITION_TASKS["MPE"].answer(engine, evidence), variables)
+    best = read_explanation(in_file(COMPETITION_TASKS["MPE"].answer(engine, evidence)), model)
     assert weight(best, joint) == pytest.approx(joint.max(), rel=1e-9)
     text = COMPETITION_TASKS["MMAP"].answer(engine, evidence, query)
-    some = explanation_from_uai(text, variables)
+    some = read_explanation(in_file(text), model)
     assert list(some) == query
     left = joint.sum(axis=tuple(i for i, name in enumerate(names) if name not in query))
     assert weight(some, left) == pytest.approx(left.max(), rel=1e-9)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -191,17 +192,14 @@ def check_tables_fit(potentials: Iterable[Potential], *, max_cells: int) -> None
         )
 
 
-def read_from(
-    path: str | os.PathLike[str], read: Callable[[bytes], _Read], expected: str | None = "a model"
-) -> _Read:
-    """Return the result of a reader; its errors name the file.
+@contextmanager
+def read_file(path: str | os.PathLike[str], expected: str | None = "a model") -> Iterator[bytes]:
+    """Give the bytes of a file, unpacked, and name the file in errors about them.
 
     Parameters
     ----------
     path
         The file.
-    read
-        Makes the result from the bytes of the file, unpacked.
     expected
         The content of the file in a few words; None if the file may be empty.
     """
@@ -209,7 +207,7 @@ def read_from(
     if expected is not None and not data.strip():
         raise ModelFileError(f"expected {expected} in {path}, got an empty file", str(path))
     try:
-        return read(data)
+        yield data
     except ModelFileError as fault:
         # An error about the file of names already names that file.
         if fault.value is not None:
@@ -221,6 +219,12 @@ def read_from(
         raise TooLargeError(
             f"{fault}, in {path}", needed=fault.needed, budget=fault.budget
         ) from fault
+
+
+def read_from(path: str | os.PathLike[str], read: Callable[[bytes], _Read]) -> _Read:
+    """Return what a reader makes of the bytes of a file; its errors name the file."""
+    with read_file(path) as data:
+        return read(data)
 
 
 def rows_of(cpd: CPD) -> Floats:
